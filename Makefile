@@ -1,0 +1,31 @@
+# Everything runs in .venv, which `make .venv/ready` builds from pyproject.toml within constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+EXTRAS ?= test,exact
+
+.PHONY: verify test lint bench soak clean
+
+verify: .venv/ready
+	$(BIN)/packproof verify
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/ready
+	$(BIN)/python -m benchmarks
+
+soak: .venv/ready
+	$(BIN)/python -m pytest -m soak --run-soak
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+.venv/ready: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	touch $@

@@ -1,0 +1,1 @@
+"""How a cluster moves: deterministic limits and the stochastic processes they are limits of."""

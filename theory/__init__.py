@@ -1,0 +1,1 @@
+"""What is true of an instance: exact objects, no time and no randomness."""

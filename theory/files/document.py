@@ -1,0 +1,236 @@
+"""Documents: reading TOML and JSON without losing a digit, field by field, and writing files whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+from theory import numbers
+from theory.errors import InputError
+
+MAX_BYTES = 64 * 2**20
+"""Largest document that is read."""
+
+
+class Numeral(str):
+    """A number as it stood in the file, kept as text so that no digit is lost."""
+
+    __slots__ = ()
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, Numeral) else repr(value) if not isinstance(value, dict) else "a table"
+    text = " ".join(str(text).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _integer(text: str) -> int | Numeral:
+    return int(text) if len(text) <= numbers.MAX_DIGITS else Numeral(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {_shown(twice)} stands twice in one object")
+    return table
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """Read a TOML or JSON file; numbers that are not plain integers come back as text.
+
+    Parameters
+    ----------
+    path : str or Path
+        Read as JSON if its name ends in ``.json``, else as TOML.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, a directory, empty, larger than `MAX_BYTES`, not UTF-8, nested too deeply or
+        not well formed.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: expected a file, found a directory")
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path}: expected at most {MAX_BYTES // 2**20} MiB")
+        text = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{path}: cannot be read: {reason}") from None
+    if not text.strip():
+        raise InputError(f"{path}: expected a document, found an empty file")
+    return parse_document(text, str(path), is_json=path.suffix.lower() == ".json")
+
+
+def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
+    """Parse the text of a document; `source` names it in errors (see `read_document`)."""
+    kind = "JSON" if is_json else "TOML"
+    try:
+        if is_json:
+            document = json.loads(
+                text,
+                parse_float=Numeral,
+                parse_int=_integer,
+                parse_constant=Numeral,
+                object_pairs_hook=_object,
+            )
+        else:
+            document = tomllib.loads(text, parse_float=Numeral)
+    except RecursionError:
+        raise InputError(f"{source}: expected a flat {kind} document, found one nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{source}: not well-formed {kind}: {' '.join(str(error).split())}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{source}: expected a {kind} object at the top")
+    return document
+
+
+class Fields:
+    """The fields of one table, taken one at a time; `finish` refuses what nobody took.
+
+    Parameters
+    ----------
+    table : mapping
+    source : str
+        Name of the file, for errors.
+    place : str
+        Where the table stands in the file, such as ``type[2]``; empty at the top.
+    """
+
+    def __init__(self, table: object, source: str, place: str = "") -> None:
+        self.source, self.place = source, place
+        if not isinstance(table, Mapping):
+            self.fail("", f"expected a table, got {_shown(table)}")
+        self._left: dict[str, Any] = dict(table)
+        self._known: list[str] = []
+
+    def fail(self, name: str, problem: str) -> NoReturn:
+        """Raise the one error line for field `name` (empty: the table itself)."""
+        where = ".".join(part for part in (self.place, name) if part)
+        raise InputError(f"{self.source}: {where}: {problem}" if where else f"{self.source}: {problem}")
+
+    def has(self, name: str) -> bool:
+        """Return whether the field is present and not yet taken."""
+        return name in self._left
+
+    def names(self) -> list[str]:
+        """Return the names of the fields not yet taken."""
+        return list(self._left)
+
+    def take(self, name: str, expected: str) -> Any:
+        """Take a required field as it stands."""
+        self._known.append(name)
+        if name not in self._left:
+            self.fail(name, f"missing, expected {expected}")
+        return self._left.pop(name)
+
+    def number(self, name: str, expected: str = "a number", *, least: int = 0, strict: bool = False) -> Fraction:
+        """Take a required exact number that is at least `least` (greater than it if `strict`)."""
+        value = self.take(name, expected)
+        try:
+            result = numbers.rational(value)
+        except ValueError as error:
+            self.fail(name, f"expected {expected}, got {_shown(value)} ({error})")
+        if result < least or (strict and result == least):
+            self.fail(name, f"expected {expected}, got {_shown(value)}")
+        return result
+
+    def optional_number(
+        self, name: str, default: Fraction, expected: str = "a number", *, least: int = 0, strict: bool = False
+    ) -> Fraction:
+        """Take an exact number, or the default where it is left out (see `number`)."""
+        self._known.append(name)
+        return self.number(name, expected, least=least, strict=strict) if self.has(name) else default
+
+    def integer(self, name: str, expected: str = "a whole number", *, least: int = 0) -> int:
+        """Take a required whole number that is at least `least`."""
+        value = self.number(name, expected, least=least)
+        if value.denominator != 1:
+            self.fail(name, f"expected {expected}, got {numbers.text(value)}")
+        return int(value)
+
+    def text(self, name: str, expected: str = "a name") -> str:
+        """Take a required non-empty text of at most 200 printable characters."""
+        value = self.take(name, expected)
+        if not isinstance(value, str) or isinstance(value, Numeral) or not 0 < len(value) <= 200:
+            self.fail(name, f"expected {expected}, got {_shown(value)}")
+        if not value.isprintable():
+            self.fail(name, f"expected {expected} of printable characters, got {_shown(value)}")
+        return value
+
+    def table(self, name: str, expected: str = "a table") -> Fields:
+        """Take a required table."""
+        value = self.take(name, expected)
+        return Fields(value, self.source, f"{self.place}.{name}" if self.place else name)
+
+    def tables(self, name: str, expected: str) -> list[Fields]:
+        """Take a required table or array of tables; places count from 1."""
+        value = self.take(name, expected)
+        if isinstance(value, Mapping):
+            return [Fields(value, self.source, name)]
+        if not isinstance(value, list) or not value:
+            self.fail(name, f"expected {expected}, got {_shown(value)}")
+        return [Fields(item, self.source, f"{name}[{i}]") for i, item in enumerate(value, 1)]
+
+    def finish(self) -> None:
+        """Refuse fields that nobody took."""
+        for name in self._left:
+            self.fail(
+                name if len(name) <= 60 and name.isprintable() else _shown(name),
+                f"unknown field, expected one of {', '.join(dict.fromkeys(self._known))}",
+            )
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all (a temporary file beside it, then renamed).
+
+    Raises
+    ------
+    InputError
+        If the place cannot be written.
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all (see `write_text`)."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: expected a file name to write, found a directory")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_json(path: str | Path, document: object) -> None:
+    """Write a document as indented JSON, whole or not at all."""
+    write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")

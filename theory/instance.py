@@ -1,0 +1,231 @@
+"""The model: job types with rewards and workload, and pools of servers with their sets of configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+Configuration = tuple[int, ...]
+"""Number of slots of each type on one server, in the order of the types, shape (J,)."""
+
+
+@dataclass(frozen=True)
+class JobType:
+    """A type of job.
+
+    Attributes
+    ----------
+    name : str
+    reward : Fraction
+        Reward per unit time in service, u_j > 0.
+    workload : Fraction
+        Offered jobs per server, rho_j >= 0.
+    service_rate : Fraction
+        mu_j > 0; arrivals come at workload x service_rate per server and unit time.
+    """
+
+    name: str
+    reward: Fraction
+    workload: Fraction
+    service_rate: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Additive:
+    """Configurations whose total demand fits the capacity, in integer units.
+
+    Attributes
+    ----------
+    resources : tuple of str, length R
+    capacity : tuple of int, length R
+    demands : tuple of tuple of int, shape (J, R)
+        Each type has at least one positive demand.
+    unit : tuple of Fraction, length R
+        What one integer unit of each resource stands for in the user's units.
+    """
+
+    resources: tuple[str, ...]
+    capacity: tuple[int, ...]
+    demands: tuple[tuple[int, ...], ...]
+    unit: tuple[Fraction, ...]
+
+    def most(self, j: int) -> int:
+        """Return how many jobs of type `j` alone fit a server."""
+        return min(c // d for c, d in zip(self.capacity, self.demands[j], strict=True) if d)
+
+    def holds(self, configuration: Sequence[int]) -> bool:
+        """Return whether the configuration is feasible."""
+        return all(
+            sum(k * d[r] for k, d in zip(configuration, self.demands, strict=True)) <= capacity
+            for r, capacity in enumerate(self.capacity)
+        ) and all(k >= 0 for k in configuration)
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Configurations listed one by one; everything below a listed one is feasible too.
+
+    Attributes
+    ----------
+    generators : tuple of Configuration, shape (n, J)
+        Maximal, distinct, in decreasing lexicographic order.
+    """
+
+    generators: tuple[Configuration, ...]
+
+    def most(self, j: int) -> int:
+        """Return how many jobs of type `j` alone fit a server."""
+        return max(k[j] for k in self.generators)
+
+    def holds(self, configuration: Sequence[int]) -> bool:
+        """Return whether the configuration is feasible."""
+        return min(configuration) >= 0 and any(
+            all(a <= b for a, b in zip(configuration, k, strict=True)) for k in self.generators
+        )
+
+
+Space = Additive | Explicit
+"""The feasible configurations K of one server: finite, down-closed, with the empty configuration."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Servers of one kind.
+
+    Attributes
+    ----------
+    name : str
+    share : Fraction
+        Fraction of all servers; the shares of an instance sum to 1.
+    space : Space
+        Feasible configurations of one server of the pool.
+    """
+
+    name: str
+    share: Fraction
+    space: Space
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Job types in file order (which breaks ties) and server pools.
+
+    Examples
+    --------
+    >>> instance = additive(capacity=[12], demands=[[5], [7]], rewards=[1, 1], workload=[1, 1])
+    >>> instance.names, instance.pools[0].space.most(0)
+    (('t1', 't2'), 2)
+    """
+
+    types: tuple[JobType, ...]
+    pools: tuple[Pool, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the types, length J."""
+        return tuple(t.name for t in self.types)
+
+    @cached_property
+    def rewards(self) -> tuple[Fraction, ...]:
+        """Rewards u_j, length J."""
+        return tuple(t.reward for t in self.types)
+
+    @cached_property
+    def workload(self) -> tuple[Fraction, ...]:
+        """Workloads rho_j in jobs per server, length J."""
+        return tuple(t.workload for t in self.types)
+
+    def with_workload(self, workload: Sequence[Fraction | int]) -> Instance:
+        """Return the instance with another workload, shape (J,)."""
+        pairs = zip(self.types, workload, strict=True)
+        return replace(self, types=tuple(replace(t, workload=Fraction(w)) for t, w in pairs))
+
+    def with_rewards(self, rewards: Sequence[Fraction | int]) -> Instance:
+        """Return the instance with other rewards, shape (J,)."""
+        return replace(
+            self, types=tuple(replace(t, reward=Fraction(u)) for t, u in zip(self.types, rewards, strict=True))
+        )
+
+    def reordered(self, order: Sequence[int]) -> Instance:
+        """Return the instance with its types in another order (`order[i]` is the old place of the new type `i`)."""
+        return Instance(
+            tuple(self.types[j] for j in order), tuple(replace(p, space=_reorder(p.space, order)) for p in self.pools)
+        )
+
+
+def _reorder(space: Space, order: Sequence[int]) -> Space:
+    if isinstance(space, Additive):
+        return replace(space, demands=tuple(space.demands[j] for j in order))
+    return Explicit(maximal_generators([tuple(k[j] for j in order) for k in space.generators]))
+
+
+def maximal_generators(generators: Sequence[Sequence[int]]) -> tuple[Configuration, ...]:
+    """Drop configurations below another one; sort the rest in decreasing lexicographic order."""
+    distinct = sorted({tuple(k) for k in generators}, reverse=True)
+    return tuple(
+        k
+        for k in distinct
+        if not any(other != k and all(a <= b for a, b in zip(k, other, strict=True)) for other in distinct)
+    )
+
+
+def _types(
+    count: int, rewards: Sequence[Fraction | int | str] | None, workload: Sequence[Fraction | int | str] | None
+) -> tuple[JobType, ...]:
+    u = [Fraction(1)] * count if rewards is None else [Fraction(x) for x in rewards]
+    w = [Fraction(1)] * count if workload is None else [Fraction(x) for x in workload]
+    return tuple(JobType(f"t{j + 1}", u[j], w[j]) for j in range(count))
+
+
+def additive(
+    capacity: Sequence[int],
+    demands: Sequence[Sequence[int]],
+    rewards: Sequence[Fraction | int | str] | None = None,
+    workload: Sequence[Fraction | int | str] | None = None,
+) -> Instance:
+    """Make an instance of one pool from integer arrays; types are named ``t1``, ``t2``, ...
+
+    Parameters
+    ----------
+    capacity : sequence of int, shape (R,)
+    demands : sequence of sequence of int, shape (J, R)
+    rewards, workload : sequence of rational, shape (J,), optional
+        1 where left out.
+    """
+    return pooled([(Fraction(1), capacity)], demands, rewards, workload)
+
+
+def pooled(
+    pools: Sequence[tuple[Fraction | int, Sequence[int]]],
+    demands: Sequence[Sequence[int]],
+    rewards: Sequence[Fraction | int | str] | None = None,
+    workload: Sequence[Fraction | int | str] | None = None,
+) -> Instance:
+    """Make an instance of several pools ``(share, capacity)`` from integer arrays; shares are normalised."""
+    resources = tuple(f"r{i + 1}" for i in range(len(pools[0][1])))
+    shares = sum((Fraction(share) for share, _ in pools), Fraction(0))
+    return Instance(
+        _types(len(demands), rewards, workload),
+        tuple(
+            Pool(
+                f"pool{i + 1}",
+                Fraction(share) / shares,
+                Additive(resources, tuple(capacity), tuple(map(tuple, demands)), (Fraction(1),) * len(resources)),
+            )
+            for i, (share, capacity) in enumerate(pools)
+        ),
+    )
+
+
+def explicit(
+    configurations: Sequence[Sequence[int]],
+    rewards: Sequence[Fraction | int | str] | None = None,
+    workload: Sequence[Fraction | int | str] | None = None,
+) -> Instance:
+    """Make an instance of one pool whose configurations are those below the listed ones, shape (n, J)."""
+    return Instance(
+        _types(len(configurations[0]), rewards, workload),
+        (Pool("pool1", Fraction(1), Explicit(maximal_generators(configurations))),),
+    )
