@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
@@ -10,7 +10,7 @@ from math import ceil, floor, lcm
 import highspy
 import numpy as np
 
-from theory.columns import ConfigurationColumns
+from theory.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
 from theory.greedy import GreedyAssignment, MaxRewards, weight_of
 from theory.instance import Configuration, Instance
 from theory.linear import Bound, LinearProgram, Vertex
@@ -102,42 +102,38 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
     now = 0
     stages = []
 
-    def used(time: int) -> tuple[int, ...]:
-        return tuple(time * count // end for count in pools)
-
-    while types and now < end:
+    while types:
         configurations = step_of(types).configurations
-        before = used(now)
-
-        def gained(
-            time: int, j: int, start: tuple[int, ...] = before, ks: Sequence[Configuration] = configurations
-        ) -> int:
-            return sum((b - a) * k[j] for a, b, k in zip(start, used(time), ks, strict=True))
-
-        finish = end
-        for j in types:
-            need = jobs[j] - slots[j]
-            if need <= 0:
-                if any(k[j] for k, count in zip(configurations, pools, strict=True) if count):
-                    finish = now
-            elif gained(finish, j) >= need:
-                low = now
-                while finish - low > 1:
-                    middle = (low + finish) // 2
-                    low, finish = (low, middle) if gained(middle, j) >= need else (middle, finish)
-        after = used(finish)
-        count = tuple(b - a for a, b in zip(before, after, strict=True))
-        if any(count):
-            stages.append(PlacementStage(configurations, count))
-        for j in range(len(jobs)):
-            slots[j] += gained(finish, j)
-        now = finish
-        ended = [j for j in types if slots[j] >= jobs[j] and any(k[j] for k in configurations)]
-        if not ended:
+        live = [j for j in sorted(types) if any(k[j] for k, n in zip(configurations, pools, strict=True) if n)]
+        ended = next((j for j in live if slots[j] >= jobs[j]), None)
+        if ended is not None:
+            types -= {ended}
+            continue
+        if now == end or not live:
             break
-        types -= {min(ended)}
+
+        before, finish = now, end
+        while finish - before > 1:  # the first tick at which a type is exhausted
+            middle = (before + finish) // 2
+            have = _slots_after(slots, configurations, _ticks(pools, now, middle, end))
+            exhausted = any(have[j] >= jobs[j] for j in live)
+            before, finish = (before, middle) if exhausted else (middle, finish)
+        used = _ticks(pools, now, finish, end)
+        stages.append(PlacementStage(configurations, used))
+        slots = _slots_after(slots, configurations, used)
+        now = finish
     served = [min(need, Fraction(have)) for need, have in zip(jobs, slots, strict=True)]
     return Placement(pools, tuple(stages), weight_of(served, instance.rewards))
+
+
+def _ticks(pools: Sequence[int], start: int, stop: int, end: int) -> tuple[int, ...]:
+    """Return how many servers of each pool come up between two ticks of a clock on which all are up at `end`."""
+    return tuple(stop * n // end - start * n // end for n in pools)
+
+
+def _slots_after(slots: Sequence[int], configurations: Sequence[Configuration], used: Sequence[int]) -> list[int]:
+    pairs = list(zip(used, configurations, strict=True))
+    return [have + sum(n * k[j] for n, k in pairs) for j, have in enumerate(slots)]
 
 
 def lemma_b1_bound(instance: Instance, greedy: GreedyAssignment) -> Fraction | None:
@@ -230,11 +226,10 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
         low, high = (low, middle) if cover.on(instance, middle).objective >= 1 else (middle, high)
     lower = high
     proof = cover.on(instance, lower - 1)
-    prices = proof.dual[: len(need)]
+    prices = [price if amount else Fraction(0) for price, amount in zip(proof.dual, need, strict=False)]
     vertex = cover.on(instance, lower)
     columns = list(cover.columns.items())
-    rounded = {(p, k): ceil(vertex.primal[i]) for p, k, i in columns if vertex.primal[i]}
-    best = _without_surplus(rounded, need)
+    best = trimmed([(p, k, Fraction(ceil(vertex.primal[i]))) for p, k, i in columns if vertex.primal[i]], need)
     upper = _servers_for(instance, best)
     if upper > lower:
         width = len(need)
@@ -245,8 +240,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
         found = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
         if found is not None and _servers_for(instance, found) < upper:
             best, upper = found, _servers_for(instance, found)
-    order = sorted(best, key=lambda item: (item[0], tuple(-slots for slots in item[1])))
-    return LeastServers(lower, upper, tuple(prices), tuple((p, k, best[p, k]) for p, k in order))
+    return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best))
 
 
 class _Cover:
@@ -269,31 +263,16 @@ class _Cover:
         return self.multiple([floor(pool.share * servers) for pool in instance.pools])
 
 
-def _servers_for(instance: Instance, columns: Mapping[tuple[int, Configuration], int]) -> int:
-    used = [0] * len(instance.pools)
-    for (p, _), count in columns.items():
-        used[p] += count
-    return max(ceiling(Fraction(count) / pool.share) for count, pool in zip(used, instance.pools, strict=True))
-
-
-def _carries(columns: Mapping[tuple[int, Configuration], int], need: Sequence[int]) -> bool:
-    return all(sum(k[j] * count for (_, k), count in columns.items()) >= amount for j, amount in enumerate(need))
-
-
-def _without_surplus(
-    columns: Mapping[tuple[int, Configuration], int], need: Sequence[int]
-) -> dict[tuple[int, Configuration], int]:
-    """Take back servers that rounding up made unnecessary."""
-    kept = dict(columns)
-    for item in sorted(kept, key=lambda item: sum(item[1])):
-        while kept[item] and _carries({**kept, item: kept[item] - 1}, need):
-            kept[item] -= 1
-    return {item: count for item, count in kept.items() if count}
+def _servers_for(instance: Instance, columns: Sequence[PoolColumn]) -> int:
+    used = [Fraction(0)] * len(instance.pools)
+    for p, _, number in columns:
+        used[p] += number
+    return max(ceiling(number / pool.share) for number, pool in zip(used, instance.pools, strict=True))
 
 
 def _whole(
     instance: Instance, columns: Sequence[tuple[int, Configuration]], need: Sequence[int]
-) -> dict[tuple[int, Configuration], int] | None:
+) -> list[PoolColumn] | None:
     """Search for whole servers among given columns; what is found is recounted, so floats cannot mislead."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
@@ -315,8 +294,8 @@ def _whole(
     values = highs.getSolution().col_value
     if len(values) != len(columns) + 1:
         return None
-    found: dict[tuple[int, Configuration], int] = {}
-    for item, value in zip(columns, values[1:], strict=True):
-        if round(value) > 0:
-            found[item] = round(value)
-    return found if found and _carries(found, need) else None
+    found = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values[1:], strict=True) if value > 0.5]
+    have = slots_of([(k, number) for _, k, number in found], width)
+    if any(slots < amount for slots, amount in zip(have, need, strict=True)):
+        return None
+    return trimmed(found, need)
