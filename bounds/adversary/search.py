@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -98,11 +98,15 @@ def worst_instance(
     best: tuple[Fraction, Instance, Fraction] | None = None
     done, complete = 0, True
     try:
-        for rewards in _starts(own, seed, starts):
+        for draws in _starts(own, seed, starts):
             worst_so_far = "" if best is None else f", worst ratio {float(best[0]):.6f}"
             budget.stage = f"start {done + 1} of {starts}{worst_so_far}: "
-            start = own.with_rewards(rewards)
-            found_here = _both(start, budget) if vary == "all" else _rewards_only(start, budget)
+            found_here = None
+            for rewards in draws:  # rewards for which greedy is optimal give no direction: draw again, wilder
+                start = own.with_rewards(rewards)
+                found_here = _both(start, budget) if vary == "all" else _rewards_only(start, budget)
+                if found_here is not None and found_here[0] < 1:
+                    break
             done += 1
             if found_here is not None and (best is None or found_here[0] < best[0]):
                 best = found_here
@@ -129,18 +133,21 @@ def _canonical(instance: Instance) -> list[int]:
     return sorted(range(len(instance.types)), key=key)
 
 
-def _starts(instance: Instance, seed: int, starts: int) -> list[list[Fraction]]:
-    """Rewards to start from: the own ones, then the share of a server that a type takes, more and more distorted."""
+def _starts(instance: Instance, seed: int, starts: int) -> Iterator[Iterator[list[Fraction]]]:
+    """Yield draws of rewards for every start: own, equal, the share of a server that a type takes, and in between."""
     generator = np.random.default_rng(seed)
     width = len(instance.types)
     share = np.array([1 / max(pool.space.most(j) for pool in instance.pools) for j in range(width)])
     own = np.array([float(u) for u in instance.rewards])
-    drawn = []
+    bases = (own, np.ones(width), share, np.sqrt(share))
+
+    def draws(start: int) -> Iterator[list[Fraction]]:
+        for attempt in range(4):
+            spread = (0.02, 0.1, 0.3, 1.0)[min(3, start // len(bases) % 4 + attempt)]
+            yield _snapped(bases[start % len(bases)] * np.exp(spread * generator.standard_normal(width)))
+
     for start in range(starts):
-        spread = 0.001 if start == 0 else (0.02, 0.1, 0.3, 1.0)[start % 4]
-        base = own if start == 0 else share ** (1.0 if start % 8 < 5 else generator.uniform(0.3, 1.5))
-        drawn.append(_snapped(base * np.exp(spread * generator.standard_normal(width))))
-    return drawn
+        yield draws(start)
 
 
 def _snapped(rewards: Sequence[float] | np.ndarray, bits: int = 30) -> list[Fraction]:

@@ -57,6 +57,12 @@ def read_document(path: str | Path) -> dict[str, Any]:
         If the file is missing, a directory, empty, larger than `MAX_BYTES`, not UTF-8, nested too deeply or
         not well formed.
     """
+    text = read_text(path)
+    return parse_document(text, str(path), is_json=Path(path).suffix.lower() == ".json")
+
+
+def read_text(path: str | Path) -> str:
+    """Read a non-empty UTF-8 file (see `read_document` for what is refused)."""
     path = Path(path)
     try:
         if path.is_dir():
@@ -66,14 +72,15 @@ def read_document(path: str | Path) -> dict[str, Any]:
         text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
         if isinstance(error, InputError):
             raise
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"{path}: cannot be read: {reason}") from None
+        raise InputError(f"{path!r}: cannot be read: {error}") from None
     if not text.strip():
         raise InputError(f"{path}: expected a document, found an empty file")
-    return parse_document(text, str(path), is_json=path.suffix.lower() == ".json")
+    return text
 
 
 def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:

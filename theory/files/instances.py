@@ -204,14 +204,15 @@ def instance_document(instance: Instance) -> dict[str, Any]:
 
 def write_instance(path: str | Path, instance: Instance) -> None:
     """Write an instance as JSON if the name ends in ``.json``, else as TOML; whole or not at all."""
-    document = instance_document(instance)
     if Path(path).suffix.lower() == ".json":
-        write_json(path, document)
+        write_json(path, instance_document(instance))
     else:
-        write_text(path, _toml(document))
+        write_text(path, instance_toml(instance))
 
 
-def _toml(document: dict[str, Any]) -> str:
+def instance_toml(instance: Instance) -> str:
+    """Return the text of an instance file in TOML."""
+    document = instance_document(instance)
     blocks = []
     for kind in ("server", "type"):
         for table in document[kind]:

@@ -1,0 +1,160 @@
+"""The registry of claims: each theorem, figure and table as something that can be checked, and can fail.
+
+A claim is a function ``(level, broken) -> Outcome``. With ``broken=True`` an input or a formula is perturbed; the
+outcome must then not be the registered one, which shows that the check can fail.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+
+from bounds.claims.printed import PRINTED
+from theory.errors import InputError
+
+PAPERS = {"autoscaling": "bounds.claims.autoscaling", "packproof": "bounds.claims.own"}
+"""Papers by name, and the module of their claims; ``packproof`` stands for results of our own."""
+
+
+class Level(StrEnum):
+    """How much is tried: ``quick`` for every day, ``full`` for larger families and samples."""
+
+    quick = "quick"
+    full = "full"
+
+
+class Evidence(StrEnum):
+    """How a claim is known, from strongest to weakest; `refuted` and `skipped` stand apart."""
+
+    proved = "proved"
+    certified = "certified"
+    numeric = "numeric"
+    statistical = "statistical"
+    refuted = "refuted"
+    skipped = "skipped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What checking a claim gave.
+
+    Attributes
+    ----------
+    computed : str
+        What we computed, in words and exact numbers.
+    evidence : Evidence
+    holds : bool or None
+        None if skipped.
+    """
+
+    computed: str
+    evidence: Evidence
+    holds: bool | None
+
+
+Check = Callable[[Level, bool], Outcome]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper, with the outcome on record.
+
+    Attributes
+    ----------
+    id : str
+        ``paper/name``.
+    paper : str
+    statement : str
+        What is checked, on which family.
+    evidence : Evidence
+        The registered rank; `refuted` if the statement as printed fails.
+    check : callable
+        ``(level, broken) -> Outcome``.
+    """
+
+    id: str
+    paper: str
+    statement: str
+    evidence: Evidence
+    check: Check
+
+    @property
+    def printed(self) -> str:
+        """What the paper prints."""
+        return PRINTED[self.id]
+
+    def is_as_registered(self, outcome: Outcome) -> bool:
+        """Return whether an outcome is the one on record (a skipped claim is none of either)."""
+        if outcome.evidence is Evidence.skipped:
+            return outcome.holds is None
+        return outcome.evidence is self.evidence and outcome.holds is (self.evidence is not Evidence.refuted)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, its outcome and the time it took."""
+
+    claim: Claim
+    outcome: Outcome
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the outcome is the registered one."""
+        return self.claim.is_as_registered(self.outcome)
+
+
+REGISTRY: dict[str, Claim] = {}
+
+
+def claim(paper: str, name: str, statement: str, evidence: Evidence) -> Callable[[Check], Check]:
+    """Register a check function as the claim ``paper/name``."""
+
+    def register(check: Check) -> Check:
+        identity = f"{paper}/{name}"
+        REGISTRY[identity] = Claim(identity, paper, statement, evidence, check)
+        return check
+
+    return register
+
+
+def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
+    """Return the claims of a paper, or those named, or all, in the order of registration.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Full ids, or their last part.
+    paper : str, optional
+        A key of `PAPERS`.
+
+    Raises
+    ------
+    InputError
+        Unknown claim or paper.
+    """
+    if paper is not None and paper not in PAPERS:
+        raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
+    for module in PAPERS.values():
+        import_module(module)
+    chosen = [c for c in REGISTRY.values() if paper is None or c.paper == paper]
+    wanted = list(names)
+    for name in wanted:
+        if not any(name in (c.id, c.id.partition("/")[2]) for c in chosen):
+            raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}")
+    return [c for c in chosen if not wanted or c.id in wanted or c.id.partition("/")[2] in wanted]
+
+
+def verify(claim_: Claim, level: Level = Level.quick) -> Verdict:
+    """Check a claim."""
+    start = time.perf_counter()
+    outcome = claim_.check(level, False)
+    return Verdict(claim_, outcome, time.perf_counter() - start)
+
+
+def control(claim_: Claim, level: Level = Level.quick) -> Outcome:
+    """Check the perturbed claim: its outcome must not be the registered one."""
+    return claim_.check(level, True)

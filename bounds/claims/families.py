@@ -1,0 +1,104 @@
+"""The instances that claims are checked on: named ones of the papers, families, and random draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from theory.instance import Instance, additive, explicit, pooled
+
+PRICE_RATIO = 8
+"""GB of memory priced like one vCPU (auto-scaling paper, Section 7.1)."""
+
+SERVER = (80, 640)
+"""vCPUs and GB of the servers of Section 7.1."""
+
+PRINTED_TYPES = ((1, 1), (4, 16), (2, 32), (32, 256))
+"""The four VM types (vCPU, GB) printed in Section 7.1."""
+
+SMALL, LARGE, MEMORY = (2, 4, 8), (32, 64), (8, 16, 1, 2, 4)
+"""Table 1: vCPUs of small and large types, GB per vCPU."""
+
+
+def price(vcpu: int, memory: int) -> Fraction:
+    """Return the reward of a VM type: 1 a vCPU, 1/8 a GB."""
+    return vcpu + Fraction(memory, PRICE_RATIO)
+
+
+def four_types(workload: tuple[Fraction | int | str, ...] = ("48/13", "18/13", 3, 2)) -> Instance:
+    """Return the paper's four VM types; the workload it used is lost, the default is the worst one."""
+    return additive(SERVER, PRINTED_TYPES, [price(*t) for t in PRINTED_TYPES], workload)
+
+
+def collection(generator: np.random.Generator, most: int = 10) -> Instance:
+    """Draw a collection of Table 1: three small and three large types, distinct, each fitting a server.
+
+    The range of the workload is lost in our text; it is drawn in quarters from 0 to `most` jobs per server.
+    """
+    chosen: list[tuple[int, int]] = []
+    for sizes in (SMALL, LARGE):
+        fitting = [(v, v * m) for v in sizes for m in MEMORY if v * m <= SERVER[1]]
+        chosen += [fitting[i] for i in generator.permutation(len(fitting))[:3]]
+    workload = [Fraction(int(w), 4) for w in generator.integers(0, 4 * most + 1, len(chosen))]
+    return additive(SERVER, chosen, [price(*t) for t in chosen], workload)
+
+
+def random_instance(generator: np.random.Generator, *, pools: int = 1, exact_fit: bool = False) -> Instance:
+    """Draw a small instance: up to four types and three resources, some zero demands and workloads, many ties."""
+    width, resources = int(generator.integers(1, 5)), int(generator.integers(1, 4))
+    demands = generator.integers(0, 6, (width, resources))
+    for row in demands:
+        if not row.any():
+            row[generator.integers(resources)] = 1
+    capacities = generator.integers(5, 15, (pools, resources))
+    shares = [(int(generator.integers(1, 4)), [int(c) for c in row]) for row in capacities]
+    rewards = [Fraction(int(generator.integers(1, 10)), int(generator.integers(1, 4))) for _ in range(width)]
+    if not exact_fit:
+        workload = [Fraction(int(generator.integers(0, 9)), int(generator.integers(1, 5))) for _ in range(width)]
+        return pooled(shares, demands.tolist(), rewards, workload)
+    from theory.configurations import maximal
+
+    empty = pooled(shares, demands.tolist(), rewards)
+    workload = [Fraction(0)] * width
+    for pool in empty.pools:  # a random assignment that uses every server: the workload fits exactly
+        rows = maximal(pool.space)
+        weights = generator.integers(0, 4, len(rows)) if len(rows) > 1 else np.array([1])
+        weights[generator.integers(len(rows))] += 1
+        for weight, k in zip(weights.tolist(), rows.tolist(), strict=True):
+            share = pool.share * Fraction(weight, int(weights.sum()))
+            workload = [w + share * slots for w, slots in zip(workload, k, strict=True)]
+    return empty.with_workload(workload)
+
+
+def tight_family(types: int) -> Instance:
+    """Return Prop. 3.10's instance for J types in exact numbers: generators J e_j and (1,..,1,J)."""
+    j_all = range(types)
+    rows = [[types if i == j else 0 for i in j_all] for j in range(types - 1)]
+    rows.append([1] * (types - 1) + [types])
+    rewards = [Fraction(types ** (types - j) * (types - 1) ** (j - 1)) for j in range(1, types)]
+    rewards.append(Fraction((types - 1) ** (types - 1)))
+    return explicit(rows, rewards, [1] * (types - 1) + [types])
+
+
+def tight_family_additive(types: int) -> Instance:
+    """Return the same instance with additive resources: one for every interval of the first J-1 types, and one more."""
+    m = types
+    intervals = [(a, p) for a in range(1, types) for p in range(a, types)]
+    unit = types * m  # capacity 1 of each resource, in units that make every demand whole
+    demands = [[m if a <= j <= p else 0 for a, p in intervals] + [0] for j in range(1, types)]
+    demands.append([types - (p - a + 1) for a, p in intervals] + [types])
+    tight = tight_family(types)
+    return additive([unit] * (len(intervals) + 1), demands, tight.rewards, tight.workload)
+
+
+def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:
+    """Yield every instance on one resource: demands 1..capacity, rewards 1..rewards, workloads 0, 1/2 and 1."""
+    loads = (Fraction(0), Fraction(1, 2), Fraction(1))
+    for demands in product(range(1, capacity + 1), repeat=types):
+        for u in product(range(1, rewards + 1), repeat=types):
+            base = additive([capacity], [[d] for d in demands], u)
+            for workload in product(loads, repeat=types):
+                yield base.with_workload(workload)

@@ -1,0 +1,46 @@
+"""The command line: one file a command; exit status 0 done, 1 refuted, 2 bad input with one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from bounds.cli import check, instance, solve, verify, worst
+from bounds.cli.app import app
+
+__all__ = ["app", "main"]
+
+COMMANDS = (verify, solve, worst, check, instance)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit status; errors a user can make end in one line."""
+    from theory.errors import InputError
+
+    try:
+        status = app(arguments, prog_name="packproof", standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return _fail("interrupted", status=130)
+    except BrokenPipeError:
+        # whoever read the output has closed it: nothing more to say, and the interpreter must not try
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            raise
+        return _fail(f"packproof: {usage()}")
+    return status if isinstance(status, int) else 0
+
+
+def _fail(message: str, status: int = 2) -> int:
+    print(" ".join(message.split()), file=sys.stderr)
+    return status

@@ -1,0 +1,74 @@
+"""The application that commands join, and what they share: options, output, progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+    help="Checks, sharpens and attacks the theory of packing jobs into servers.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from packproof import __version__
+
+        print(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+InstanceFile = Annotated[
+    Path, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.")]
+CertificateFile = Annotated[
+    Path | None, typer.Option("--certificate", metavar="OUT.json", help="Write a certificate for `packproof check`.")
+]
+
+
+def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
+    """Print an answer: as one JSON document, or as lines of text."""
+    if as_json:
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(lines()))
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Give a function that shows how far long work is, on stderr: in place on a terminal, else a line now and then."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("") as status:
+            yield lambda message: status.update(message.replace("[", r"\["))
+        return
+    last = time.monotonic()
+
+    def line(message: str) -> None:
+        nonlocal last
+        if time.monotonic() - last > 5:
+            last = time.monotonic()
+            print(message, file=sys.stderr)
+
+    yield line

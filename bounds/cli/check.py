@@ -1,0 +1,49 @@
+"""``packproof check``: verify a certificate with the independent checker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bounds.cli.app import JsonFlag, app, show
+
+
+@app.command()
+def check(
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)],
+    instance: Annotated[
+        Path | None, typer.Option("--instance", metavar="FILE", help="Require that it is about this instance.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Verify a certificate: status 0 if its evidence proves every claim, 1 if not."""
+    from bounds import checker
+    from theory.errors import InputError
+    from theory.files import instance_document, read_instance
+    from theory.files.document import read_text
+
+    text = read_text(certificate)
+    expected = None if instance is None else instance_document(read_instance(instance))
+    claims: dict[str, Any] = {}
+    reason = None
+    try:
+        document = checker.load(text)
+        claims = checker.check(document)
+        if expected is not None and document["instance"] != expected:
+            raise checker.Refused(f"it is not about the instance of {instance}")
+    except checker.Refused as refused:
+        reason = str(refused)
+    except checker.Unreadable as error:
+        raise InputError(f"{certificate}: {error}") from None
+    answer = {"valid": reason is None, "reason": reason, "claims": claims if reason is None else {}}
+
+    def lines() -> list[str]:
+        if reason is not None:
+            return [f"refused: {reason}"]
+        return ["valid: the evidence proves"] + [f"  {name} = {value}" for name, value in claims.items()]
+
+    show(answer, lines, as_json=as_json)
+    if reason is not None:
+        raise typer.Exit(1)

@@ -1,0 +1,46 @@
+"""``packproof solve``: greedy beside the optimum, with a certificate and a picture."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, show
+
+
+@app.command()
+def solve(
+    instance: InstanceFile,
+    servers: Annotated[
+        int | None,
+        typer.Option("--servers", metavar="L", min=1, max=10**9, help="Also place the workload of L whole servers."),
+    ] = None,
+    certificate: CertificateFile = None,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Greedy and optimal assignment of an instance, their ratio, and what is guaranteed."""
+    from bounds.certificate import assignment_certificate
+    from bounds.report import servers_json, servers_lines, solution_json, solution_lines
+    from theory.assignment import solve as solve_exactly
+    from theory.files import read_instance, write_json
+    from theory.servers import greedy_placement, least_servers, lemma_b1_bound
+
+    solution = solve_exactly(read_instance(instance))
+    answer = solution_json(solution)
+    whole = None
+    if servers is not None:
+        placement = greedy_placement(solution.instance, servers)
+        least = least_servers(solution.instance, [servers * rho for rho in solution.instance.workload])
+        whole = (servers, placement, least)
+        bound = lemma_b1_bound(solution.instance, solution.greedy)
+        answer["servers"] = servers_json(solution, servers, placement, least, bound)
+    if plot is not None:
+        from bounds.pictures import picture_of_solution
+
+        picture_of_solution(solution, plot)
+    if certificate is not None:
+        write_json(certificate, assignment_certificate(solution, whole))
+    more = [] if whole is None else servers_lines(answer["servers"])
+    show(answer, lambda: solution_lines(solution) + more, as_json=as_json)

@@ -1,0 +1,77 @@
+"""``packproof verify``: check the claims on record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bounds.cli.app import JsonFlag, app, progress, show
+
+if TYPE_CHECKING:
+    from bounds.claims import Verdict
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM ...]", show_default=False)] = None,
+    paper: Annotated[str | None, typer.Option("--paper", metavar="NAME", help="Only this paper's claims.")] = None,
+    level: Annotated[
+        str, typer.Option("--level", metavar="quick|full", help="Size of families and samples.")
+    ] = "quick",
+    listing: Annotated[bool, typer.Option("--list", help="List the claims; check nothing.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Check claims one by one: status 0 if every outcome is the registered one, 1 if not."""
+    from bounds.claims import Level, claims
+    from bounds.claims import verify as check
+    from theory.errors import InputError
+
+    if level not in list(Level):
+        raise InputError(f"--level: expected quick or full, got {level!r}")
+    chosen = claims(names or (), paper)
+    if listing:
+        table = [
+            {"id": c.id, "paper": c.paper, "statement": c.statement, "registered": c.evidence.value} for c in chosen
+        ]
+        show(table, lambda: [f"{c.id:34}{c.evidence.value:12}{c.statement}" for c in chosen], as_json=as_json)
+        return
+    verdicts: list[Verdict] = []
+    with progress() as report:
+        for number, claim in enumerate(chosen, 1):
+            report(f"{number} of {len(chosen)}: {claim.id}")
+            verdicts.append(check(claim, Level(level)))
+            if not as_json:
+                print(_line(verdicts[-1]), flush=True)
+    if as_json:
+        show([_row(verdict) for verdict in verdicts], list, as_json=True)
+    else:
+        wrong = sum(not v.ok for v in verdicts)
+        seconds = sum(v.seconds for v in verdicts)
+        print(f"{len(verdicts)} claims, {wrong} not as registered, {seconds:.1f} s")
+    if not all(v.ok for v in verdicts):
+        raise typer.Exit(1)
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    claim, outcome = verdict.claim, verdict.outcome
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "statement": claim.statement,
+        "printed": claim.printed,
+        "computed": outcome.computed,
+        "evidence": outcome.evidence.value,
+        "holds": outcome.holds,
+        "as_registered": verdict.ok,
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def _line(verdict: Verdict) -> str:
+    claim, outcome = verdict.claim, verdict.outcome
+    mark = "ok " if verdict.ok else "NOT AS REGISTERED "
+    return (
+        f"{mark}{outcome.evidence.value:12}{claim.id}  ({verdict.seconds:.2f} s)\n"
+        f"     claim    {claim.statement}\n     printed  {claim.printed}\n     computed {outcome.computed}"
+    )

@@ -1,0 +1,43 @@
+"""``packproof worst``: the workload, the rewards, or both that hurt greedy most."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import InstanceFile, JsonFlag, app, progress, show
+
+
+class Vary(StrEnum):
+    """What the adversary chooses."""
+
+    workload = "workload"
+    rewards = "rewards"
+    all = "all"
+
+
+@app.command()
+def worst(
+    instance: InstanceFile,
+    vary: Annotated[Vary, typer.Option("--vary", help="What the adversary chooses.", show_default=False)],
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random starts.")] = 0,
+    starts: Annotated[int, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary.")] = 12,
+    time_limit: Annotated[float, typer.Option("--time-limit", metavar="SECONDS", min=0, help="Best so far then.")] = 60,
+    out: Annotated[Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find the instance on which greedy keeps the least share of the optimum."""
+    from bounds.adversary.budget import Budget
+    from bounds.adversary.search import worst_instance
+    from bounds.report import worst_json, worst_lines
+    from theory.files import read_instance, write_instance
+
+    given = read_instance(instance)
+    with progress() as report:
+        found = worst_instance(given, vary.value, seed=seed, starts=starts, budget=Budget(time_limit, report))
+    if out is not None:
+        write_instance(out, found.instance)
+    show(worst_json(found), lambda: worst_lines(found), as_json=as_json)
