@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,exact
+TESTS ?=
 
 .PHONY: verify test lint bench soak clean
 
@@ -9,7 +10,7 @@ verify: .venv/ready
 	$(BIN)/packproof verify
 
 test: .venv/ready
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 $(TESTS)
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -20,7 +21,7 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
 soak: .venv/ready
-	$(BIN)/python -m pytest -m soak --run-soak
+	$(BIN)/python -m pytest -m soak
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -1,3 +1,68 @@
-"""packproof: checks, sharpens and attacks the theory of packing jobs into servers."""
+"""packproof: checks, sharpens and attacks the theory of packing jobs into servers.
+
+The one name to import: lazy doors to the public names of the three floors, so that ``import packproof`` is quick and
+each name loads what it needs on first use.
+
+Examples
+--------
+>>> import packproof
+>>> packproof.solve(packproof.additive([12], [[5], [7]])).ratio
+Fraction(3, 4)
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+
+_DOORS = {
+    "theory.errors": ("InputError", "TooLargeError"),
+    "theory.instance": ("Additive", "Explicit", "Instance", "JobType", "Pool", "additive", "explicit", "pooled"),
+    "theory.files": ("instance_document", "parse_instance", "read_instance", "write_instance"),
+    "theory.files.catalogue": ("catalogue", "catalogue_instance"),
+    "theory.configurations": ("count", "feasible", "maximal"),
+    "theory.knapsack": ("max_reward", "max_weight"),
+    "theory.greedy": (
+        "GreedyAssignment",
+        "global_greedy",
+        "greedy_configurations",
+        "is_global_greedy",
+        "is_permutation_of_proposition_3_1",
+        "sequential_greedy",
+    ),
+    "theory.assignment": ("AssignmentProgram", "OptimalAssignment", "Solution", "optimal_assignment", "solve"),
+    "theory.scaling": ("Scaling", "scaling"),
+    "theory.servers": ("greedy_placement", "least_servers", "lemma_b1_bound"),
+    "bounds.certificate": ("assignment_certificate",),
+    "bounds.checker": ("check",),
+    "bounds.adversary.budget": ("Budget",),
+    "bounds.adversary.search": ("WorstInstance", "worst_instance"),
+    "bounds.adversary.workload": ("WorstWorkload", "worst_workload"),
+    "bounds.claims": ("claims", "verify"),
+}
+_HOME = {name: module for module, names in _DOORS.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604 (names, computed)
+
+
+def __getattr__(name: str) -> Any:
+    """Open a door: import the module that holds a public name."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'packproof' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return list(__all__)
+
+
+if __name__ == "__main__":
+    from bounds.cli import main
+
+    sys.exit(main())

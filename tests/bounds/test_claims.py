@@ -1,0 +1,33 @@
+"""Every claim gives its registered outcome, and its perturbed twin does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bounds.claims import Claim, claims, control, verify
+from bounds.claims.printed import PRINTED
+from bounds.cli import run
+
+
+@pytest.mark.parametrize("claim", claims(), ids=lambda c: c.id)
+def test_claim_and_control(claim: Claim) -> None:
+    verdict = verify(claim)
+    assert verdict.ok, verdict.outcome
+    if verdict.outcome.holds is not None:
+        assert not claim.is_as_registered(control(claim)), "the negative control passes: the check cannot fail"
+
+
+def test_printed_table_and_registry_agree() -> None:
+    assert set(PRINTED) == {c.id for c in claims()}
+
+
+def test_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "introduction", "figure-2-86-percent", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["evidence"], row["holds"]) for row in rows] == [("certified", True), ("refuted", False)]
+    assert run(["verify", "--list"]) == 0
+    assert run(["verify", "no-such-claim"]) == 2
+    assert run(["verify", "--paper", "no-such-paper"]) == 2
+    assert run(["verify", "--level", "huge"]) == 2

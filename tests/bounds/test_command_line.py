@@ -1,0 +1,93 @@
+"""The command line as a contract: JSON keys, exit status, catalogue, speed of start-up."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import packproof
+from bounds.cli import run
+from theory.files import read_instance
+from theory.files.catalogue import catalogue
+
+FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
+
+
+def test_solve_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["solve", FOUR, "--servers", "1000", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert sorted(answer["greedy"]["permutation"]) == ["large", "medium", "memory", "small"]
+    assert sum(Fraction(stage["fraction"]) for stage in answer["greedy"]["stages"]) == 1
+    assert answer["optimal"]["exact"] == "2060/13"
+    assert Fraction(answer["guarantee"]) <= Fraction(answer["guarantee_stagewise"]) <= answer["ratio"]
+    assert answer["servers"]["least_servers"] == {"lower": 1001, "upper": 1001, "exact": True}
+
+
+def test_pools_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pools.json"
+    pools = [{"name": n, "capacity": {"r": c}} for n, c in (("A", 3), ("B", 2))]
+    kinds = [{"name": f"t{d}", "demand": {"r": d}, "reward": 1, "workload": "1/2"} for d in (2, 3)]
+    path.write_text(json.dumps({"server": pools, "type": kinds}))
+    assert run(["solve", str(path), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["greedy"]["reward"] == "3/4"
+    assert set(answer["greedy"]["stages"][0]["configurations"]) == {"A", "B"}
+
+
+def test_text_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["solve", FOUR, "--plot", str(tmp_path / "p.png")]) == 0
+    assert "one more server is worth" in capsys.readouterr().out
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_catalogue_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "m5.toml"
+    assert (
+        run(["instance", "--types", "aws:m5.*,gcp:n2-standard-2", "--server", "cpu=96,memory=384", "--out", str(out)])
+        == 0
+    )
+    instance = read_instance(out)
+    assert "gcp:n2-standard-2" in instance.names
+    assert instance.rewards[0] == catalogue()[instance.names[0]].price
+    for wrong in (
+        ["--types", "aws:nothing", "--server", "cpu=96,memory=384"],
+        ["--types", "aws:m5.large", "--server", "cpu=96"],
+        ["--types", "aws:m5.large", "--server", "cpu=1,memory=384"],
+        ["--types", "aws:m5.large,aws:m5.large", "--server", "cpu=96,memory=384"],
+        ["--types", "aws:m5.large", "--server", "cpu=x,memory=384"],
+    ):
+        capsys.readouterr()
+        assert run(["instance", *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_catalogue_is_the_data(data: Path) -> None:
+    shipped = Path(packproof.__file__).parent / "theory" / "files" / "prices" / "vm_catalog.csv"
+    assert shipped.read_bytes() == (data / "vm_catalog.csv").read_bytes()
+
+
+@pytest.mark.parametrize("arguments", [["--foo"], ["nothing"], ["solve"], ["solve", FOUR, "--servers", "0"], ["check"]])
+def test_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_heavy_packages_stay_out_of_the_start() -> None:
+    code = (
+        "import sys, packproof, bounds.cli; bounds.cli.run(['--help']);"
+        "print(sorted({'numpy', 'scipy', 'sympy', 'numba', 'cvxpy', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_doors_open() -> None:
+    for name in packproof.__all__:
+        assert getattr(packproof, name) is not None
+    with pytest.raises(AttributeError):
+        _ = packproof.nothing

@@ -1,0 +1,79 @@
+"""Enumeration and MaxReward against brute force from the definition."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bounds.claims.families import four_types
+from bounds.strategies import explicit_instances, instances
+from theory.configurations import count, feasible, maximal
+from theory.errors import TooLargeError
+from theory.instance import Additive, Instance, additive
+from theory.knapsack import max_reward, max_weight, max_weight_by_branching, weight
+
+
+def brute(instance: Instance) -> list[tuple[int, ...]]:
+    space = instance.pools[0].space
+    return [k for k in product(*(range(space.most(j) + 1) for j in range(len(instance.types)))) if space.holds(k)]
+
+
+@given(instances() | explicit_instances())
+def test_feasible_and_maximal(instance: Instance) -> None:
+    space, every = instance.pools[0].space, brute(instance)
+    assert feasible(space).tolist() == [list(k) for k in every]
+    assert count(space) == len(every)
+    known = set(every)
+    top = [k for k in every if not any((*k[:j], k[j] + 1, *k[j + 1 :]) in known for j in range(len(k)))]
+    assert maximal(space).tolist() == [list(k) for k in top]
+
+
+@given(instances() | explicit_instances(), st.data())
+def test_max_reward_is_the_greatest_of_definition_2_2(instance: Instance, data: st.DataObject) -> None:
+    space, u = instance.pools[0].space, instance.rewards
+    types = data.draw(st.sets(st.integers(0, len(u) - 1)))
+    allowed = [k for k in brute(instance) if all(j in types for j, slots in enumerate(k) if slots)]
+    assert max_reward(space, u, types) == max(allowed, key=lambda k: (weight(k, u), k))
+
+
+@given(instances(), st.data())
+def test_long_weights_and_branching_agree(instance: Instance, data: st.DataObject) -> None:
+    space = instance.pools[0].space
+    assert isinstance(space, Additive)
+    big = st.integers(0, 3).flatmap(lambda n: st.integers(0, 2 ** (70 * n)))
+    weights = data.draw(st.lists(big, min_size=len(instance.types), max_size=len(instance.types)))
+    best = max(brute(instance), key=lambda k: (sum(w * s for w, s in zip(weights, k, strict=True)), k))
+    assert max_weight(space, weights) == best
+    assert max_weight_by_branching(space, weights) == best
+
+
+def test_the_papers_four_types() -> None:
+    space = four_types().pools[0].space
+    assert count(space) == len(feasible(space)) == 12_574
+    assert max_reward(space, four_types().rewards) == (16, 3, 10, 1)
+
+
+def test_too_many_to_enumerate() -> None:
+    space = additive([80, 640], [[i % 7 + 1, i] for i in range(1, 31)]).pools[0].space
+    with pytest.raises(TooLargeError, match=r"4,716,930,745,311,843 feasible configurations"):
+        feasible(space)
+    with pytest.raises(TooLargeError, match="maximal|feasible"):
+        maximal(space)
+
+
+def test_a_table_too_large_goes_to_branch_and_bound() -> None:
+    fine = [[1000 * a + 1, 1024 * b + 3] for a, b in ((1, 1), (4, 16), (2, 32), (32, 256))]
+    space = additive([80_000, 655_360], fine).pools[0].space
+    u = [Fraction(9, 8), Fraction(6), Fraction(6), Fraction(64)]
+    best = max_reward(space, u)
+    assert space.holds(best)
+    # no single exchange improves it
+    for i, j in product(range(4), repeat=2):
+        other = list(best)
+        other[i] += 1
+        other[j] -= other[j] > 0
+        assert not space.holds(other) or weight(other, u) <= weight(best, u)

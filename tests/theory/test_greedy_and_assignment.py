@@ -1,0 +1,156 @@
+"""Greedy, the optimum, whole servers: definitions, metamorphic relations, and the theorems on random instances."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import permutations
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import theory.columns
+from bounds.strategies import explicit_instances, instances
+from theory.assignment import AssignmentProgram, optimal_assignment, solve
+from theory.configurations import feasible, maximal
+from theory.greedy import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
+from theory.instance import Instance, pooled
+from theory.knapsack import max_reward
+from theory.scaling import scaling
+from theory.servers import greedy_placement, least_servers
+
+every_kind = instances(max_pools=3) | explicit_instances()
+
+
+@given(every_kind)
+def test_greedy_meets_its_definitions(instance: Instance) -> None:
+    greedy = global_greedy(instance)
+    valid = [p for p in permutations(range(len(instance.types))) if is_permutation_of_proposition_3_1(instance, p)]
+    assert valid == [greedy.permutation]
+    stages = [(stage.configurations, stage.fraction) for stage in greedy.stages]
+    assert is_global_greedy(instance, stages)
+    if stages:
+        assert not is_global_greedy(instance, [(k, f / 2) for k, f in stages])
+        assert not is_global_greedy(instance, stages[1:]) or greedy.reward == 0
+
+
+@given(every_kind)
+def test_the_optimum_is_certified_and_greedy_keeps_its_guarantee(instance: Instance) -> None:
+    solution = solve(instance)
+    greedy, best, u = solution.greedy, solution.optimal, instance.rewards
+    primal = sum(
+        (c.fraction * sum(a * b for a, b in zip(u, c.configuration, strict=True)) for c in best.columns), Fraction(0)
+    )
+    dual = sum((a * r for a, r in zip(best.job_prices, instance.workload, strict=True)), Fraction(0))
+    dual += sum((g * p.share for g, p in zip(best.server_prices, instance.pools, strict=True)), Fraction(0))
+    assert primal == dual == best.reward
+    for pool, price in zip(instance.pools, best.server_prices, strict=True):
+        values = (sum(b * int(s) for b, s in zip(best.slot_prices, k, strict=True)) for k in feasible(pool.space))
+        assert max(values) == price
+    assert greedy.guarantee <= greedy.guarantee_stagewise <= solution.ratio <= 1
+    n = max(1, len(greedy.stages))
+    assert greedy.guarantee >= 1 - (1 - Fraction(1, n)) ** n
+    if greedy.serves_all:
+        assert solution.ratio == 1
+
+
+@given(instances(max_pools=2))
+def test_column_generation_is_enumeration(instance: Instance) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        listed = optimal_assignment(instance).reward
+        patch.setattr(theory.columns, "ENUMERATE_BELOW", 0)
+        assert optimal_assignment(instance).reward == listed
+
+
+@given(instances(max_pools=2))
+def test_against_scipy(instance: Instance) -> None:
+    width, columns = len(instance.types), [(p, k) for p, pool in enumerate(instance.pools) for k in maximal(pool.space)]
+    rows = np.zeros((width + len(instance.pools), width + len(columns)))
+    rows[:width, :width] = np.eye(width)
+    for i, (p, k) in enumerate(columns):
+        rows[:width, width + i] = -k
+        rows[width + p, width + i] = 1
+    right = np.array([0.0] * width + [float(pool.share) for pool in instance.pools])
+    bounds = [(0.0, float(rho)) for rho in instance.workload] + [(0.0, None)] * len(columns)
+    cost = [-float(u) for u in instance.rewards] + [0.0] * len(columns)
+    peer = linprog(cost, rows, right, bounds=bounds)
+    assert float(optimal_assignment(instance).reward) == pytest.approx(-peer.fun, abs=1e-7)
+
+
+@given(instances(max_pools=2), st.integers(2, 5))
+def test_scaling_rewards_and_duplicating_pools_change_nothing(instance: Instance, factor: int) -> None:
+    solution = solve(instance)
+    scaled = solve(instance.with_rewards([factor * u for u in instance.rewards]))
+    assert scaled.ratio == solution.ratio
+    halves = [
+        (p.share / 2, list(p.space.capacity))
+        for p in instance.pools
+        for _ in range(2)  # type: ignore[union-attr]
+    ]
+    demands = instance.pools[0].space.demands  # type: ignore[union-attr]
+    twice = solve(pooled(halves, demands, instance.rewards, instance.workload))
+    assert twice.greedy.reward == solution.greedy.reward
+    assert twice.optimal.reward == solution.optimal.reward
+
+
+@given(instances(), st.data())
+def test_the_optimum_ignores_the_order_of_types(instance: Instance, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(instance.types))))
+    assert optimal_assignment(instance.reordered(order)).reward == optimal_assignment(instance).reward
+
+
+@given(instances(max_types=3))
+def test_warm_and_fresh_agree(instance: Instance) -> None:
+    program = AssignmentProgram(instance)
+    for factor in (Fraction(1, 3), Fraction(2), Fraction(1)):
+        workload = [factor * rho for rho in instance.workload]
+        assert program.solve(workload).reward == optimal_assignment(instance.with_workload(workload)).reward
+
+
+def algorithm_1(instance: Instance, servers: int) -> list[tuple[tuple[int, ...], int]]:
+    """GPA as the specification writes it, one pool."""
+    space, types = instance.pools[0].space, set(range(len(instance.types)))
+    left, free, stages = [servers * rho for rho in instance.workload], servers, []
+    while types:
+        k = max_reward(space, instance.rewards, types)
+        need = {j: ceil(max(left[j], 0) / k[j]) for j in sorted(types) if k[j]}
+        used = min(free, *need.values())
+        left = [amount - used * slots for amount, slots in zip(left, k, strict=True)]
+        free -= used
+        types.remove(next(j for j in need if need[j] == min(need.values())))
+        if used:
+            stages.append((k, used))
+    return stages
+
+
+@given(instances() | explicit_instances(), st.integers(1, 60))
+def test_greedy_placement_is_algorithm_1(instance: Instance, servers: int) -> None:
+    stages = [(stage.configurations[0], stage.servers[0]) for stage in greedy_placement(instance, servers).stages]
+    assert stages == algorithm_1(instance, servers)
+
+
+@given(instances(max_pools=2, max_types=3), st.integers(1, 30))
+def test_least_servers_carry_the_jobs(instance: Instance, servers: int) -> None:
+    jobs = [servers * rho for rho in instance.workload]
+    least = least_servers(instance, jobs)
+    assert least.lower <= least.upper
+    for j, amount in enumerate(jobs):
+        assert sum(k[j] * n for _, k, n in least.columns) == ceil(amount)
+    for p, pool in enumerate(instance.pools):
+        assert sum(n for q, _, n in least.columns if q == p) <= int(pool.share * least.upper)
+
+
+@given(instances(max_pools=2).filter(lambda i: any(i.workload)))
+def test_scaling_curves(instance: Instance) -> None:
+    curve = scaling(instance)
+    for low, high in ((0, 1), (len(curve.scales) - 2, len(curve.scales) - 1)):
+        if high < len(curve.scales) and low >= 0:
+            middle = (curve.scales[low] + curve.scales[high]) / 2
+            there = solve(instance.with_workload([middle * rho for rho in instance.workload]))
+            assert there.optimal.reward == (curve.optimal[low] + curve.optimal[high]) / 2
+            assert there.greedy.reward == (curve.greedy[low] + curve.greedy[high]) / 2
+    assert curve.greedy[0] == curve.optimal[0]
+    assert curve.greedy[-1] == curve.optimal[-1]
