@@ -81,7 +81,7 @@ def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
     if here is not None and here != float(scale):
         axes.axvline(here, color="black", linestyle="--", linewidth=0.8, label="this workload")
     axes.set(xlabel="scale of the workload", ylabel="reward per server", ylim=(0, None), xlim=(0, scales[-1]))
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(loc="center right", frameon=False)
 
 
 def draw_ratio(axes: Axes, curve: Scaling) -> None:
@@ -135,7 +135,7 @@ def draw_assignments(axes: Axes, solution: Solution) -> None:
 
 def _short(instance: Instance, k: Configuration) -> str:
     parts = [f"{n}×{name}" for name, n in zip(instance.names, k, strict=True) if n]
-    return " ".join(parts) if len(" ".join(parts)) < 34 else "\n".join(parts[:4]) + ("\n…" if len(parts) > 4 else "")
+    return " ".join(parts) if len(" ".join(parts)) < 28 else "\n".join(parts[:4]) + ("\n…" if len(parts) > 4 else "")
 
 
 def picture_of_solution(solution: Solution, path: str | Path) -> None:

@@ -67,7 +67,7 @@ def altered(value: Any, choose: random.Random) -> Any:
         else:
             changed["t1"] = choose.choice([0, 1, "1/2"])
     elif changed and choose.random() < 0.6:
-        choose.choice([lambda: changed.pop(), lambda: changed.append(changed[0]), changed.reverse])()
+        choose.choice([changed.pop, lambda: changed.append(changed[0]), changed.reverse])()
     else:
         changed.append(choose.choice([0, "t1", {}]))
     return changed

@@ -61,7 +61,7 @@ def test_too_many_to_enumerate() -> None:
     space = additive([80, 640], [[i % 7 + 1, i] for i in range(1, 31)]).pools[0].space
     with pytest.raises(TooLargeError, match=r"4,716,930,745,311,843 feasible configurations"):
         feasible(space)
-    with pytest.raises(TooLargeError, match="maximal|feasible"):
+    with pytest.raises(TooLargeError, match="configurations"):
         maximal(space)
 
 
