@@ -1,0 +1,46 @@
+"""Fair sharing of servers: DRF and its heirs, checkers, and the properties they claim."""
+
+from collections.abc import Callable
+
+from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare, whole_tasks
+from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.eisenberg import ps_dsf_tdm
+from theory.sharing.maxmin import c_drfh, cdrf, drf, max_min_tasks, tsf
+from theory.sharing.model import Cluster, ServerClass, User, cluster
+from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
+
+MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
+    "drf": drf,
+    "c-drfh": c_drfh,
+    "cdrf": cdrf,
+    "tsf": tsf,
+    "ps-dsf": ps_dsf,
+    "ps-dsf-tdm": ps_dsf_tdm,
+}
+"""The mechanisms by the names of the command line."""
+
+__all__ = [
+    "MECHANISMS",
+    "Allocation",
+    "Cluster",
+    "ServerClass",
+    "User",
+    "WholeTasks",
+    "c_drfh",
+    "cdrf",
+    "cluster",
+    "corollary_1",
+    "drf",
+    "has_bottleneck",
+    "is_feasible_allocation",
+    "is_ps_dsf",
+    "is_ps_dsf_tdm",
+    "jain_index",
+    "max_min_tasks",
+    "nash_welfare",
+    "ps_dsf",
+    "ps_dsf_tdm",
+    "ps_dsf_tdm_rounds",
+    "tsf",
+    "whole_tasks",
+]
