@@ -196,8 +196,8 @@ class LinearProgram:
     def solve_basis(self) -> Vertex | None:
         """Solve in floats and return the exact vertex of the last basis, or None if it does not certify.
 
-        For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is feasible,
-        this gives up.
+        For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
+        feasible, this gives up.
         """
         _, primal, _ = self.solve_float()
         optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal

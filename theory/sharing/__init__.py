@@ -7,7 +7,9 @@ from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_alloc
 from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, cdrf, drf, max_min_tasks, tsf
 from theory.sharing.model import Cluster, ServerClass, User, cluster
+from theory.sharing.properties import PROPERTIES, Verdict, decide
 from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
+from theory.sharing.strategy import search_lies, strategy_proofness
 
 MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
     "drf": drf,
@@ -21,15 +23,18 @@ MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
 
 __all__ = [
     "MECHANISMS",
+    "PROPERTIES",
     "Allocation",
     "Cluster",
     "ServerClass",
     "User",
+    "Verdict",
     "WholeTasks",
     "c_drfh",
     "cdrf",
     "cluster",
     "corollary_1",
+    "decide",
     "drf",
     "has_bottleneck",
     "is_feasible_allocation",
@@ -41,6 +46,8 @@ __all__ = [
     "ps_dsf",
     "ps_dsf_tdm",
     "ps_dsf_tdm_rounds",
+    "search_lies",
+    "strategy_proofness",
     "tsf",
     "whole_tasks",
 ]

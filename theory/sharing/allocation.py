@@ -123,8 +123,8 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     -----
     Every server of a class takes the floor of its equal part; then, again and again, the user furthest below its
     tasks (relative to its weighted share) puts one task where it fits, eligible servers in order, until nobody who is
-    below its tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with equal
-    contents are kept together, so the cost does not grow with the counts except through tasks placed one by one.
+    below its tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with
+    equal contents are kept together, so the cost does not grow with the counts except through tasks placed one by one.
 
     Examples
     --------

@@ -29,10 +29,10 @@ def eisenberg_gale(table: Occupation) -> NDArray[np.float64]:
 
     Notes
     -----
-    Buyers are users with budgets phi_n, goods are the servers' time, values are gamma_{n,i}. The conditions of Theorem 2
-    are the Karush-Kuhn-Tucker conditions of this program: with p_i the price of server i's time,
-    phi_n gamma_{n,i} / x_n <= p_i, with equality where x_{n,i} > 0, which says that the level s_{n,i} / phi_n is at least
-    1 / p_i and equal to it for those served there. Derived for this project; the program is Eisenberg and Gale's.
+    Buyers are users with budgets phi_n, goods are the servers' time, values are gamma_{n,i}. The conditions of
+    Theorem 2 are the Karush-Kuhn-Tucker conditions of this program: with p_i the price of server i's time,
+    phi_n gamma_{n,i} / x_n <= p_i, with equality where x_{n,i} > 0, which says that the level s_{n,i} / phi_n is at
+    least 1 / p_i and equal to it for those served there. Derived for this project; the program is Eisenberg and Gale's.
     """
     import cvxpy as cp
 

@@ -40,7 +40,7 @@ class _Equations:
     def solve(self, near: Sequence[Fraction]) -> tuple[Fraction, ...] | None:
         """Return the solution with the least sum of distances from `near`, shape (unknowns,), or None.
 
-        The unknowns of the program are the distances in units of `SMALL`, or the solver's tolerances would swallow them.
+        The unknowns of the program are the distances in units of `SMALL`: the solver's tolerances would swallow them.
         """
         count = len(self._columns)
         residual = [Fraction(0)] * len(self._bounds)
@@ -83,8 +83,9 @@ def exact_tasks(table: Occupation, state: State, tolerance: float) -> Matrix | N
     -----
     By Theorem 1 the holders of a bottleneck resource are all at one level, so everything is linear in one level L for
     each bottleneck (i, r). A user of one server has x_n = phi_n gamma_{n,i} L; only users of several servers need
-    unknowns of their own. The program has as many rows as there are bottlenecks and ties, not as there are users. Where the structure leaves a choice (it often does), the answer is the allocation
-    closest to the float one, its numbers rounded to denominators up to a million.
+    unknowns of their own. The program has as many rows as there are bottlenecks and ties, not as there are users.
+    Where the structure leaves a choice (it often does), the answer is the allocation closest to the float one, its
+    numbers rounded to denominators up to a million.
     """
     taken = state.tasks * state.per_task * [[float(w)] for w in table.weights]  # share of the server's time
     held = taken > tolerance

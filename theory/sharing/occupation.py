@@ -108,7 +108,7 @@ def merge(table: Occupation) -> Merged:
     """
     zero = Fraction(0)
     scale = [max(max(row) for row in rows if row is not None) for rows in table.shares]
-    groups: dict[Shares | tuple[Row | None, ...], list[int]] = {}
+    groups: dict[tuple[Row | None, ...], list[int]] = {}
     for n, rows in enumerate(table.shares):
         unit = tuple(None if row is None else tuple(share / scale[n] for share in row) for row in rows)
         groups.setdefault(unit, []).append(n)
@@ -126,10 +126,10 @@ def merge(table: Occupation) -> Merged:
     server: list[tuple[int, Fraction]] = []
     for column in zip(*shares, strict=True):
         largest = max((max(row) for row in column if row is not None), default=Fraction(1))
-        unit = tuple(None if row is None else tuple(share / largest for share in row) for row in column)
-        j = places.setdefault(unit, len(places))
+        shape = tuple(None if row is None else tuple(share / largest for share in row) for row in column)
+        j = places.setdefault(shape, len(places))
         if j == len(columns):
-            columns.append(unit)
+            columns.append(shape)
             size.append(zero)
         size[j] += 1 / largest
         server.append((j, 1 / largest))
