@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 
-from theory.columns import ConfigurationColumns, slots_of
+from theory.columns import ConfigurationColumns, trimmed
 from theory.greedy import GreedyAssignment, global_greedy, weight_of
 from theory.instance import Configuration, Instance
 from theory.linear import Bound, LinearProgram
@@ -107,23 +106,17 @@ class AssignmentProgram:
         ]
         gamma = vertex.dual[width:]
         served = vertex.primal[:width]
-        columns = _trimmed(
-            sorted(
-                (
-                    (p, k, vertex.primal[column])
-                    for p, k, column in self._columns.items()
-                    if vertex.primal[column] and any(k)
-                ),
-                key=lambda item: (item[0], tuple(-slots for slots in item[1])),
-            ),
-            served,
+        columns = trimmed(
+            [(p, k, vertex.primal[column]) for p, k, column in self._columns.items() if vertex.primal[column]], served
         )
         alpha = tuple(max(Fraction(0), reward - price) for reward, price in zip(u, beta, strict=True))
         value = weight_of(served, u)
         assert value == total(a * r for a, r in zip(alpha, rho, strict=True)) + total(
             g * pool.share for g, pool in zip(gamma, self._instance.pools, strict=True)
         ), "the dual does not meet the primal"
-        return OptimalAssignment(value, columns, served, tuple(beta), tuple(gamma), alpha)
+        return OptimalAssignment(
+            value, tuple(Column(*column) for column in columns), served, tuple(beta), tuple(gamma), alpha
+        )
 
 
 def optimal_assignment(instance: Instance, greedy: GreedyAssignment | None = None) -> OptimalAssignment:
@@ -146,34 +139,6 @@ def optimal_assignment(instance: Instance, greedy: GreedyAssignment | None = Non
     if greedy is not None:
         program.suggest(greedy)
     return program.solve()
-
-
-def _trimmed(columns: Sequence[tuple[int, Configuration, Fraction]], served: Sequence[Fraction]) -> tuple[Column, ...]:
-    """Take away the slots that nobody uses, splitting a column where only part of it has a slot too many."""
-    current = [(p, list(k), fraction) for p, k, fraction in columns]
-    surplus = [
-        have - need for have, need in zip(slots_of(((k, f) for _, k, f in columns), len(served)), served, strict=True)
-    ]
-    for j, spare in enumerate(surplus):
-        left, kept = spare, []
-        for p, k, share in current:
-            whole = min(k[j], floor(left / share))
-            k[j] -= whole
-            left -= whole * share
-            part = left if k[j] else Fraction(0)
-            if part:
-                less = k.copy()
-                less[j] -= 1
-                kept.append((p, less, part))
-                left = Fraction(0)
-            kept.append((p, k, share - part))
-        current = kept
-    merged: dict[tuple[int, Configuration], Fraction] = {}
-    for p, k, share in current:
-        if any(k):
-            merged[p, tuple(k)] = merged.get((p, tuple(k)), Fraction(0)) + share
-    order = sorted(merged, key=lambda item: (item[0], tuple(-slots for slots in item[1])))
-    return tuple(Column(p, k, merged[p, k]) for p, k in order)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,3 +130,53 @@ def slots_of(columns: Iterable[tuple[Configuration, Fraction]], width: int) -> l
             if number:
                 slots[j] += fraction * number
     return slots
+
+
+PoolColumn = tuple[int, Configuration, Fraction]
+"""(pool, configuration, amount of servers)."""
+
+
+def trimmed(columns: Sequence[PoolColumn], need: Sequence[Fraction | int]) -> list[PoolColumn]:
+    """Take away slots beyond what is needed, splitting a column where only part of it has a slot too many.
+
+    Parameters
+    ----------
+    columns : sequence of (pool, configuration, amount)
+        Their slots cover the need; whole amounts stay whole if the need is whole.
+    need : sequence of rational, shape (J,)
+
+    Returns
+    -------
+    list of (pool, configuration, amount)
+        Slots exactly as needed; distinct, without empty configurations, by pool and decreasing configuration.
+
+    Examples
+    --------
+    >>> trimmed([(0, (2, 1), Fraction(3))], [4, 3])
+    [(0, (2, 1), Fraction(1, 1)), (0, (1, 1), Fraction(2, 1))]
+    """
+    current = [(p, list(k), amount) for p, k, amount in _in_order(columns)]
+    slots = slots_of([(k, amount) for _, k, amount in columns], len(need))
+    for j, surplus in enumerate(have - wanted for have, wanted in zip(slots, need, strict=True)):
+        left, kept = surplus, []
+        for p, k, amount in current:
+            whole = min(k[j], floor(left / amount))
+            k[j] -= whole
+            left -= whole * amount
+            part = left if k[j] else Fraction(0)
+            if part:
+                less = k.copy()
+                less[j] -= 1
+                kept.append((p, less, part))
+                left = Fraction(0)
+            kept.append((p, k, amount - part))
+        current = kept
+    merged: dict[tuple[int, Configuration], Fraction] = {}
+    for p, k, amount in current:
+        if any(k):
+            merged[p, tuple(k)] = merged.get((p, tuple(k)), Fraction(0)) + amount
+    return _in_order([(p, k, amount) for (p, k), amount in merged.items()])
+
+
+def _in_order(columns: Iterable[PoolColumn]) -> list[PoolColumn]:
+    return sorted(columns, key=lambda column: (column[0], tuple(-slots for slots in column[1])))

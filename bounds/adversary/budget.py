@@ -1,0 +1,47 @@
+"""How long a search may go on, and whom it tells how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+class OutOfTimeError(Exception):
+    """The time limit was reached; what was found so far stands."""
+
+
+@dataclass
+class Budget:
+    """A time limit and a listener for progress.
+
+    Attributes
+    ----------
+    seconds : float
+        Time allowed from the making of the object.
+    report : callable, optional
+        Called with a short text from time to time.
+    stage : str
+        Said before every progress text: which part of a longer search this is.
+    """
+
+    seconds: float = float("inf")
+    report: Callable[[str], None] | None = None
+    stage: str = ""
+    _start: float = field(default_factory=time.monotonic)
+    _told: float = 0.0
+
+    def spend(self, progress: str) -> None:
+        """Tell the listener (at most five times a second).
+
+        Raises
+        ------
+        OutOfTimeError
+            If the time is up.
+        """
+        now = time.monotonic()
+        if self.report is not None and now - self._told > 0.2:
+            self._told = now
+            self.report(self.stage + progress)
+        if now - self._start > self.seconds:
+            raise OutOfTimeError

@@ -1,0 +1,250 @@
+"""The worst instance: workload, rewards, or both, from many starts, with attained ratio and infimum kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from bounds.adversary.budget import Budget, OutOfTimeError
+from bounds.adversary.rewards import Run, off_ties, run_of, worst_rewards
+from bounds.adversary.workload import PathProgram, worst_workload
+from theory.assignment import optimal_assignment, solve
+from theory.greedy import Step, global_greedy, weight_of
+from theory.instance import Additive, Instance
+from theory.numbers import total
+
+TOLERANCE = Fraction(1, 10**6)
+"""How far above the infimum an attained ratio may be."""
+
+STARTS = 12
+"""Starts of the search unless told otherwise."""
+
+_ROUNDS = 30
+_NEARBY = Fraction(1, 64)
+
+
+@dataclass(frozen=True)
+class WorstInstance:
+    """The worst instance found.
+
+    Attributes
+    ----------
+    instance : Instance
+        Types in the order they were given.
+    ratio : Fraction
+        U^(g) / U* of the instance, exact and attained.
+    infimum : Fraction
+        What is approached as rewards go to their ties; at most `TOLERANCE` below the ratio, equal where only the
+        workload varies.
+    exact : bool
+        Whether no instance of the kind searched is worse (decided for workloads only).
+    starts : int
+        Starts completed.
+    complete : bool
+        Whether the search ended by itself.
+    """
+
+    instance: Instance
+    ratio: Fraction
+    infimum: Fraction
+    exact: bool
+    starts: int
+    complete: bool
+
+
+def worst_instance(
+    instance: Instance, vary: str, *, seed: int = 0, starts: int = STARTS, budget: Budget | None = None
+) -> WorstInstance:
+    """Search for the instance on which greedy keeps the least share of the optimum.
+
+    Parameters
+    ----------
+    instance : Instance
+        Demands and pools stay.
+    vary : {"workload", "rewards", "all"}
+        What the adversary chooses; the rest is the instance's own.
+    seed : int
+        Of the random starts.
+    starts : int
+        Number of starts where rewards vary, at least 1; the first is the instance's own rewards.
+    budget : Budget, optional
+        On its end, or on Ctrl-C, the best so far is returned with ``complete=False``.
+
+    Notes
+    -----
+    The workload alone is decided exactly (`worst_workload`). Where rewards vary, exact linear programs over workload
+    and rewards take turns; each can only lower the ratio, but the end point is a local one. Rewards are moved off
+    ties, and starts are drawn for the types in an order of their own, so the answer does not depend on the file's.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> worst = worst_instance(additive([12], [[5], [7]], rewards=[2, 3]), "all", starts=2)
+    >>> worst.infimum, worst.ratio - worst.infimum <= TOLERANCE
+    (Fraction(3, 4), True)
+    """
+    if vary not in ("workload", "rewards", "all"):
+        raise ValueError(f"expected vary to be workload, rewards or all, got {vary!r}")
+    budget = budget or Budget()
+    if vary == "workload":
+        worst = worst_workload(instance, budget)
+        found = instance.with_workload(worst.workload)
+        return WorstInstance(found, worst.ratio, worst.ratio, worst.complete, 1, worst.complete)
+    order = _canonical(instance)
+    own = instance.reordered(order)
+    best: tuple[Fraction, Instance, Fraction] | None = None
+    done, complete = 0, True
+    try:
+        for rewards in _starts(own, seed, starts):
+            worst_so_far = "" if best is None else f", worst ratio {float(best[0]):.6f}"
+            budget.stage = f"start {done + 1} of {starts}{worst_so_far}: "
+            start = own.with_rewards(rewards)
+            found_here = _both(start, budget) if vary == "all" else _rewards_only(start, budget)
+            done += 1
+            if found_here is not None and (best is None or found_here[0] < best[0]):
+                best = found_here
+    except (OutOfTimeError, KeyboardInterrupt):
+        complete = False
+    if best is None:
+        ratio = solve(instance).ratio
+        return WorstInstance(instance, ratio, ratio, False, done, complete)
+    infimum, found, ratio = best
+    back = sorted(range(len(order)), key=lambda i: order[i])
+    return WorstInstance(found.reordered(back), ratio, infimum, False, done, complete)
+
+
+def _canonical(instance: Instance) -> list[int]:
+    """Order the types by what they need, not by where they stand in the file."""
+
+    def key(j: int) -> tuple[object, ...]:
+        needs = tuple(
+            pool.space.demands[j] if isinstance(pool.space, Additive) else tuple(k[j] for k in pool.space.generators)
+            for pool in instance.pools
+        )
+        return (needs, instance.names[j])
+
+    return sorted(range(len(instance.types)), key=key)
+
+
+def _starts(instance: Instance, seed: int, starts: int) -> list[list[Fraction]]:
+    """Rewards to start from: the own ones, then the share of a server that a type takes, more and more distorted."""
+    generator = np.random.default_rng(seed)
+    width = len(instance.types)
+    share = np.array([1 / max(pool.space.most(j) for pool in instance.pools) for j in range(width)])
+    own = np.array([float(u) for u in instance.rewards])
+    drawn = []
+    for start in range(starts):
+        spread = 0.001 if start == 0 else (0.02, 0.1, 0.3, 1.0)[start % 4]
+        base = own if start == 0 else share ** (1.0 if start % 8 < 5 else generator.uniform(0.3, 1.5))
+        drawn.append(_snapped(base * np.exp(spread * generator.standard_normal(width))))
+    return drawn
+
+
+def _snapped(rewards: Sequence[float] | np.ndarray, bits: int = 30) -> list[Fraction]:
+    """Scale to the largest reward 1 and round to a grid, so that numbers stay short; never to 0."""
+    values = [float(value) for value in rewards]
+    top = max(values)
+    return [Fraction(max(1, round(value / top * 2**bits)), 2**bits) for value in values]
+
+
+def _both(instance: Instance, budget: Budget) -> tuple[Fraction, Instance, Fraction] | None:
+    """Descend in workload and rewards from the instance's rewards until nothing gets worse."""
+    best: tuple[Fraction, Instance, Fraction] | None = None
+    current = instance
+    for _ in range(_ROUNDS):
+        worst = worst_workload(current, budget)
+        if not worst.complete:
+            raise OutOfTimeError
+        if worst.ratio == 1:
+            break
+        infimum, target, workload, served = _polished(current.with_workload(worst.workload), budget)
+        attained = _attained(current, target, workload, served, infimum)
+        if attained is not None and (best is None or infimum < best[0]):
+            improved = best is None or infimum < best[0] - TOLERANCE / 1000
+            best = (infimum, *attained)
+            if not improved:
+                break
+        else:
+            break
+        current = instance.with_rewards(
+            _snapped([float(u) for u in off_ties(served, target, current.rewards, _NEARBY)])
+        )
+    return best
+
+
+def _polished(
+    instance: Instance, budget: Budget
+) -> tuple[Fraction, tuple[Fraction, ...], tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Keep the greedy run and let rewards and workload take turns; return value, rewards, workload and served jobs."""
+    run = run_of(instance, global_greedy(instance))
+    served = optimal_assignment(instance).served
+    workload = instance.workload
+    value: Fraction | None = None
+    while True:
+        budget.spend("polishing")
+        _, rewards = worst_rewards(instance, run, served)
+        program = PathProgram(instance, rewards)
+        steps = [_step(instance, ks) for ks in run.configurations]
+        for step in steps:
+            program.push(step)
+        for j in range(len(rewards)):
+            if j not in run.left[0]:
+                program.forbid(j)
+            elif j not in run.left[-1]:
+                program.exhaust(j)
+        vertex = program.solve()
+        workload, served = program.workload(vertex), program.served(vertex)
+        run = Run(run.configurations, program.fractions(vertex, steps), run.left)
+        if value is not None and -vertex.objective >= value - TOLERANCE / 10**4:
+            return min(value, -vertex.objective), rewards, workload, served
+        value = -vertex.objective
+
+
+def _step(instance: Instance, configurations: Sequence[tuple[int, ...]]) -> Step:
+    slots = tuple(
+        total(pool.share * k[j] for pool, k in zip(instance.pools, configurations, strict=True))
+        for j in range(len(instance.types))
+    )
+    return Step(tuple(configurations), slots, weight_of(slots, instance.rewards))
+
+
+def _rewards_only(instance: Instance, budget: Budget) -> tuple[Fraction, Instance, Fraction] | None:
+    """Descend in rewards at the instance's workload."""
+    if not any(instance.workload):
+        return None
+    run = run_of(instance, global_greedy(instance))
+    served = optimal_assignment(instance).served
+    value: Fraction | None = None
+    while True:
+        budget.spend("rewards")
+        greedy, rewards = worst_rewards(instance, run, served)
+        best = optimal_assignment(instance.with_rewards(rewards))
+        ratio = greedy / best.reward
+        if value is not None and ratio >= value - TOLERANCE / 10**4:
+            break
+        value, target, served = ratio, rewards, best.served
+    attained = _attained(instance, target, instance.workload, served, value)
+    return None if attained is None else (value, *attained)
+
+
+def _attained(
+    instance: Instance,
+    target: Sequence[Fraction],
+    workload: Sequence[Fraction],
+    served: Sequence[Fraction],
+    infimum: Fraction,
+) -> tuple[Instance, Fraction] | None:
+    """Step off the ties as little as it takes to come within the tolerance of the infimum."""
+    for digits in range(4, 13):
+        mixed = off_ties(served, target, instance.rewards, Fraction(1, 10**digits))
+        scale = 10 ** (digits + 3)
+        top = max(mixed)
+        rounded = [Fraction(max(1, round(u / top * scale)), scale) for u in mixed]
+        candidate = instance.with_workload(workload).with_rewards(rounded)
+        ratio = solve(candidate).ratio
+        if infimum <= ratio <= infimum + TOLERANCE:
+            return candidate, ratio
+    return None

@@ -1,0 +1,205 @@
+"""The exactly worst workload of given types: one linear program for every order in which greedy can exhaust types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bounds.adversary.budget import Budget, OutOfTimeError
+from theory.columns import ConfigurationColumns
+from theory.greedy import MaxRewards, Step, weight_of
+from theory.instance import Configuration, Instance
+from theory.linear import Bound, LinearProgram, Number, Vertex
+
+
+@dataclass(frozen=True)
+class WorstWorkload:
+    """The workload with the least ratio of greedy to optimal reward.
+
+    Attributes
+    ----------
+    ratio : Fraction
+        Least U^(g) / U* over all workloads, attained; over those searched so far if not `complete`.
+    workload : tuple of Fraction, shape (J,)
+    exhausted : tuple of int
+        The types that greedy exhausts, in order.
+    steps : tuple of Step
+        What greedy does in each stage, one more than there are exhausted types.
+    programs : int
+        Linear programs solved.
+    complete : bool
+        Whether every order was decided; the ratio is then exact.
+    """
+
+    ratio: Fraction
+    workload: tuple[Fraction, ...]
+    exhausted: tuple[int, ...]
+    steps: tuple[Step, ...]
+    programs: int
+    complete: bool
+
+
+class PathProgram:
+    """The linear program of B3: the greedy run along one order of exhausted types, against the optimum.
+
+    Greedy's reward is minimised while the optimum is at least 1; the number of servers t is free (Charnes and Cooper).
+    Columns: workload rho, jobs served y, servers t, greedy stages z, optimal configurations x.
+
+    Parameters
+    ----------
+    instance : Instance
+        Its pools; its rewards where `rewards` is left out.
+    rewards : sequence of Fraction, shape (J,), optional
+    """
+
+    def __init__(self, instance: Instance, rewards: Sequence[Fraction] | None = None) -> None:
+        u = instance.rewards if rewards is None else tuple(rewards)
+        width, pools = len(u), len(instance.pools)
+        self._balance = range(width)
+        self._time = 3 * width + pools
+        rows: list[tuple[Bound, Bound]] = [(0, None)] * width  # rho - sum of z slots
+        rows += [(None, 0)] * width  # y - rho
+        rows += [(None, 0)] * width  # y - slots
+        rows += [(None, 0)] * pools  # x - share t
+        rows += [(0, 0), (1, 1)]  # sum of z - t; u y
+        self._program = LinearProgram(rows)
+        self._program.add_columns([0] * width, [{j: 1, width + j: -1} for j in range(width)])
+        entries: list[dict[int, Number]] = [
+            {width + j: 1, 2 * width + j: 1, self._time + 1: u[j]} for j in range(width)
+        ]
+        self._program.add_columns([0] * width, entries)
+        shares: dict[int, Number] = {3 * width + p: -pool.share for p, pool in enumerate(instance.pools)}
+        self._program.add_columns([0, 0], [{**shares, self._time: -1}, {self._time: 1}], upper=[None, 0])
+        self.width = width
+        self._servers, self._rest = 2 * width, 2 * width + 1
+        self._columns = ConfigurationColumns(
+            self._program,
+            [pool.space for pool in instance.pools],
+            range(2 * width, 3 * width),
+            range(3 * width, 3 * width + pools),
+        )
+        self._stages: dict[tuple[Configuration, ...], int] = {}
+        self._rewards = u
+
+    def push(self, step: Step) -> None:
+        """Let greedy use a step: a column of its own for every step, opened here and closed by `pop`."""
+        column = self._stages.get(step.configurations)
+        if column is None:
+            column = self._stages[step.configurations] = self._program.width
+            entries: dict[int, Number] = {j: -slots for j, slots in enumerate(step.slots) if slots}
+            self._program.add_columns([-weight_of(step.slots, self._rewards)], [{**entries, self._time: 1}])
+        self._program.set_bounds(column, 0, None)
+
+    def pop(self, step: Step) -> None:
+        """Close a step."""
+        self._program.set_bounds(self._stages[step.configurations], 0, 0)
+
+    def exhaust(self, j: int) -> None:
+        """Require that the stages use up the workload of type `j`."""
+        self._program.set_row(self._balance[j], 0, 0)
+
+    def release(self, j: int) -> None:
+        """Take `exhaust` back."""
+        self._program.set_row(self._balance[j], 0, None)
+
+    def forbid(self, j: int) -> None:
+        """Keep the workload of type `j` at 0."""
+        self._program.set_bounds(j, 0, 0)
+
+    def solve(self) -> Vertex:
+        """Return the exact vertex; the worst ratio along the path is minus its objective."""
+        return self._columns.solve()
+
+    def relaxation(self, least: Fraction) -> Fraction:
+        """Return a lower bound on the ratio of every longer path: what follows earns at least `least` a server."""
+        self._program.set_cost(self._rest, -least)
+        self._program.set_bounds(self._rest, 0, None)
+        bound = -self._columns.solve().objective
+        self._program.set_bounds(self._rest, 0, 0)
+        return bound
+
+    def workload(self, vertex: Vertex) -> tuple[Fraction, ...]:
+        """Return the workload per server of a vertex, shape (J,)."""
+        servers = vertex.primal[self._servers]
+        return tuple(rho / servers for rho in vertex.primal[: self.width])
+
+    def fractions(self, vertex: Vertex, steps: Sequence[Step]) -> tuple[Fraction, ...]:
+        """Return the fraction of servers in each step."""
+        servers = vertex.primal[self._servers]
+        return tuple(vertex.primal[self._stages[step.configurations]] / servers for step in steps)
+
+    def served(self, vertex: Vertex) -> tuple[Fraction, ...]:
+        """Return the jobs that the optimum serves, scaled to reward 1, shape (J,)."""
+        return vertex.primal[self.width : 2 * self.width]
+
+
+def worst_workload(instance: Instance, budget: Budget | None = None) -> WorstWorkload:
+    """Find the workload at which greedy keeps the least share of the optimum, exactly.
+
+    Parameters
+    ----------
+    instance : Instance
+        Types, rewards and pools; its workload is not used.
+    budget : Budget, optional
+        On its end, or on Ctrl-C, the best so far is returned with ``complete=False``.
+
+    Notes
+    -----
+    Depth first over the orders in which types can be exhausted; each order is one exact linear program (warm), and a
+    branch is left when the exact value of a relaxation shows that it cannot beat the best. At most sum_i J!/(J-i)!
+    programs. Source: packproof, "the exactly worst workload".
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> worst = worst_workload(additive([12], [[5], [7]]))
+    >>> worst.ratio, worst.workload, worst.complete
+    (Fraction(3, 4), (Fraction(1, 1), Fraction(1, 1)), True)
+    """
+    search = _Search(instance, budget or Budget())
+    try:
+        search.visit(frozenset(range(len(instance.types))), (), ())
+        complete = True
+    except (OutOfTimeError, KeyboardInterrupt):
+        complete = False
+    ratio, workload, exhausted, steps = search.best
+    return WorstWorkload(ratio, workload, exhausted, steps, search.programs, complete)
+
+
+class _Search:
+    def __init__(self, instance: Instance, budget: Budget) -> None:
+        self._step_of = MaxRewards(instance)
+        self._budget = budget
+        self._program = PathProgram(instance)
+        self._alone = [self._step_of(frozenset([j])).reward for j in range(len(instance.types))]
+        everything = self._step_of(frozenset(range(len(instance.types))))
+        self.best: tuple[Fraction, tuple[Fraction, ...], tuple[int, ...], tuple[Step, ...]]
+        self.best = (Fraction(1), everything.slots, (), (everything,))
+        self.programs = 0
+
+    def visit(self, types: frozenset[int], exhausted: tuple[int, ...], steps: tuple[Step, ...]) -> None:
+        """Decide every order that begins with the exhausted types."""
+        self._budget.spend(f"{self.programs} linear programs, worst ratio {float(self.best[0]):.6f}")
+        step = self._step_of(types)
+        self._program.push(step)
+        try:
+            path = (*steps, step)
+            if exhausted:  # with nothing exhausted greedy uses the best configuration alone and is optimal
+                self._decide(exhausted, path)
+            left = [j for j in sorted(types) if step.slots[j]] if len(types) > 1 else []
+            for j in left:
+                self._program.exhaust(j)
+                rest = types - {j}
+                self.programs += 1
+                if self._program.relaxation(min(self._alone[i] for i in rest)) < self.best[0]:
+                    self.visit(rest, (*exhausted, j), path)
+                self._program.release(j)
+        finally:
+            self._program.pop(step)
+
+    def _decide(self, exhausted: tuple[int, ...], path: tuple[Step, ...]) -> None:
+        self.programs += 1
+        vertex = self._program.solve()
+        if -vertex.objective < self.best[0]:
+            self.best = (-vertex.objective, self._program.workload(vertex), exhausted, path)

@@ -1,0 +1,126 @@
+"""Certificates: evidence as data, plain JSON that `bounds.checker` verifies without any of the code here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from theory.assignment import Solution
+from theory.files import instance_document
+from theory.instance import Configuration, Instance
+from theory.numbers import text
+from theory.servers import LeastServers, Placement
+
+FORMAT = "packproof/1"
+
+
+def signed(kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any]) -> dict[str, Any]:
+    """Put a certificate together and add its digest.
+
+    Parameters
+    ----------
+    kind : str
+        What the checker is to verify.
+    instance, evidence, claims : dict
+        JSON values; numbers are integers or exact text.
+
+    Returns
+    -------
+    dict
+        With ``digest``: SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
+    """
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": kind,
+        "instance": instance,
+        "evidence": evidence,
+        "claims": claims,
+    }
+    content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return {**document, "digest": hashlib.sha256(content.encode("utf-8")).hexdigest()}
+
+
+def slots(instance: Instance, configuration: Configuration) -> dict[str, int]:
+    """Return a configuration as {type: slots}, types without slots left out."""
+    return {name: number for name, number in zip(instance.names, configuration, strict=True) if number}
+
+
+def by_pool(instance: Instance, values: Sequence[Any]) -> dict[str, Any]:
+    """Return a value for every pool as {pool: value}."""
+    return {pool.name: value for pool, value in zip(instance.pools, values, strict=True)}
+
+
+def assignment_certificate(
+    solution: Solution, whole: tuple[int, Placement, LeastServers] | None = None
+) -> dict[str, Any]:
+    """Return the certificate of a solution: greedy run, optimal primal and dual, ratio and guarantees.
+
+    Parameters
+    ----------
+    solution : Solution
+    whole : (servers, Placement, LeastServers), optional
+        What `theory.servers` computed for that many servers.
+
+    Examples
+    --------
+    >>> from bounds import checker
+    >>> from theory.assignment import solve
+    >>> from theory.instance import additive
+    >>> checker.check(assignment_certificate(solve(additive([12], [[5], [7]]))))["ratio"]
+    '3/4'
+    """
+    instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
+    evidence: dict[str, Any] = {
+        "permutation": [instance.names[j] for j in greedy.permutation],
+        "stages": [
+            {
+                "configurations": by_pool(instance, [slots(instance, k) for k in stage.configurations]),
+                "fraction": text(stage.fraction),
+                "exhausts": None if stage.exhausts is None else instance.names[stage.exhausts],
+            }
+            for stage in greedy.stages
+        ],
+        "columns": [
+            {
+                "pool": instance.pools[column.pool].name,
+                "configuration": slots(instance, column.configuration),
+                "fraction": text(column.fraction),
+            }
+            for column in optimal.columns
+        ],
+        "slot_prices": dict(zip(instance.names, map(text, optimal.slot_prices), strict=True)),
+        "server_prices": by_pool(instance, [text(price) for price in optimal.server_prices]),
+    }
+    claims: dict[str, Any] = {
+        "greedy": text(greedy.reward),
+        "optimal": text(optimal.reward),
+        "ratio": text(solution.ratio),
+        "guarantee": text(greedy.guarantee),
+        "guarantee_stagewise": text(greedy.guarantee_stagewise),
+    }
+    if whole is not None:
+        servers, placement, least = whole
+        evidence["servers"] = {
+            "pools": by_pool(instance, placement.servers),
+            "stages": [
+                {
+                    "configurations": by_pool(instance, [slots(instance, k) for k in stage.configurations]),
+                    "servers": by_pool(instance, stage.servers),
+                }
+                for stage in placement.stages
+            ],
+            "slot_prices": dict(zip(instance.names, map(text, least.slot_prices), strict=True)),
+            "columns": [
+                {"pool": instance.pools[p].name, "configuration": slots(instance, k), "servers": number}
+                for p, k, number in least.columns
+            ],
+        }
+        claims["servers"] = {
+            "servers": servers,
+            "greedy": text(placement.reward),
+            "least": least.lower,
+            "most": least.upper,
+        }
+    return signed("assignment", instance_document(instance), evidence, claims)

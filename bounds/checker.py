@@ -1,0 +1,563 @@
+"""The checker: verifies a certificate with nothing but the standard library and plain integer arithmetic.
+
+It shares no code with what makes certificates. Run it alone: ``python3 -I -S checker.py CERTIFICATE.json``. Exit
+status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, or beyond a limit.
+
+What is trusted: this file, Python's integers and fractions, and the reader.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from math import gcd, lcm, prod
+from typing import Any
+
+FORMAT = "packproof/1"
+MAX_CELLS = 40_000_000
+"""Largest dynamic program (resource levels times types)."""
+MAX_CONFIGURATIONS = 2_000_000
+"""Most configurations that are enumerated where the dynamic program would be larger than that."""
+
+
+class Refused(Exception):  # noqa: N818 (it is the verdict, not a fault)
+    """The certificate does not prove what it claims; the message says why."""
+
+
+class Unreadable(Exception):  # noqa: N818
+    """The input is no certificate, or verifying it is beyond a stated limit."""
+
+
+def require(condition: bool, reason: str) -> None:
+    """Refuse the certificate unless the condition holds."""
+    if not condition:
+        raise Refused(reason)
+
+
+# ---- reading -------------------------------------------------------------------------------------------------------
+
+
+def load(text: str) -> dict[str, Any]:
+    """Parse the text of a certificate; keys that stand twice and numbers that are not whole are refused."""
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        require(len(result) == len(pairs), "a key stands twice in one object")
+        return result
+
+    def number(literal: str) -> Any:
+        raise Refused(f"the number {literal[:40]} is no exact text")
+
+    try:
+        document = json.loads(text, object_pairs_hook=table, parse_float=number, parse_constant=number)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not well-formed JSON: {' '.join(str(error).split())[:200]}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise Unreadable(f"expected a certificate with format {FORMAT}")
+    return document
+
+
+def digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of the document without its digest: JSON, sorted keys, no blanks, UTF-8."""
+    rest = {name: value for name, value in document.items() if name != "digest"}
+    try:
+        text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"the document has no digest: {error}") from None
+
+
+def fields(value: Any, where: str, *names: str, optional: Sequence[str] = ()) -> list[Any]:
+    """Return the values of a table that has exactly the given names (None for an optional one left out)."""
+    require(isinstance(value, dict), f"{where} is no table")
+    require(set(names) <= set(value) <= {*names, *optional}, f"{where} does not have the fields {', '.join(names)}")
+    return [value.get(name) for name in (*names, *optional)]
+
+
+def items(value: Any, where: str) -> list[Any]:
+    """Return a list."""
+    require(isinstance(value, list), f"{where} is no list")
+    return list(value)
+
+
+def rational(value: Any, where: str, *, least: int | None = None) -> Fraction:
+    """Read an exact number written as p/q in lowest terms, or n."""
+    good = isinstance(value, str) and len(value) <= 10_000 and re.fullmatch(r"-?[0-9]+(/[0-9]+)?", value) is not None
+    require(good, f"{where} is no exact number")
+    _, _, below = value.partition("/")
+    require(not below or int(below) != 0, f"{where} has a zero denominator")
+    number = Fraction(value)
+    require(str(number) == value, f"{where} is not in lowest terms")
+    require(least is None or number >= least, f"{where} is less than {least}")
+    return number
+
+
+def whole(value: Any, where: str) -> int:
+    """Read a whole number of at least 0."""
+    require(isinstance(value, int) and not isinstance(value, bool) and value >= 0, f"{where} is no whole number")
+    return int(value)
+
+
+def name_of(value: Any, where: str) -> str:
+    """Read a name."""
+    require(isinstance(value, str) and value != "", f"{where} is no name")
+    return str(value)
+
+
+# ---- the model -----------------------------------------------------------------------------------------------------
+
+Configuration = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Servers of one kind: additive (capacity and demands in whole units) or explicit (generators)."""
+
+    name: str
+    share: Fraction
+    capacity: tuple[int, ...]
+    demands: tuple[tuple[int, ...], ...]
+    generators: tuple[Configuration, ...]
+
+    def holds(self, k: Configuration) -> bool:
+        """Return whether a configuration is feasible."""
+        if self.generators:
+            return any(all(a <= b for a, b in zip(k, top, strict=True)) for top in self.generators)
+        return all(
+            sum(slots * demand[r] for slots, demand in zip(k, self.demands, strict=True)) <= c
+            for r, c in enumerate(self.capacity)
+        )
+
+    def most(self, j: int) -> int:
+        """Return how many jobs of one type fit alone."""
+        if self.generators:
+            return max(top[j] for top in self.generators)
+        return min(c // d for c, d in zip(self.capacity, self.demands[j], strict=True) if d)
+
+
+@dataclass(frozen=True)
+class Model:
+    """An instance: names, rewards and workload of the types, and the pools."""
+
+    names: list[str]
+    rewards: list[Fraction]
+    workload: list[Fraction]
+    pools: list[Pool]
+
+    def configuration(self, value: Any, where: str) -> Configuration:
+        """Read a configuration given as {type: slots}."""
+        require(isinstance(value, dict), f"{where} is no table")
+        require(set(value) <= set(self.names), f"{where} names an unknown type")
+        slots = {name: whole(number, where) for name, number in value.items()}
+        require(all(slots.values()), f"{where} lists a type without slots")
+        return tuple(slots.get(name, 0) for name in self.names)
+
+    def by_pool(self, value: Any, where: str) -> list[Any]:
+        """Read a table with one entry for every pool."""
+        return fields(value, where, *(pool.name for pool in self.pools))
+
+
+def model(value: Any) -> Model:
+    """Read the instance of a certificate."""
+    servers, kinds = fields(value, "instance", "server", "type")
+    names, rewards, workload, demands = [], [], [], []
+    for kind in items(kinds, "instance.type"):
+        name, reward, load_, rate, demand = fields(
+            kind, "a type", "name", "reward", "workload", "service_rate", optional=["demand"]
+        )
+        names.append(name_of(name, "a type's name"))
+        rewards.append(rational(reward, "a reward", least=0))
+        workload.append(rational(load_, "a workload", least=0))
+        require(rewards[-1] > 0 and rational(rate, "a service rate") > 0, "a reward or a service rate is not positive")
+        require(demand is None or isinstance(demand, dict), "a demand is no table")
+        demands.append({r: rational(d, "a demand", least=0) for r, d in (demand or {}).items()})
+    require(len(names) > 0 and len(set(names)) == len(names), "type names are missing or stand twice")
+    raw = []
+    for server in items(servers, "instance.server"):
+        name, share, capacity, tops = fields(
+            server, "a server", "name", "share", optional=["capacity", "configurations"]
+        )
+        require((capacity is None) != (tops is None), "a server has not either capacity or configurations")
+        size = rational(share, "a share", least=0)
+        require(size > 0, "a share is 0")
+        require(capacity is None or isinstance(capacity, dict), "a capacity is no table")
+        room = {r: rational(c, "a capacity", least=0) for r, c in (capacity or {}).items()}
+        listed = [
+            tuple(whole(slots, "a slot") for slots in items(top, "a configuration"))
+            for top in items(tops if tops is not None else [], "configurations")
+        ]
+        require(all(len(top) == len(names) for top in listed), "a configuration has not one entry for every type")
+        require(bool(room) or bool(listed), "a server has neither resources nor configurations")
+        raw.append((name_of(name, "a server's name"), size, room, tuple(listed)))
+    require(len({name for name, *_ in raw}) == len(raw), "pool names stand twice")
+    require(sum(share for _, share, _, _ in raw) == 1, "the shares do not sum to 1")
+    resources = sorted({r for _, _, room, _ in raw for r in room})
+    require(all(set(demand) <= set(resources) for demand in demands), "a demand is for a resource of no server")
+    need_demands = any(room for _, _, room, _ in raw)
+    require(not need_demands or all(any(d.values()) for d in demands), "a type has no positive demand")
+    pools = [Pool(name, share, *_in_units(room, demands, resources), listed) for name, share, room, listed in raw]
+    require(all(any(p.most(j) for p in pools) for j in range(len(names))), "a type fits no server")
+    return Model(names, rewards, workload, pools)
+
+
+def _in_units(
+    room: dict[str, Fraction], demands: list[dict[str, Fraction]], resources: list[str]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """Scale each resource of a pool so that all demands are whole; round the capacity down to what they can reach."""
+    if not room:
+        return (), ()
+    capacity, columns = [], []
+    for r in resources:
+        column = [d.get(r, Fraction(0)) for d in demands]
+        scale = lcm(*(d.denominator for d in column))
+        whole_column = [int(d * scale) for d in column]
+        step = gcd(*whole_column) or 1
+        capacity.append(room.get(r, Fraction(0)) * scale // step)
+        columns.append([d // step for d in whole_column])
+    return tuple(int(c) for c in capacity), tuple(tuple(column[j] for column in columns) for j in range(len(demands)))
+
+
+# ---- the greatest weight over all configurations -------------------------------------------------------------------
+
+
+def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[int]:
+    """Return for every i the greatest weight of a configuration that uses only the types order[i:].
+
+    Types join from last to first, so one pass answers all the nested sets.
+    """
+    n = len(order)
+    best = [0] * (n + 1)
+    if pool.generators:
+        for i in range(n):
+            best[i] = max(sum(weights[j] * top[j] for j in order[i:]) for top in pool.generators)
+        return best
+    size = prod(c + 1 for c in pool.capacity)
+    if size * n > MAX_CELLS:
+        place = {j: i for i, j in enumerate(order)}
+        for k in _configurations(pool):
+            first = min((place[j] for j, slots in enumerate(k) if slots), default=n)
+            best[first] = max(best[first], sum(w * slots for w, slots in zip(weights, k, strict=True)))
+        for i in reversed(range(n)):
+            best[i] = max(best[i], best[i + 1])
+        return best
+    strides = [prod(c + 1 for c in pool.capacity[r + 1 :]) for r in range(len(pool.capacity))]
+    table = [0] * size  # table[c]: greatest weight within resource levels c
+    for i in reversed(range(n)):
+        demand, weight = pool.demands[order[i]], weights[order[i]]
+        offset = sum(d * stride for d, stride in zip(demand, strides, strict=True))
+        rows = (range(d, c + 1) for d, c in zip(demand[:-1], pool.capacity[:-1], strict=True))
+        for row in product(*rows):
+            start = sum(level * stride for level, stride in zip(row, strides, strict=False))
+            for c in range(start + demand[-1], start + pool.capacity[-1] + 1):
+                table[c] = max(table[c], table[c - offset] + weight)
+        best[i] = table[-1]
+    return best
+
+
+def _configurations(pool: Pool) -> Iterator[Configuration]:
+    """Enumerate the feasible configurations of an additive pool."""
+    n = len(pool.demands)
+    k, left, seen = [0] * n, list(pool.capacity), 0
+    while True:
+        seen += 1
+        if seen > MAX_CONFIGURATIONS:
+            raise Unreadable(
+                f"pool {pool.name}: more than {MAX_CONFIGURATIONS:,} configurations and a table of more than "
+                f"{MAX_CELLS:,} cells: beyond what this checker decides"
+            )
+        yield tuple(k)
+        for j in reversed(range(n)):
+            if all(d <= c for d, c in zip(pool.demands[j], left, strict=True)):
+                k[j] += 1
+                left = [c - d for d, c in zip(pool.demands[j], left, strict=True)]
+                break
+            left = [c + k[j] * d for d, c in zip(pool.demands[j], left, strict=True)]
+            k[j] = 0
+        else:
+            return
+
+
+def max_rewards(pool: Pool, rewards: Sequence[Fraction], order: Sequence[int]) -> list[Configuration]:
+    """Return MaxReward of the sets order[i:], i = 0..J-1, ties as Definition 2.2 says.
+
+    Reward and configuration are packed into one integer, the reward in front, then the slots of the first type, of the
+    second, ...: the greatest integer is the greatest reward and, among equals, the lexicographically greatest.
+    """
+    n = len(rewards)
+    base = 1 + max(pool.most(j) for j in range(n))
+    scale = lcm(*(u.denominator for u in rewards))
+    weights = [int(u * scale) * base**n + base ** (n - 1 - j) for j, u in enumerate(rewards)]
+    packed = greatest(pool, weights, order)
+    return [tuple(value // base ** (n - 1 - j) % base for j in range(n)) for value in packed[:n]]
+
+
+def greatest_value(pool: Pool, prices: Sequence[Fraction]) -> Fraction:
+    """Return the greatest value of a configuration at given slot prices."""
+    scale = lcm(*(price.denominator for price in prices))
+    return Fraction(greatest(pool, [int(price * scale) for price in prices], range(len(prices)))[0], scale)
+
+
+# ---- the claims ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A greedy stage, recomputed: configurations by pool, length without end of servers, fraction, type it exhausts."""
+
+    configurations: list[Configuration]
+    slots: list[Fraction]
+    fraction: Fraction
+    exhausts: str | None
+
+
+def check(document: dict[str, Any]) -> dict[str, Any]:
+    """Verify a certificate and return its claims.
+
+    Raises
+    ------
+    Refused
+        With the reason.
+    Unreadable
+        If verifying is beyond `MAX_CELLS` and `MAX_CONFIGURATIONS`.
+    """
+    _, kind, instance, evidence, claims, signed = fields(
+        document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
+    )
+    require(signed == digest(document), "the digest does not belong to the document")
+    require(kind in KINDS, "the kind of certificate is unknown")
+    KINDS[kind](instance, evidence, claims)
+    return dict(claims)
+
+
+def check_assignment(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify greedy and optimal reward, their ratio and the guarantees (and whole servers, where claimed)."""
+    m = model(instance)
+    permutation, stages, columns, slot_prices, server_prices, servers = fields(
+        evidence, "evidence", "permutation", "stages", "columns", "slot_prices", "server_prices", optional=["servers"]
+    )
+    greedy, optimal, ratio, guarantee, stagewise, on_servers = fields(
+        claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise", optional=["servers"]
+    )
+    names = items(permutation, "evidence.permutation")
+    require(len(names) == len(m.names) and set(map(str, names)) == set(m.names), "the permutation is none of the types")
+    order = [m.names.index(name) for name in names]
+    run = greedy_run(m, order)
+    require(len(items(stages, "evidence.stages")) == len(run), "the number of greedy stages is not right")
+    for claimed, stage in zip(stages, run, strict=True):
+        configurations, fraction, exhausts = fields(claimed, "a stage", "configurations", "fraction", "exhausts")
+        by_pool = m.by_pool(configurations, "configurations")
+        found = [m.configuration(k, "a greedy configuration") for k in by_pool]
+        require(found == stage.configurations, "a greedy configuration is not MaxReward of the types left")
+        require(rational(fraction, "a fraction") == stage.fraction, "a greedy fraction is not right")
+        require(exhausts == stage.exhausts, "a stage does not exhaust what it says")
+    earned = [stage.fraction * total(m.rewards, stage.slots) for stage in run]
+    reward = sum(earned, Fraction(0))
+    require(rational(greedy, "claims.greedy") == reward, "the greedy reward is not right")
+
+    best = rational(optimal, "claims.optimal")
+    require(primal_value(m, items(columns, "evidence.columns")) == best, "the columns do not earn the optimal reward")
+    require(dual_value(m, slot_prices, server_prices) == best, "the prices do not prove the optimal reward")
+    require(rational(ratio, "claims.ratio") == (reward / best if best else 1), "the ratio is not right")
+
+    served = [sum((stage.fraction * stage.slots[j] for stage in run), Fraction(0)) for j in range(len(m.names))]
+    missed, bound = Fraction(1), None
+    for i, stage in enumerate(run):
+        missed *= 1 - stage.fraction
+        upper = sum(earned[:i], Fraction(0)) + total(m.rewards, stage.slots)
+        bound = upper if bound is None else min(bound, upper)
+    all_served = served == m.workload
+    expected = Fraction(1) if all_served or bound is None else 1 - missed
+    require(rational(guarantee, "claims.guarantee") == expected, "the guarantee is not right")
+    expected = Fraction(1) if all_served or bound is None else reward / bound
+    require(rational(stagewise, "claims.guarantee_stagewise") == expected, "the stagewise guarantee is not right")
+    require((servers is None) == (on_servers is None), "evidence and claims on whole servers do not go together")
+    if servers is not None:
+        check_servers(m, servers, on_servers)
+
+
+def total(prices: Sequence[Fraction | int], amounts: Sequence[Fraction | int]) -> Fraction:
+    """Return the sum of price times amount."""
+    return sum((Fraction(p) * a for p, a in zip(prices, amounts, strict=True)), Fraction(0))
+
+
+def steps(m: Model, order: Sequence[int]) -> list[list[Configuration]]:
+    """Return for every stage the MaxReward configuration of each pool, if the types end in the given order."""
+    return [list(row) for row in zip(*(max_rewards(pool, m.rewards, order) for pool in m.pools), strict=True)]
+
+
+def slots_of(m: Model, configurations: Sequence[Configuration]) -> list[Fraction]:
+    """Return the slots of each type on an average server."""
+    pairs = list(zip(m.pools, configurations, strict=True))
+    return [sum((pool.share * k[j] for pool, k in pairs), Fraction(0)) for j in range(len(m.names))]
+
+
+def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
+    """Run the greedy assignment and require that it exhausts the types in the given order (Proposition 3.1)."""
+    left, room, run = list(m.workload), Fraction(1), []
+    for i, configurations in enumerate(steps(m, order)):
+        slots = slots_of(m, configurations)
+        lengths = {j: left[j] / slots[j] for j in sorted(order[i:]) if slots[j]}
+        length = min(lengths.values())
+        last = next(j for j in lengths if lengths[j] == length)
+        require(last == order[i], "the permutation is not the order in which greedy exhausts the types")
+        fraction = min(length, room)
+        if fraction:
+            run.append(Stage(configurations, slots, fraction, m.names[last] if length <= room else None))
+        room -= fraction
+        left = [amount - length * s for amount, s in zip(left, slots, strict=True)]
+    return run
+
+
+def primal_value(m: Model, columns: list[Any]) -> Fraction:
+    """Return the reward of an assignment whose slots are all used; it must be feasible and in canonical order."""
+    place = {pool.name: p for p, pool in enumerate(m.pools)}
+    used, slots, keys = [Fraction(0)] * len(m.pools), [Fraction(0)] * len(m.names), []
+    for column in columns:
+        name, configuration, fraction = fields(column, "a column", "pool", "configuration", "fraction")
+        require(isinstance(name, str) and name in place, "a column is of no pool")
+        p, share = place[name], rational(fraction, "a column's fraction", least=0)
+        k = m.configuration(configuration, "a column's configuration")
+        require(share > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
+        keys.append((p, [-s for s in k]))
+        used[p] += share
+        slots = [have + share * s for have, s in zip(slots, k, strict=True)]
+    require(all(a < b for a, b in pairwise(keys)), "the columns are not in order")
+    require(all(u <= pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
+    require(all(s <= w for s, w in zip(slots, m.workload, strict=True)), "the columns have more slots than work")
+    return total(m.rewards, slots)
+
+
+def dual_value(m: Model, slot_prices: Any, server_prices: Any) -> Fraction:
+    """Return the upper bound that slot prices prove: no configuration of a pool may be worth more than its server."""
+    beta = [rational(value, "a slot price", least=0) for value in fields(slot_prices, "slot prices", *m.names)]
+    gamma = [rational(value, "a server price", least=0) for value in m.by_pool(server_prices, "server prices")]
+    for price, reward, load_ in zip(beta, m.rewards, m.workload, strict=True):
+        require(price <= (reward if load_ else 0), "a slot price is above the reward, or not 0 without workload")
+    for pool, price in zip(m.pools, gamma, strict=True):
+        require(greatest_value(pool, beta) == price, "a server price is not the greatest value of a configuration")
+    alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
+    return total(alpha, m.workload) + total(gamma, [pool.share for pool in m.pools])
+
+
+# ---- whole servers -------------------------------------------------------------------------------------------------
+
+
+def check_servers(m: Model, evidence: Any, claims: Any) -> None:
+    """Verify the integer greedy placement on L servers and the bounds on the least number of servers."""
+    sizes, stages, slot_prices, columns = fields(
+        evidence, "evidence.servers", "pools", "stages", "slot_prices", "columns"
+    )
+    number, greedy, lower, upper = fields(claims, "claims.servers", "servers", "greedy", "least", "most")
+    count = whole(number, "claims.servers.servers")
+    require(count > 0, "no servers")
+    jobs = [count * load_ for load_ in m.workload]
+    pools = [whole(n, "servers of a pool") for n in m.by_pool(sizes, "evidence.servers.pools")]
+    require(pools == apportioned(m, count), "the servers of the pools are not in proportion to the shares")
+    reward = replay(m, pools, jobs, items(stages, "evidence.servers.stages"))
+    require(rational(greedy, "claims.servers.greedy") == reward, "the reward of greedy placement is not right")
+
+    need = [-(-job.numerator // job.denominator) for job in jobs]
+    least, most = whole(lower, "claims.servers.least"), whole(upper, "claims.servers.most")
+    prices = [rational(value, "a slot price", least=0) for value in fields(slot_prices, "slot prices", *m.names)]
+    require(all(n or not price for n, price in zip(need, prices, strict=True)), "a price where nothing is needed")
+    if least > 0:
+        worst = [greatest_value(pool, prices) for pool in m.pools]
+        can = [total([int(pool.share * n) for pool in m.pools], worst) for n in (least - 1, least)]
+        require(
+            total(prices, need) == 1 and can[0] < 1 <= can[1], "the prices do not prove the least number of servers"
+        )
+    else:
+        require(not any(prices), "prices that prove nothing are not 0")
+    place = {pool.name: p for p, pool in enumerate(m.pools)}
+    used, slots, keys = [0] * len(m.pools), [0] * len(m.names), []
+    for column in items(columns, "evidence.servers.columns"):
+        name, configuration, number = fields(column, "a column", "pool", "configuration", "servers")
+        require(isinstance(name, str) and name in place, "a column is of no pool")
+        p, n, k = place[name], whole(number, "servers"), m.configuration(configuration, "a configuration")
+        require(n > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
+        keys.append((p, [-s for s in k]))
+        used[p] += n
+        slots = [have + n * s for have, s in zip(slots, k, strict=True)]
+    require(all(a < b for a, b in pairwise(keys)), "the columns are not in order")
+    require(slots == need, "the columns do not carry just the jobs")
+    needed = max((-(-Fraction(n) // pool.share) for n, pool in zip(used, m.pools, strict=True)), default=0)
+    require(needed == most, "the columns do not need as many servers as claimed")
+
+
+def apportioned(m: Model, count: int) -> list[int]:
+    """Split servers over pools by share; what rounding down leaves goes by largest remainder, then by order."""
+    sizes = [int(count * pool.share) for pool in m.pools]
+    for p in sorted(range(len(sizes)), key=lambda p: sizes[p] - count * m.pools[p].share)[: count - sum(sizes)]:
+        sizes[p] += 1
+    return sizes
+
+
+def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: list[Any]) -> Fraction:
+    """Require that the stages are those of greedy placement and return its reward.
+
+    Servers are assigned one by one, the i-th of a pool's n servers at time i/n, each to MaxReward of the types that no
+    earlier server exhausted. A stage is right if a type is exhausted (or time is up) at its end and not a tick before.
+    """
+    end = lcm(*(size for size in sizes if size))
+    types, now, slots = list(range(len(jobs))), 0, [0] * len(jobs)
+    for stage in [*stages, None]:
+        while types:  # types exhausted by now leave in file order, as far as the current configurations hold them
+            ks = [max_rewards(pool, m.rewards, types)[0] for pool in m.pools]
+            live = [j for j in types if any(k[j] for k, size in zip(ks, sizes, strict=True) if size)]
+            ended = [j for j in live if slots[j] >= jobs[j]]
+            if not ended:
+                break
+            types.remove(ended[0])
+        if stage is None:
+            break
+        require(bool(types) and now < end, "a stage comes after greedy placement has ended")
+        configurations, servers = fields(stage, "a stage", "configurations", "servers")
+        found = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
+        require(found == ks, "a configuration is not MaxReward of the types left")
+        used = [whole(n, "a number of servers") for n in m.by_pool(servers, "servers")]
+        before = [now * size // end for size in sizes]
+        after = [a + n for a, n in zip(before, used, strict=True)]
+        require(all(n <= size for n, size in zip(used, sizes, strict=True)), "a stage uses more servers than there are")
+        ticks = [-(-a * end // size) for a, n, size in zip(after, used, sizes, strict=True) if n]
+        require(bool(ticks), "a stage uses no server")
+        now = max(ticks)
+        require([now * size // end for size in sizes] == after, "the servers of a stage are not in proportion")
+        earlier = [(now - 1) * size // end - b for b, size in zip(before, sizes, strict=True)]
+        for j in live:
+            a_tick_before = sum(n * k[j] for n, k in zip(earlier, ks, strict=True))
+            require(slots[j] + a_tick_before < jobs[j], "a stage is longer than its first type lasts")
+        slots = [s + sum(n * k[j] for n, k in zip(used, ks, strict=True)) for j, s in enumerate(slots)]
+        require(now == end or any(slots[j] >= jobs[j] for j in live), "a stage ends before a type is exhausted")
+    require(now == end or not types, "greedy placement has further stages")
+    return total(m.rewards, [min(job, Fraction(have)) for job, have in zip(jobs, slots, strict=True)])
+
+
+KINDS = {"assignment": check_assignment}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check one file; print the verdict; return the exit status."""
+    if len(arguments) != 1:
+        print("usage: checker.py CERTIFICATE.json", file=sys.stderr)
+        return 2
+    try:
+        with open(arguments[0], encoding="utf-8") as stream:
+            claims = check(load(stream.read()))
+    except Refused as reason:
+        print(f"refused: {reason}")
+        return 1
+    except (OSError, UnicodeDecodeError, Unreadable) as error:
+        print(f"{arguments[0]}: {error}", file=sys.stderr)
+        return 2
+    print("valid: " + ", ".join(f"{name} {value}" for name, value in sorted(claims.items()) if isinstance(value, str)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
