@@ -2,10 +2,17 @@
 
 from collections.abc import Callable
 
-from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare, whole_tasks
-from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.allocation import Allocation, Stage, WholeTasks, jain_index, nash_welfare, whole_tasks
+from theory.sharing.checks import (
+    corollary_1,
+    has_bottleneck,
+    is_feasible_allocation,
+    is_max_min,
+    is_ps_dsf,
+    is_ps_dsf_tdm,
+)
 from theory.sharing.eisenberg import ps_dsf_tdm
-from theory.sharing.maxmin import c_drfh, cdrf, drf, max_min_tasks, tsf
+from theory.sharing.maxmin import c_drfh, cdrf, drf, max_min_tasks, task_units, tsf
 from theory.sharing.model import Cluster, ServerClass, User, cluster
 from theory.sharing.properties import PROPERTIES, Verdict, decide
 from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
@@ -27,6 +34,7 @@ __all__ = [
     "Allocation",
     "Cluster",
     "ServerClass",
+    "Stage",
     "User",
     "Verdict",
     "WholeTasks",
@@ -38,6 +46,7 @@ __all__ = [
     "drf",
     "has_bottleneck",
     "is_feasible_allocation",
+    "is_max_min",
     "is_ps_dsf",
     "is_ps_dsf_tdm",
     "jain_index",
@@ -48,6 +57,7 @@ __all__ = [
     "ps_dsf_tdm_rounds",
     "search_lies",
     "strategy_proofness",
+    "task_units",
     "tsf",
     "whole_tasks",
 ]

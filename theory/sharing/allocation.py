@@ -12,6 +12,27 @@ from theory.sharing.model import Cluster, Matrix, Row
 
 
 @dataclass(frozen=True)
+class Stage:
+    """Why the users of one level of a max-min fair allocation cannot rise.
+
+    Attributes
+    ----------
+    prices : tuple of tuple of Fraction, shape (K, R)
+        Of the whole of each resource of each class, y >= 0.
+    value : tuple of Fraction, length N
+        Of a task of each user, q >= 0: no task costs less than its value, q_n <= sum_r y_{i,r} share_{n,i,r} at every
+        eligible class, so no feasible tasks are worth more than the sum of prices, which the allocation attains.
+
+    Notes
+    -----
+    If q is 0 on all users above the level, nobody with q > 0 can gain without a loss to somebody no better off.
+    """
+
+    prices: Matrix
+    value: Row
+
+
+@dataclass(frozen=True)
 class Allocation:
     """Tasks of users on server classes.
 
@@ -28,6 +49,8 @@ class Allocation:
         Whether the defining property was verified in rationals; if not, the tasks are rational roundings of floats.
     rounds : int, optional
         Rounds of Algorithm I that were run.
+    stages : tuple of Stage
+        Proof of max-min fairness, for the mechanisms that are max-min fair in one number a user.
     """
 
     mechanism: str
@@ -36,6 +59,7 @@ class Allocation:
     division: str = "resource"
     exact: bool = True
     rounds: int | None = None
+    stages: tuple[Stage, ...] = ()
 
     @cached_property
     def totals(self) -> Row:

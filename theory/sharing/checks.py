@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from theory.sharing.allocation import Stage
 from theory.sharing.model import Cluster
 
 Tasks = Sequence[Sequence[Fraction]]
@@ -151,6 +152,44 @@ def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
         if min(level.values()) < max(level[n] for n in eligible if tasks[n][i] > 0):
             return False
     return True
+
+
+def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages: Sequence[Stage]) -> bool:
+    """Decide whether the stages prove that the totals are weighted max-min fair in x_n / unit_n.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+        Under resource division.
+    unit : sequence of Fraction, shape (N,)
+        Positive.
+    stages : sequence of Stage
+        For each user one that gives its tasks a value, and none to users with a greater x_n / unit_n.
+
+    Notes
+    -----
+    Weak duality: with prices y and values q as in `Stage`, every feasible x' has sum q x' <= sum y = sum q x;
+    so whoever has q > 0 can only gain if somebody with q > 0 loses. O(stages N K R).
+    """
+    if not is_feasible_allocation(cluster, tasks):
+        return False
+    totals = [sum(row, Fraction(0)) for row in tasks]
+    unproved = set(range(len(totals)))
+    for stage in stages:
+        if min(map(min, stage.prices)) < 0 or min(stage.value) < 0:
+            return False
+        for n, value in enumerate(stage.value):
+            for i, gamma in enumerate(cluster.monopoly[n]):
+                pairs = zip(stage.prices[i], cluster.use(n, i), cluster.capacity[i], strict=True)
+                if gamma and value > sum(y * use / c for y, use, c in pairs if use):
+                    return False
+        if sum(map(sum, stage.prices)) != sum(q * x for q, x in zip(stage.value, totals, strict=True)):
+            return False
+        blocking = {n for n, value in enumerate(stage.value) if value}
+        top = max((totals[n] / unit[n] for n in blocking), default=Fraction(0))
+        unproved -= {n for n in blocking if totals[n] / unit[n] == top}
+    return not unproved
 
 
 def corollary_1(cluster: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int]) -> list[int]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from theory.linear import Bound, LinearProgram
 from theory.numbers import total
-from theory.sharing.allocation import Allocation
+from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.model import Cluster, Matrix, Row
 from theory.sharing.occupation import Occupation, occupation
 
@@ -15,7 +15,9 @@ EXACT_PAIRS = 4000
 """Up to this many pairs of user and eligible class the repeated linear programs are solved in rationals."""
 
 
-def max_min_tasks(table: Occupation, unit: Sequence[Fraction], *, exact: bool = True) -> Matrix:
+def max_min_tasks(
+    table: Occupation, unit: Sequence[Fraction], *, exact: bool = True
+) -> tuple[Matrix, tuple[Stage, ...]]:
     """Return tasks whose normalised totals x_n / unit_n are lexicographically max-min.
 
     Parameters
@@ -29,7 +31,9 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction], *, exact: bool = 
 
     Returns
     -------
-    tuple of tuple of Fraction, shape (N, K)
+    tasks : tuple of tuple of Fraction, shape (N, K)
+    stages : tuple of Stage
+        The proof, from the multipliers of the linear programs; empty in floats.
 
     Notes
     -----
@@ -40,8 +44,9 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction], *, exact: bool = 
     Examples
     --------
     >>> from theory.sharing.model import cluster
-    >>> [[str(x) for x in row] for row in max_min_tasks(occupation(cluster([[3], [1]], [[1], [1]])), [1, 2])]
-    [['1/3', '1'], ['8/3', '0']]
+    >>> tasks, stages = max_min_tasks(occupation(cluster([[3], [1]], [[1], [1]])), [1, 2])
+    >>> [[str(x) for x in row] for row in tasks], len(stages)
+    ([['1/3', '1'], ['8/3', '0']], 1)
     """
     users, servers = len(table.weights), len(table.shares[0])
     width = next(len(row) for rows in table.shares for row in rows if row is not None)
@@ -63,12 +68,19 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction], *, exact: bool = 
     each = [value / largest for value in each]  # the level is measured so that no user needs a large coefficient
     rising = list(range(users))
     values: Sequence[Fraction | float] = []
+    stages: list[Stage] = []
     while rising:
         program.add_columns([1], [{capacity_rows + n: -each[n] for n in rising}])
         if exact:
             vertex = program.solve()
             values, level, price = vertex.primal, vertex.objective, vertex.dual
             stopped = [n for n in rising if price[capacity_rows + n]]
+            stages.append(
+                Stage(
+                    tuple(tuple(price[i * width : (i + 1) * width]) for i in range(servers)),
+                    tuple(-price[capacity_rows + n] / scale[n] for n in range(users)),
+                )
+            )
         else:
             objective, primal, dual = program.solve_float()
             values, level = [float(x) for x in primal], Fraction(objective).limit_denominator(10**12)
@@ -82,7 +94,7 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction], *, exact: bool = 
     for (n, i), value in zip(pairs, values, strict=False):
         exact_value = value if isinstance(value, Fraction) else Fraction(max(value, 0.0)).limit_denominator(10**12)
         tasks[n][i] = exact_value * scale[n]
-    return tuple(map(tuple, tasks))
+    return tuple(map(tuple, tasks)), tuple(stages)
 
 
 SLACK = Fraction(1, 10**9)
@@ -137,9 +149,7 @@ def c_drfh(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in c_drfh(figure1).totals]
     ['60/23', '72/23', '144/23']
     """
-    whole = [total(column) for column in zip(*cluster.capacity, strict=True)]
-    unit = [user.weight / max(d / c for d, c in zip(user.demand, whole, strict=True) if d) for user in cluster.users]
-    return _max_min(cluster, "c-drfh", unit)
+    return _max_min(cluster, "c-drfh")
 
 
 def tsf(cluster: Cluster) -> Allocation:
@@ -152,7 +162,7 @@ def tsf(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in tsf(figure1).totals]
     ['2', '2', '8']
     """
-    return _max_min(cluster, "tsf", [w * total(row) for w, row in zip(cluster.weights, cluster.reach, strict=True)])
+    return _max_min(cluster, "tsf")
 
 
 def cdrf(cluster: Cluster) -> Allocation:
@@ -161,17 +171,31 @@ def cdrf(cluster: Cluster) -> Allocation:
     Without placement constraints it is TSF. The paper defines it only there; with constraints this is the direct
     reading of "monopolising the whole cluster".
     """
-    return _max_min(cluster, "cdrf", [w * total(row) for w, row in zip(cluster.weights, cluster.monopoly, strict=True)])
+    return _max_min(cluster, "cdrf")
 
 
-def _max_min(cluster: Cluster, mechanism: str, unit: Sequence[Fraction]) -> Allocation:
+def task_units(cluster: Cluster, mechanism: str) -> Row:
+    """Return the unit_n, length N, for which a mechanism is max-min fair in x_n / unit_n.
+
+    phi_n h_n for ``tsf`` and ``cdrf``; for ``c-drfh`` phi_n over the global dominant share of a task.
+    """
+    if mechanism == "c-drfh":
+        whole = [total(column) for column in zip(*cluster.capacity, strict=True)]
+        return tuple(
+            user.weight / max(d / c for d, c in zip(user.demand, whole, strict=True) if d) for user in cluster.users
+        )
+    alone = cluster.reach if mechanism == "tsf" else cluster.monopoly
+    return tuple(w * total(row) for w, row in zip(cluster.weights, alone, strict=True))
+
+
+def _max_min(cluster: Cluster, mechanism: str) -> Allocation:
     table = occupation(cluster)
     pairs = sum(row is not None for rows in table.shares for row in rows)
     exact = pairs <= EXACT_PAIRS
-    tasks = max_min_tasks(table, unit, exact=exact)
+    tasks, stages = max_min_tasks(table, task_units(cluster, mechanism), exact=exact)
     if not exact:
         tasks = _scaled_down(cluster, tasks)
-    return Allocation(mechanism, cluster, tasks, exact=exact)
+    return Allocation(mechanism, cluster, tasks, exact=exact, stages=stages)
 
 
 def _scaled_down(cluster: Cluster, tasks: Matrix) -> Matrix:

@@ -180,7 +180,7 @@ def single_resource_fairness(allocation: Allocation) -> Verdict:
 
 def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
     cluster = allocation.cluster
-    fair = max_min_tasks(_table(allocation), [user.weight / user.demand[r] for user in cluster.users])
+    fair, _ = max_min_tasks(_table(allocation), [user.weight / user.demand[r] for user in cluster.users])
     worst: tuple[Fraction, int, Fraction] | None = None
     for n, (row, x) in enumerate(zip(fair, allocation.totals, strict=True)):
         share = total(row)
