@@ -89,7 +89,7 @@ def _like(drawn: Cluster, n: int, able: int) -> User:
 
 
 def fair_shares(instance: Cluster) -> Row | None:
-    """Return the tasks, length N, of the weighted max-min fair division of the bottleneck resource; None without one."""
+    """Return the tasks, length N, of the weighted max-min fair division of the bottleneck resource, if there is one."""
     r = bottleneck_resource(instance)
     if r is None:
         return None
@@ -100,8 +100,8 @@ def fair_shares(instance: Cluster) -> Row | None:
 def unfair_family(size: int) -> Cluster:
     """Return two users who share a unit server, equally hungry for its memory, beside one of `size` that neither uses.
 
-    Fair is half and half. The first user also needs bandwidth, which only the unit server has, the second may not use the
-    large server, yet TSF and C-DRFH count it as the second user's (its share looks small): they give the first user
+    Fair is half and half. The first user also needs bandwidth, which only the unit server has, the second may not use
+    the large server, yet TSF and C-DRFH count it as the second user's (its share looks small): they give the first user
     1 / (2 + size). So no constant bounds their unfairness.
 
     Examples
@@ -210,8 +210,8 @@ def idle_family(resources: int, users: int) -> Cluster:
     """Return one server on which PS-DSF (there: DRF) leaves all resources but one nearly idle.
 
     One user demands all resources, the others only the first: PS-DSF gives everybody 1 / users, a mean utilisation of
-    (1 + (resources - 1) / users) / resources, where 1 is possible. Nothing is worse than 1 / resources: wherever anybody can
-    run, Theorem 1 saturates a resource.
+    (1 + (resources - 1) / users) / resources, where 1 is possible. Nothing is worse than 1 / resources: wherever
+    anybody can run, Theorem 1 saturates a resource.
 
     Examples
     --------
@@ -291,4 +291,31 @@ def rounds_needed(instance: Cluster, *, limit: int = 100_000) -> int | None:
     for done in range(limit):
         if not state.round():
             return done
+    return None
+
+
+def cycling_cluster() -> Cluster:
+    """Return the smallest cluster found on which Algorithm I cycles: three equal users, two servers, three resources.
+
+    From its own start it enters a cycle of two rounds, between totals (1/3, 5/9, 1) and (1/3, 6/7, 1), although a
+    PS-DSF allocation exists: rows (6/19, 1/57), (32/57, 2/19), (1/19, 18/19).
+    """
+    return cluster([[1, 2, 1], [2, 1, 1]], [[0, 1, 3], [1, 3, 0], [2, 0, 1]])
+
+
+def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
+    """Return (first round, length) of a cycle of Algorithm I in rationals, or None if none closes within the rounds.
+
+    The state after a round is all the algorithm remembers, so a state that comes back comes back for ever.
+
+    Examples
+    --------
+    >>> exact_cycle(cycling_cluster(), 10), exact_cycle(endless_cluster(), 10)
+    ((2, 2), None)
+    """
+    seen: dict[Matrix, int] = {}
+    for place, tasks in enumerate(exact_rounds(instance, rounds)):
+        if tasks in seen:
+            return seen[tasks], place - seen[tasks]
+        seen[tasks] = place
     return None

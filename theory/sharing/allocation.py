@@ -49,6 +49,8 @@ class Allocation:
         Whether the defining property was verified in rationals; if not, the tasks are rational roundings of floats.
     rounds : int, optional
         Rounds of Algorithm I that were run.
+    damped : bool
+        Whether the last of them went half way only, because the algorithm as printed found no limit.
     stages : tuple of Stage
         Proof of max-min fairness, for the mechanisms that are max-min fair in one number a user.
     """
@@ -59,6 +61,7 @@ class Allocation:
     division: str = "resource"
     exact: bool = True
     rounds: int | None = None
+    damped: bool = False
     stages: tuple[Stage, ...] = ()
 
     @cached_property

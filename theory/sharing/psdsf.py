@@ -12,6 +12,9 @@ from theory.sharing.model import Cluster, Matrix
 from theory.sharing.occupation import Merged, Occupation, merge, occupation
 from theory.sharing.rounds import State, start
 
+PLAIN = 512
+"""Rounds of Algorithm I as printed, before servers go half way only."""
+
 CLOSE = 1e-6
 """Largest relative change of a user's tasks from the float limit to the exact allocation."""
 
@@ -29,11 +32,14 @@ def ps_dsf(cluster: Cluster, *, rounds: int = 4096) -> Allocation:
     -------
     Allocation
         ``exact`` where Theorem 1 was verified in rationals; else the last round, scaled down to be feasible.
+        ``damped`` where the rounds as printed found no limit.
 
     Notes
     -----
     Algorithm I need not end: often it halves the distance to its limit for ever. So it runs in floats, and its limit
-    is found by solving for the allocation with the same structure (`exact_tasks`) and verified by `is_ps_dsf`.
+    is found by solving for the allocation with the same structure (`exact_tasks`) and verified by `is_ps_dsf`. Rarely
+    it cycles and has no limit; after `PLAIN` rounds every server goes half of its way only, which has ended all cycles
+    seen. Neither convergence nor the existence of a PS-DSF allocation is proved in general.
 
     PS-DSF allocations under resource division are not unique, and the one that is reached depends on the order of the
     servers. So proportional users and servers are merged and the rest is put in an order that does not depend on the
@@ -80,18 +86,18 @@ def _limit(cluster: Cluster, merged: Merged, mechanism: str, division: str, roun
     state = start(merged.occupation, exact=False)
     attempt, done = 8, 0
     while done < rounds:
-        moved = state.round()
+        moved = state.round(1 if done < PLAIN else 0.5)
         done += 1
         if moved and done < attempt:
             continue
         attempt *= 2
         tasks = finished(cluster, merged, state, division)
         if tasks is not None:
-            return Allocation(mechanism, cluster, tasks, division, rounds=done)
+            return Allocation(mechanism, cluster, tasks, division, rounds=done, damped=done > PLAIN)
         if not moved:
             break
     tasks = feasible(cluster, merged.expand(rounded(state)), division)
-    return Allocation(mechanism, cluster, tasks, division, exact=False, rounds=done)
+    return Allocation(mechanism, cluster, tasks, division, exact=False, rounds=done, damped=done > PLAIN)
 
 
 def rounded(state: State) -> Matrix:

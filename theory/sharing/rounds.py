@@ -203,9 +203,15 @@ class State:
             raise ArithmeticError(f"the server procedure made {limit} updates without an end")
         return cast(int, updates)
 
-    def round(self) -> int:
-        """Let every server have its turn; return the number of updates."""
-        updates = sum(self.serve(i) for i in range(self.tasks.shape[1]))
+    def round(self, part: float | Fraction = 1) -> int:
+        """Let every server have its turn and go `part` of the way it would go; return the number of updates."""
+        updates = 0
+        for i in range(self.tasks.shape[1]):
+            before = self.tasks[:, i].copy()
+            updates += self.serve(i)
+            if part != 1:
+                self.tasks[:, i] = before + part * (self.tasks[:, i] - before)
+                self.totals = self.tasks.sum(axis=1)
         self.totals = self.tasks.sum(axis=1)
         return updates
 
