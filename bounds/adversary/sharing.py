@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from theory.linear import Bound, LinearProgram
 from theory.numbers import total
-from theory.sharing import Allocation, Cluster, cluster, max_min_tasks
+from theory.sharing import Allocation, Cluster, c_drfh, cluster, max_min_tasks, ps_dsf, tsf
 from theory.sharing.model import Matrix, Row, User
 from theory.sharing.occupation import occupation
 from theory.sharing.properties import bottleneck_resource
@@ -319,3 +319,39 @@ def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
             return seen[tasks], place - seen[tasks]
         seen[tasks] = place
     return None
+
+
+# ---- witnesses -----------------------------------------------------------------------------------------------------
+
+
+def two_allocations() -> tuple[Cluster, Matrix, Matrix]:
+    """Return a cluster and two allocations, both PS-DSF under resource division, with different totals.
+
+    Algorithm I reaches the one or the other as the servers take turns in one order or the other.
+
+    Examples
+    --------
+    >>> from theory.sharing import is_ps_dsf
+    >>> instance, first, second = two_allocations()
+    >>> is_ps_dsf(instance, first), is_ps_dsf(instance, second)
+    (True, True)
+    """
+    instance = cluster([[1, 1, 2], [1, 2, 1]], [[0, 2, 1], [2, 0, 1], [1, 2, 2]])
+    rows = (("1/4 3/5", "3/8 1/20", "1/4 7/40"), ("1/6 7/10", "1/3 1/10", "1/3 1/10"))
+    first, second = (tuple(tuple(map(Fraction, row.split())) for row in table) for table in rows)
+    return instance, first, second
+
+
+def table_1_witnesses() -> dict[str, tuple[Mechanism, Cluster, str]]:
+    """Return for each "no" of Table I the mechanism, a small cluster, and the property that fails there."""
+    figure_1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
+    uneven = cluster([[1, 2], [2, 1]], [[0, 1], [3, 2]], eligible=[[False, True], [True, True]])
+    three = cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True] * 2, [True] * 2, [True, False]])
+    two = cluster([[4, 3, 2], [2, 2, 2]], [[2, 4, 1], [4, 2, 4]])
+    return {
+        "c-drfh sharing incentive": (c_drfh, uneven, "sharing_incentive"),
+        "c-drfh bottleneck fairness": (c_drfh, figure_1, "bottleneck_fairness"),
+        "tsf bottleneck fairness": (tsf, figure_1, "bottleneck_fairness"),
+        "ps-dsf strategy proofness": (ps_dsf, two, "strategy_proofness"),
+        "ps-dsf pareto optimality": (ps_dsf, three, "pareto_optimality"),
+    }

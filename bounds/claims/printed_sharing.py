@@ -1,0 +1,25 @@
+"""What the PS-DSF paper prints, one line a claim; nothing here is computed. ``lost`` marks what the text lost."""
+
+PRINTED_SHARING = {
+    "ps-dsf/figure-1": "6 GB to the first two users and 12 GB to the third; C-DRFH and TSF far from it (tasks lost)",
+    "ps-dsf/figures-2-3": "no tasks of users 3 and 4 on the first server (numbers lost)",
+    "ps-dsf/figure-4": "user 1 gets 1.5 Mb/s and user 2 gets 1 Mb/s; channel 2 equally shared (channel rates lost)",
+    "ps-dsf/table-4-ps-dsf": "40, 170; 20, 85; 82.5; 27.5",
+    "ps-dsf/table-4-tsf": "35, 170; 22.5, 85; 58.33; 8.05, 27.5",
+    "ps-dsf/section-5-full": "the CPU of the first two classes is fully utilised under any of the mechanisms",
+    "ps-dsf/theorem-1": "PS-DSF if and only if every user has a bottleneck with respect to every eligible server",
+    "ps-dsf/theorem-2": "PS-DSF if and only if (10) holds with equality, and (13)",
+    "ps-dsf/theorem-3": "single resource, bottleneck fairness, envy freeness, sharing incentive; Pareto under TDM",
+    "ps-dsf/theorem-3-strategy": "strategy proofness in case of TDM",
+    "ps-dsf/lemma-1": "no lie about demands or eligible servers decreases others without decreasing one's own",
+    "ps-dsf/table-1": "marks lost; * for strategy proofness and Pareto optimality of PS-DSF",
+    "ps-dsf/table-1-tsf-incentive": "TSF is shown to satisfy ... sharing incentive",
+    "ps-dsf/section-5-simulation": "greater utilisation than TSF and C-DRFH, prompt convergence (times lost)",
+    "packproof/algorithm-1-cycles": "convergence will be studied in future work",
+    "packproof/algorithm-1-endless": "convergence will be studied in future work",
+    "packproof/resource-division-not-unique": "not in the paper, which speaks of the allocation",
+    "packproof/fisher-market": "not in the paper",
+    "packproof/resource-division-not-pareto": "does not satisfy Pareto optimality in case of RDM (no example)",
+    "packproof/unfairness-without-bound": "not in the paper: far from the fair allocation",
+    "packproof/idle-resources": "not in the paper",
+}
