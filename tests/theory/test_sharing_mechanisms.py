@@ -107,7 +107,7 @@ def test_one_server_is_drf(seed: int) -> None:
     assert ps_dsf_tdm(alike).totals == drf(alike).totals
 
 
-def test_cycle_is_left_by_half_steps() -> None:
+def test_cycle_is_left_by_damping() -> None:
     allocation = ps_dsf(cycling_cluster())
     assert allocation.exact
     assert allocation.damped

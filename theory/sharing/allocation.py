@@ -50,7 +50,7 @@ class Allocation:
     rounds : int, optional
         Rounds of Algorithm I that were run.
     damped : bool
-        Whether the last of them went half way only, because the algorithm as printed found no limit.
+        Whether servers went part of their way only in the last of them: the algorithm as printed found no limit.
     stages : tuple of Stage
         Proof of max-min fairness, for the mechanisms that are max-min fair in one number a user.
     """

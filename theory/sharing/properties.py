@@ -204,7 +204,8 @@ def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
 def decide(allocation: Allocation) -> dict[str, Verdict]:
     """Decide the five properties of an allocation; strategy-proofness belongs to the mechanism (`search_lies`).
 
-    An allocation that is not exact leaves them undecided.
+    An allocation that is not exact leaves them undecided, and so do clusters of more than `MAX_PAIRS` pairs of user and
+    class (the linear programs) or `MAX_USERS` users (envy).
 
     Examples
     --------
@@ -216,7 +217,20 @@ def decide(allocation: Allocation) -> dict[str, Verdict]:
     if not allocation.exact:
         reason = {"note": "the allocation is numeric, not exact"}
         return {name: Verdict(None, reason) for name in PROPERTIES}
-    return {name: decision(allocation) for name, decision in PROPERTIES.items()}
+    users, servers = len(allocation.cluster.users), len(allocation.cluster.servers)
+    verdicts = {}
+    for name, decision in PROPERTIES.items():
+        if users > MAX_USERS and decision is envy_freeness:
+            verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_USERS} users"})
+        elif users * servers > MAX_PAIRS and decision not in {sharing_incentive, envy_freeness}:
+            verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_PAIRS} pairs of user and server class"})
+        else:
+            verdicts[name] = decision(allocation)
+    return verdicts
+
+
+MAX_PAIRS, MAX_USERS = 10_000, 500
+"""Limits of `decide`."""
 
 
 PROPERTIES = {
