@@ -37,8 +37,8 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
 
     Notes
     -----
-    Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011 (CC-BY 4.0). The users' names
-    are the renumbered ones of the extract.
+    Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011 (CC-BY 4.0). The users'
+    names are the renumbered ones of the extract.
     """
     servers = []
     requests: dict[str, Counter[tuple[str, str]]] = {}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import exp, floor, log
 
-from theory.numbers import total
+from theory.numbers import ceiling, total
 from theory.sharing.model import Cluster, Matrix, Row
 
 
@@ -149,9 +149,9 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     Notes
     -----
     Every server of a class takes the floor of its equal part; then, again and again, the user furthest below its
-    tasks (relative to its weighted share) puts one task where it fits, eligible servers in order, until nobody who is
+    tasks (relative to its goal) puts an eighth of what it lacks where it fits, servers in order, until nobody who is
     below its tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with
-    equal contents are kept together, so the cost does not grow with the counts except through tasks placed one by one.
+    equal contents are kept together, so the cost does not grow with the counts.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     cluster = allocation.cluster
     zero = Fraction(0)
     placed = [[0] * len(cluster.servers) for _ in cluster.users]
-    room: list[list[tuple[int, Row]]] = []  # for each class: groups of servers with equal free capacity
+    room: list[dict[Row, int]] = []  # for each class: how many servers have the same free capacity
     for i, server in enumerate(cluster.servers):
         free = list(server.capacity)
         for n in range(len(cluster.users)):
@@ -171,36 +171,39 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
             if each:
                 placed[n][i] = each * server.count
                 free = [f - each * use for f, use in zip(free, cluster.use(n, i), strict=True)]
-        room.append([(server.count, tuple(free))])
+        room.append({tuple(free): server.count})
     goal = allocation.totals
     waiting = set(range(len(cluster.users)))
     held = [sum(row) for row in placed]
     while waiting:
         n = min(waiting, key=lambda n: (held[n] / goal[n] if goal[n] else Fraction(1), n))
-        place = next((place for place in _fitting(cluster, room, n)), None) if held[n] < goal[n] else None
-        if place is None:
+        batch = -(-ceiling(goal[n] - held[n]) // 8)
+        done = _place(cluster, room, n, batch) if batch > 0 else None
+        if done is None:
             waiting.discard(n)
             continue
-        i, g, left = place
-        servers, _ = room[i][g]
-        if servers > 1:
-            room[i][g] = (servers - 1, room[i][g][1])
-            room[i].append((1, left))
-        else:
-            room[i][g] = (1, left)
-        placed[n][i] += 1
-        held[n] += 1
+        i, number = done
+        placed[n][i] += number
+        held[n] += number
     return WholeTasks(tuple(map(tuple, placed)), tuple(x - sum(row, zero) for x, row in zip(goal, placed, strict=True)))
 
 
-def _fitting(cluster: Cluster, room: list[list[tuple[int, Row]]], n: int) -> list[tuple[int, int, Row]]:
-    found = []
+def _place(cluster: Cluster, room: list[dict[Row, int]], n: int, most: int) -> tuple[int, int] | None:
+    """Put up to `most` tasks of a user on the first group of equal servers where one fits; return (class, number)."""
     for i, groups in enumerate(room):
-        if cluster.monopoly[n][i]:
-            use = cluster.use(n, i)
-            for g, (_, free) in enumerate(groups):
-                left = tuple(f - u for f, u in zip(free, use, strict=True))
-                if min(left) >= 0:
-                    found.append((i, g, left))
-                    break
-    return found
+        if not cluster.monopoly[n][i]:
+            continue
+        use = cluster.use(n, i)
+        for free, servers in groups.items():
+            each = min(floor(f / u) for f, u in zip(free, use, strict=True) if u)
+            if each <= 0:
+                continue
+            number = min(most, each * servers)
+            full, rest = divmod(number, each)
+            del groups[free]
+            for count, tasks in ((servers - full - bool(rest), 0), (full, each), (1 if rest else 0, rest)):
+                if count:
+                    left = tuple(f - tasks * u for f, u in zip(free, use, strict=True))
+                    groups[left] = groups.get(left, 0) + count
+            return i, number
+    return None
