@@ -17,6 +17,7 @@ from theory.sharing.model import Cluster, ServerClass, User, cluster
 from theory.sharing.properties import PROPERTIES, Verdict, decide
 from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
 from theory.sharing.strategy import search_lies, strategy_proofness
+from theory.sharing.verify import is_certified
 
 MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
     "drf": drf,
@@ -45,6 +46,7 @@ __all__ = [
     "decide",
     "drf",
     "has_bottleneck",
+    "is_certified",
     "is_feasible_allocation",
     "is_max_min",
     "is_ps_dsf",
