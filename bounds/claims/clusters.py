@@ -37,9 +37,9 @@ def table_4(*, user_2_cpu: str = "1/10", user_3_memory: str = "1/10", users: Seq
     Derived: counts sum to the printed 120, and the printed gamma table leaves no other demands except less CPU
     for users 2 and 4.
     """
-    half, quarter = Fraction(1, 2), Fraction(1, 4)
-    classes = [("A", 8, 1, 1), ("B", 68, half, half), ("C", 33, half, quarter), ("D", 11, half, 3 * quarter)]
-    servers = tuple(ServerClass(name, (Fraction(cpu), Fraction(ram)), count) for name, count, cpu, ram in classes)
+    one, half, quarter = Fraction(1), Fraction(1, 2), Fraction(1, 4)
+    classes = [("A", 8, one, one), ("B", 68, half, half), ("C", 33, half, quarter), ("D", 11, half, 3 * quarter)]
+    servers = tuple(ServerClass(name, (cpu, ram), count) for name, count, cpu, ram in classes)
     demands = [("1/10", "1/10"), (user_2_cpu, "1/5"), ("1/5", user_3_memory), ("1/5", "3/10")]
     people = tuple(
         User(f"user {n + 1}", (Fraction(cpu), Fraction(ram)), Fraction(1), None if n < 2 else ("C", "D"))

@@ -19,7 +19,7 @@ TOLERANCE = 1e-12
 
 
 @kernel
-def server_procedure(  # noqa: PLR0917  (a kernel: arrays in a row)
+def server_procedure(
     shares: NDArray[Any], per_task: NDArray[Any], tasks: NDArray[Any], totals: NDArray[Any], tolerance: Any, limit: int
 ) -> int:
     """Run the inner loop of Algorithm I at one server, in place.

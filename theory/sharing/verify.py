@@ -10,8 +10,8 @@ from theory.sharing.maxmin import task_units
 def is_certified(allocation: Allocation) -> bool:
     """Decide whether an allocation is what its mechanism defines.
 
-    PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are max-min
-    fair in one number by the prices they carry. False for an allocation that is not exact.
+    PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are
+    max-min fair in one number by the prices they carry. False for an allocation that is not exact.
 
     Examples
     --------
