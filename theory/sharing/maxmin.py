@@ -11,7 +11,7 @@ from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.model import Cluster, Matrix, Row
 from theory.sharing.occupation import Occupation, occupation
 
-EXACT_PAIRS = 4000
+EXACT_PAIRS = 200_000
 """Up to this many pairs of user and eligible class the repeated linear programs are solved in rationals."""
 
 
