@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 
+import jsonschema
 import pytest
 
 from bounds.cli import run
@@ -55,7 +57,11 @@ def test_all_in_one_table(cluster, tmp_path, capsys):
     assert lines[3].split() == ["tasks", "of", "u3", "6.261", "6.261", "8", "8", "6", "6"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(["share", str(cluster), "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)["mechanisms"]) == set(lines[0].split())
+    answers = json.loads(capsys.readouterr().out)["mechanisms"]
+    assert set(answers) == set(lines[0].split())
+    schema = json.loads((files("bounds") / "schemas" / "share.json").read_text())
+    for answer in answers.values():
+        jsonschema.validate(answer, schema)
 
 
 @pytest.mark.parametrize("mechanism", ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"])
