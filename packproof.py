@@ -12,7 +12,6 @@ Fraction(3, 4)
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -65,4 +64,4 @@ def __dir__() -> list[str]:
 if __name__ == "__main__":
     from bounds.cli import main
 
-    sys.exit(main())
+    main()

@@ -538,7 +538,145 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
     return total(m.rewards, [min(job, Fraction(have)) for job, have in zip(jobs, slots, strict=True)])
 
 
-KINDS = {"assignment": check_assignment}
+# ---- fair sharing --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a cluster means to a mechanism: by user, and by user and server."""
+
+    users: list[str]
+    servers: list[str]
+    weights: list[Fraction]
+    part: list[list[dict[str, Fraction] | None]]
+    """Part of each resource of a server that one task takes; None where the user may not run."""
+    alone: list[list[Fraction]]
+    """Tasks that a user could run alone on a server if it could be placed anywhere."""
+    dominant: list[Fraction]
+    """Largest part of the whole cluster's resources that one task takes."""
+
+
+def amounts(value: Any, where: str) -> dict[str, Fraction]:
+    """Read a table of amounts, at least 0, by resource."""
+    require(isinstance(value, dict), f"{where} is no table")
+    return {name_of(r, where): rational(x, where, least=0) for r, x in value.items()}
+
+
+def share_model(instance: Any, *, pooled: bool) -> Share:
+    """Read the cluster of a certificate; pooled: all servers as one, without placement constraints."""
+    tables, people = fields(instance, "instance", "server", "user")
+    one: dict[str, dict[str, Fraction]] = {}
+    whole_class: dict[str, dict[str, Fraction]] = {}
+    for table in items(tables, "instance.server"):
+        name, capacity, count = fields(table, "a server", "name", "capacity", "count")
+        require(name_of(name, "a server's name") not in one, "server names stand twice")
+        one[name] = amounts(capacity, "a capacity")
+        require(whole(count, "a count") > 0, "a server's count is 0")
+        whole_class[name] = {r: count * c for r, c in one[name].items()}
+    everything = {
+        r: sum((c.get(r, Fraction(0)) for c in whole_class.values()), Fraction(0)) for c in one.values() for r in c
+    }
+    known = set(one)
+    if pooled and len(one) > 1:
+        one = whole_class = {"pool": everything}
+    result = Share([], list(one), [], [], [], [])
+    for table in items(people, "instance.user"):
+        name, demand, weight, allowed, own = fields(
+            table, "a user", "name", "demand", "weight", optional=["servers", "effective"]
+        )
+        require(name_of(name, "a user's name") not in result.users, "user names stand twice")
+        need = {r: d for r, d in amounts(demand, "a demand").items() if d}
+        phi = rational(weight, "a weight", least=0)
+        require(phi > 0 and bool(need) and set(need) <= set(everything), "a weight or a demand makes no sense")
+        special = {}
+        if own is not None:
+            require(isinstance(own, dict) and set(own) <= known, "effective: unknown server")
+            special = {s: amounts(c, "an effective capacity") for s, c in own.items()}
+        listed = None if allowed is None else items(allowed, "a user's servers")
+        require(listed is None or set(map(str, listed)) <= known, "a user names an unknown server")
+        parts: list[dict[str, Fraction] | None] = []
+        reach = []
+        for s in result.servers:
+            seen = {} if s == "pool" and pooled else special.get(s, {})
+            room = {r: seen.get(r, c) for r, c in one[s].items() if c}
+            fits = all(room.get(r, 0) > 0 for r in need)
+            scale = next((whole_class[s][r] / one[s][r] for r in one[s] if one[s][r]), Fraction(1))
+            part = {r: d / room[r] / scale for r, d in need.items()} if fits else None
+            reach.append(1 / max(part.values()) if part else Fraction(0))
+            may = listed is None or s in listed or (pooled and s == "pool")
+            parts.append(part if may else None)
+        require(any(part is not None for part in parts), "a user fits no server")
+        result.users.append(name)
+        result.weights.append(phi)
+        result.part.append(parts)
+        result.alone.append(reach)
+        result.dominant.append(max(d / everything[r] if everything[r] else Fraction(0) for r, d in need.items()))
+    require(bool(result.users) and bool(result.servers), "no users or no servers")
+    return result
+
+
+def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify that an allocation is the one, or one of those, that the mechanism defines."""
+    mechanism, tasks = fields(claims, "claims", "mechanism", "tasks")
+    require(mechanism in ("drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
+    m = share_model(instance, pooled=mechanism == "drf")
+    placed, stages = fields(evidence, "evidence", "allocation", optional=["stages"])
+    x: list[list[Fraction]] = []
+    for table in fields(placed, "evidence.allocation", *m.users):
+        require(isinstance(table, dict) and set(table) <= set(m.servers), "tasks stand on an unknown server")
+        found = {s: rational(value, "tasks", least=0) for s, value in table.items()}
+        require(all(found.values()), "tasks that are 0 are listed")
+        x.append([found.get(s, Fraction(0)) for s in m.servers])
+    totals = [sum(row, Fraction(0)) for row in x]
+    claimed = [rational(value, "claims.tasks") for value in fields(tasks, "claims.tasks", *m.users)]
+    require(claimed == totals, "the claimed tasks are not those of the allocation")
+    by_level = mechanism in ("c-drfh", "cdrf", "tsf")
+    require((stages is not None) == by_level, "prices belong to the mechanisms that are max-min fair in one number")
+    users = range(len(m.users))
+    part = [[p and ({"time": max(p.values())} if mechanism == "ps-dsf-tdm" else p) for p in row] for row in m.part]
+    for i in range(len(m.servers)):
+        require(all(part[n][i] is not None or not x[n][i] for n in users), "tasks stand where their user may not run")
+        here = [(n, p) for n in users if (p := part[n][i]) is not None]
+        load_: dict[str, Fraction] = {}
+        for n, p in here:
+            for r, share in p.items():
+                load_[r] = load_.get(r, Fraction(0)) + share * x[n][i]
+        require(max(load_.values(), default=Fraction(0)) <= 1, "a server holds more than it can")
+        if not by_level:  # Theorem 1; Theorem 2 is the same with the one resource time
+            level = {n: totals[n] * max(p.values()) / m.weights[n] for n, p in here}
+            top = {r: max(level[n] for n, p in here if x[n][i] and r in p) for r, used in load_.items() if used == 1}
+            for n, p in here:
+                require(any(r in p and level[n] >= top[r] for r in top), "a user has no bottleneck at a server")
+    if not by_level:
+        return
+    anywhere = [[p is not None for p in row] if mechanism != "tsf" else [True] * len(row) for row in part]
+    pairs = zip(m.alone, anywhere, strict=True)
+    alone = [sum((a for a, may in zip(*rows, strict=True) if may), Fraction(0)) for rows in pairs]
+    unit = [1 / share for share in m.dominant] if mechanism == "c-drfh" else alone
+    height = [total_ / (w * u) for total_, w, u in zip(totals, m.weights, unit, strict=True)]
+    reached, proved = Fraction(-1), set[int]()
+    for stage in items(stages, "evidence.stages"):
+        prices, values = fields(stage, "a stage", "prices", "values")
+        require(isinstance(prices, dict) and set(prices) <= set(m.servers), "prices of an unknown server")
+        y = [amounts(prices.get(s, {}), "prices") for s in m.servers]
+        require(sum(sum(row.values(), Fraction(0)) for row in y) == 1, "the prices do not sum to 1")
+        require(all(all(row.values()) for row in y), "a price that is 0 is listed")
+        require(isinstance(values, dict) and set(values) <= set(m.users), "a value of an unknown user")
+        q = {m.users.index(user): rational(value, "a value", least=0) for user, value in values.items()}
+        require(all(q.values()) and bool(q), "a value is 0")
+        for n, worth in q.items():
+            for row, p in zip(y, part[n], strict=True):
+                cost = sum((row.get(r, Fraction(0)) * share for r, share in (p or {}).items()), Fraction(0))
+                require(p is None or worth <= cost, "a task is worth more than its resources cost")
+        require(sum(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
+        level_ = max(height[n] for n in q)
+        require(level_ > reached, "the stages are not in order")
+        reached = level_
+        proved |= {n for n in q if height[n] == level_}
+    require(proved == set(users), "nothing proves that a user cannot have more")
+
+
+KINDS = {"assignment": check_assignment, "allocation": check_allocation}
 
 
 def main(arguments: Sequence[str]) -> int:

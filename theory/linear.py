@@ -186,13 +186,22 @@ class LinearProgram:
         The float basis almost always certifies at once: two exact linear systems of the order of the basic columns,
         then integer arithmetic on every row and column. Where it does not, a rational simplex method decides.
         """
-        _, primal, dual = self.solve_float()
-        if self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-            vertex = self._from_basis(primal)
-            if vertex is not None:
-                return vertex
-            return self._by_simplex(dual)
-        return self._by_simplex(None)
+        vertex = self.solve_basis()
+        if vertex is not None:
+            return vertex
+        solution = self._highs.getSolution()
+        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return self._by_simplex(np.array(solution.row_dual) if optimal else None)
+
+    def solve_basis(self) -> Vertex | None:
+        """Solve in floats and return the exact vertex of the last basis, or None if it does not certify.
+
+        For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
+        feasible, this gives up.
+        """
+        _, primal, _ = self.solve_float()
+        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return self._from_basis(primal) if optimal else None
 
     def _from_basis(self, primal: NDArray[np.float64]) -> Vertex | None:
         basis = self._highs.getBasis()

@@ -15,8 +15,11 @@ from importlib import import_module
 from bounds.claims.printed import PRINTED
 from theory.errors import InputError
 
-PAPERS = {"autoscaling": "bounds.claims.autoscaling", "packproof": "bounds.claims.own"}
-"""Papers by name, and the module of their claims; ``packproof`` stands for results of our own."""
+PAPERS = ("autoscaling", "ps-dsf", "packproof")
+"""Papers by name; ``packproof`` stands for results of our own."""
+
+MODULES = ("autoscaling", "own", "sharing", "own_sharing")
+"""Where the claims stand: importing one registers its claims."""
 
 
 class Level(StrEnum):
@@ -129,7 +132,7 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     names : iterable of str
         Full ids, or their last part.
     paper : str, optional
-        A key of `PAPERS`.
+        One of `PAPERS`.
 
     Raises
     ------
@@ -138,8 +141,8 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     """
     if paper is not None and paper not in PAPERS:
         raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
-    for module in PAPERS.values():
-        import_module(module)
+    for module in MODULES:
+        import_module(f"bounds.claims.{module}")
     chosen = [c for c in REGISTRY.values() if paper is None or c.paper == paper]
     wanted = list(names)
     for name in wanted:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import sys
 
-from bounds.cli import check, instance, solve, verify, worst
 from bounds.cli.app import app
+from bounds.cli.check import check
+from bounds.cli.instance import instance
+from bounds.cli.share import share
+from bounds.cli.solve import solve
+from bounds.cli.verify import verify
+from bounds.cli.worst import worst
 
 __all__ = ["app", "main"]
 
-COMMANDS = (verify, solve, worst, check, instance)
+COMMANDS = (verify, solve, worst, check, instance, share)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -22,17 +22,22 @@ def check(
     from bounds import checker
     from theory.errors import InputError
     from theory.files import instance_document, read_instance
+    from theory.files.clusters import cluster_document, read_cluster
     from theory.files.document import read_text
 
     text = read_text(certificate)
-    expected = None if instance is None else instance_document(read_instance(instance))
     claims: dict[str, Any] = {}
     reason = None
     try:
         document = checker.load(text)
         claims = checker.check(document)
-        if expected is not None and document["instance"] != expected:
-            raise checker.Refused(f"it is not about the instance of {instance}")
+        if instance is not None:
+            if document["kind"] == "allocation":
+                expected = cluster_document(read_cluster(instance))
+            else:
+                expected = instance_document(read_instance(instance))
+            if document["instance"] != expected:
+                raise checker.Refused(f"it is not about the instance of {instance}")
     except checker.Refused as refused:
         reason = str(refused)
     except checker.Unreadable as error:

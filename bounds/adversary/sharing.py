@@ -1,0 +1,357 @@
+"""Worst cases of fair sharing: unfairness, utilisation that is lost, and runs of Algorithm I that do not end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from theory.linear import Bound, LinearProgram
+from theory.numbers import total
+from theory.sharing import Allocation, Cluster, c_drfh, cluster, max_min_tasks, ps_dsf, tsf
+from theory.sharing.model import Matrix, Row, User
+from theory.sharing.occupation import occupation
+from theory.sharing.properties import bottleneck_resource
+from theory.sharing.rounds import start
+
+Mechanism = Callable[[Cluster], Allocation]
+
+
+def random_cluster(
+    generator: random.Random,
+    users: int,
+    servers: int,
+    resources: int,
+    *,
+    largest: int = 6,
+    weights: int = 3,
+    zeros: float = 0.2,
+    placement: float = 0.2,
+    counts: int = 1,
+) -> Cluster:
+    """Draw a cluster with small integers, zero demands and capacities, weights and placement constraints.
+
+    Parameters
+    ----------
+    largest : int
+        Capacities and demands lie in 1..largest where they are not zero.
+    weights : int
+        Weights lie in 1..weights.
+    zeros : float
+        Probability of a zero demand; a capacity is zero with half of it.
+    placement : float
+        Probability that a user may not use a class.
+    counts : int
+        Classes have 1..counts servers.
+
+    Examples
+    --------
+    >>> len(random_cluster(random.Random(1), 5, 3, 2).users)
+    5
+    """
+
+    def entry(chance: float) -> int:
+        return 0 if generator.random() < chance else generator.randint(1, largest)
+
+    while True:
+        capacities = [[entry(zeros / 2) for _ in range(resources)] for _ in range(servers)]
+        demands = [[entry(zeros) for _ in range(resources)] for _ in range(users)]
+        eligible = [[generator.random() >= placement for _ in range(servers)] for _ in range(users)]
+        for demand, row in zip(demands, eligible, strict=True):
+            if not any(demand):
+                demand[generator.randrange(resources)] = 1
+            if not any(row):
+                row[generator.randrange(servers)] = True
+        drawn = cluster(
+            capacities,
+            demands,
+            [generator.randint(1, weights) for _ in range(users)],
+            eligible,
+            [generator.randint(1, counts) for _ in range(servers)],
+        )
+        stranded = [n for n, row in enumerate(drawn.monopoly) if not any(row)]
+        if not stranded:
+            return drawn
+        if all(any(row) for row in capacities) and len(stranded) < users:
+            # give the stranded the demands and servers of somebody who can run
+            able = next(n for n in range(users) if n not in stranded)
+            for n in stranded:
+                drawn = drawn.with_user(n, _like(drawn, n, able))
+            return drawn
+
+
+def _like(drawn: Cluster, n: int, able: int) -> User:
+    return replace(drawn.users[able], name=drawn.users[n].name, weight=drawn.users[n].weight)
+
+
+# ---- unfairness ----------------------------------------------------------------------------------------------------
+
+
+def fair_shares(instance: Cluster) -> Row | None:
+    """Return the tasks, length N, of the weighted max-min fair division of the bottleneck resource, if there is one."""
+    r = bottleneck_resource(instance)
+    if r is None:
+        return None
+    tasks, _ = max_min_tasks(occupation(instance), [user.weight / user.demand[r] for user in instance.users])
+    return tuple(map(total, tasks))
+
+
+def unfair_family(size: int) -> Cluster:
+    """Return two users who share a unit server, equally hungry for its memory, beside one of `size` that neither uses.
+
+    Fair is half and half. The first user also needs bandwidth, which only the unit server has, the second may not use
+    the large server, yet TSF and C-DRFH count it as the second user's (its share looks small): they give the first user
+    1 / (2 + size). So no constant bounds their unfairness.
+
+    Examples
+    --------
+    >>> from theory.sharing import c_drfh, ps_dsf, tsf
+    >>> family = unfair_family(8)
+    >>> [str(mechanism(family).totals[0]) for mechanism in (tsf, c_drfh, ps_dsf)]
+    ['1/10', '1/10', '1/2']
+    """
+    return cluster([[1, 1], [size, 0]], [[1, 1], [1, 0]], eligible=[[True, True], [True, False]])
+
+
+@dataclass(frozen=True)
+class Found:
+    """The worst instance of a search.
+
+    Attributes
+    ----------
+    value : Fraction
+    instance : Cluster
+    tried : int
+        Instances evaluated; beyond them nothing is known.
+    """
+
+    value: Fraction
+    instance: Cluster
+    tried: int
+
+
+def worst_share(mechanism: Mechanism, *, trials: int = 300, seed: int = 0, largest: int = 6) -> Found:
+    """Search clusters with a bottleneck resource for the least x_n over its bottleneck-fair share.
+
+    Random draws, then small changes to the best one so far; every value is exact.
+    """
+    generator = random.Random(seed)
+    best: Found | None = None
+    tried = 0
+    while tried < trials:
+        instance = _with_bottleneck(generator, largest)
+        fair = fair_shares(instance)
+        if fair is None:
+            continue
+        tried += 1
+        ratios = zip(mechanism(instance).totals, fair, strict=True)
+        value = min(x / share for x, share in ratios)
+        if best is None or value < best.value:
+            best = Found(value, instance, tried)
+    assert best is not None
+    return Found(best.value, best.instance, tried)
+
+
+def _with_bottleneck(generator: random.Random, largest: int) -> Cluster:
+    """Draw a cluster whose first resource every user demands dominantly where it can run (not always, but often)."""
+    users, servers = generator.randint(2, 3), generator.randint(1, 3)
+    capacities = [
+        [generator.randint(1, largest), generator.choice([0, generator.randint(1, largest)])] for _ in range(servers)
+    ]
+    ratio = min((Fraction(c[1], c[0]) for c in capacities if c[1]), default=Fraction(0))
+    demands = []
+    for _ in range(users):
+        first = generator.randint(1, largest)
+        second = generator.choice([Fraction(0), ratio * first * Fraction(generator.randint(1, 4), 4)])
+        demands.append([Fraction(first), second])
+    usable = [[not need or c > 0 for _, c in capacities] for _, need in demands]
+    eligible = [[may and generator.random() < 0.8 for may in row] for row in usable]
+    for row, may in zip(eligible, usable, strict=True):
+        if not any(row):
+            row[:] = may if any(may) else [True] * servers
+    demands = [
+        [first, second if any(may) else Fraction(0)] for (first, second), may in zip(demands, usable, strict=True)
+    ]
+    return cluster(capacities, demands, eligible=eligible)
+
+
+# ---- utilisation ---------------------------------------------------------------------------------------------------
+
+
+def mean_utilisation(allocation: Allocation) -> Fraction:
+    """Return the utilisation averaged over the classes and their resources (those with none of a resource left out)."""
+    parts = [
+        allocation.utilisation(i, r)
+        for i, row in enumerate(allocation.cluster.capacity)
+        for r, capacity in enumerate(row)
+        if capacity
+    ]
+    return total(parts) / len(parts)
+
+
+def greatest_utilisation(instance: Cluster) -> Fraction:
+    """Return the greatest mean utilisation of any feasible tasks (a linear program, exact)."""
+    table = occupation(instance)
+    servers, width = len(instance.servers), len(instance.resources)
+    rows: list[tuple[Bound, Bound]] = [(None, 1)] * (servers * width)
+    program = LinearProgram(rows)
+    for shares in table.shares:
+        for i, row in enumerate(shares):
+            if row is not None:
+                scale = max(row)
+                column = {i * width + r: share / scale for r, share in enumerate(row) if share}
+                program.add_columns([total(column.values())], [column])
+    parts = sum(1 for row in instance.capacity for capacity in row if capacity)
+    return program.solve().objective / parts
+
+
+def idle_family(resources: int, users: int) -> Cluster:
+    """Return one server on which PS-DSF (there: DRF) leaves all resources but one nearly idle.
+
+    One user demands all resources, the others only the first: PS-DSF gives everybody 1 / users, a mean utilisation of
+    (1 + (resources - 1) / users) / resources, where 1 is possible. Nothing is worse than 1 / resources: wherever
+    anybody can run, Theorem 1 saturates a resource.
+
+    Examples
+    --------
+    >>> from theory.sharing import ps_dsf
+    >>> mean_utilisation(ps_dsf(idle_family(2, 10))), greatest_utilisation(idle_family(2, 10))
+    (Fraction(11, 20), Fraction(1, 1))
+    """
+    first = [1] + [0] * (resources - 1)
+    return cluster([[1] * resources], [[1] * resources] + [first] * (users - 1))
+
+
+def everybody_gains(allocation: Allocation) -> Fraction:
+    """Return the greatest z such that everybody could have z times its tasks: 1 if that is not above one."""
+    table = occupation(allocation.cluster)
+    servers, width = len(allocation.cluster.servers), len(allocation.cluster.resources)
+    users = len(allocation.totals)
+    rows: list[tuple[Bound, Bound]] = [(None, 1)] * (servers * width) + [(0, None)] * users
+    program = LinearProgram(rows)
+    alone = [total(row) for row in allocation.cluster.monopoly]
+    for n, shares in enumerate(table.shares):
+        for i, row in enumerate(shares):
+            if row is not None:
+                column: dict[int, Fraction | int] = {
+                    i * width + r: share * alone[n] for r, share in enumerate(row) if share
+                }
+                column[servers * width + n] = 1
+                program.add_columns([0], [column])
+    program.add_columns([1], [{servers * width + n: -x / alone[n] for n, x in enumerate(allocation.totals)}])
+    return program.solve().objective
+
+
+# ---- rounds of Algorithm I -----------------------------------------------------------------------------------------
+
+
+def endless_cluster() -> Cluster:
+    """Return the smallest cluster found on which Algorithm I never ends.
+
+    Two unit servers, one resource, three users of equal weight, the third on both. Let b be what the third holds on the
+    second server after a round: serving the first leaves it (1 - b) / 2 there, serving the second (1 + b) / 4 here. The
+    limit is 1/3; from the start 1/2 the distance is divided by 4 for ever, so the last-round flag never stays up.
+    """
+    return cluster([[1], [1]], [[1], [1], [1]], eligible=[[True, False], [False, True], [True, True]])
+
+
+def exact_rounds(instance: Cluster, rounds: int) -> list[Matrix]:
+    """Return the tasks after the start and after each round of Algorithm I in rationals, servers in file order.
+
+    Stops early where a round changes nothing: then the algorithm has ended.
+
+    Examples
+    --------
+    >>> [str(tasks[2][1]) for tasks in exact_rounds(endless_cluster(), 4)]
+    ['1/2', '3/8', '11/32', '43/128', '171/512']
+    """
+    state = start(occupation(instance), exact=True)
+    history = [state.exact_tasks()]
+    for _ in range(rounds):
+        if not state.round():
+            break
+        history.append(state.exact_tasks())
+    return history
+
+
+def path_cluster(servers: int) -> Cluster:
+    """Return unit servers in a row: a user alone on the first, and one for each neighbouring pair.
+
+    Rebalancing travels from neighbour to neighbour, so the number of rounds grows with the square of the length.
+    """
+    pairs = [[i in (n, n + 1) for i in range(servers)] for n in range(servers - 1)]
+    users = [[i == 0 for i in range(servers)], *pairs]
+    return cluster([[1]] * servers, [[1]] * servers, eligible=users)
+
+
+def rounds_needed(instance: Cluster, *, limit: int = 100_000) -> int | None:
+    """Return the rounds Algorithm I runs in floats until nothing moves by more than 1e-12; None beyond the limit."""
+    state = start(occupation(instance), exact=False)
+    for done in range(limit):
+        if not state.round():
+            return done
+    return None
+
+
+def cycling_cluster() -> Cluster:
+    """Return the smallest cluster found on which Algorithm I cycles: three equal users, two servers, three resources.
+
+    From its own start it enters a cycle of two rounds, between totals (1/3, 5/9, 1) and (1/3, 6/7, 1), although a
+    PS-DSF allocation exists: rows (6/19, 1/57), (32/57, 2/19), (1/19, 18/19).
+    """
+    return cluster([[1, 2, 1], [2, 1, 1]], [[0, 1, 3], [1, 3, 0], [2, 0, 1]])
+
+
+def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
+    """Return (first round, length) of a cycle of Algorithm I in rationals, or None if none closes within the rounds.
+
+    The state after a round is all the algorithm remembers, so a state that comes back comes back for ever.
+
+    Examples
+    --------
+    >>> exact_cycle(cycling_cluster(), 10), exact_cycle(endless_cluster(), 10)
+    ((2, 2), None)
+    """
+    seen: dict[Matrix, int] = {}
+    for place, tasks in enumerate(exact_rounds(instance, rounds)):
+        if tasks in seen:
+            return seen[tasks], place - seen[tasks]
+        seen[tasks] = place
+    return None
+
+
+# ---- witnesses -----------------------------------------------------------------------------------------------------
+
+
+def two_allocations() -> tuple[Cluster, Matrix, Matrix]:
+    """Return a cluster and two allocations, both PS-DSF under resource division, with different totals.
+
+    Algorithm I reaches the one or the other as the servers take turns in one order or the other.
+
+    Examples
+    --------
+    >>> from theory.sharing import is_ps_dsf
+    >>> instance, first, second = two_allocations()
+    >>> is_ps_dsf(instance, first), is_ps_dsf(instance, second)
+    (True, True)
+    """
+    instance = cluster([[1, 1, 2], [1, 2, 1]], [[0, 2, 1], [2, 0, 1], [1, 2, 2]])
+    rows = (("1/4 3/5", "3/8 1/20", "1/4 7/40"), ("1/6 7/10", "1/3 1/10", "1/3 1/10"))
+    first, second = (tuple(tuple(map(Fraction, row.split())) for row in table) for table in rows)
+    return instance, first, second
+
+
+def table_1_witnesses() -> dict[str, tuple[Mechanism, Cluster, str]]:
+    """Return for each "no" of Table I the mechanism, a small cluster, and the property that fails there."""
+    figure_1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
+    uneven = cluster([[1, 2], [2, 1]], [[0, 1], [3, 2]], eligible=[[False, True], [True, True]])
+    three = cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True] * 2, [True] * 2, [True, False]])
+    two = cluster([[4, 3, 2], [2, 2, 2]], [[2, 4, 1], [4, 2, 4]])
+    return {
+        "c-drfh sharing incentive": (c_drfh, uneven, "sharing_incentive"),
+        "c-drfh bottleneck fairness": (c_drfh, figure_1, "bottleneck_fairness"),
+        "tsf bottleneck fairness": (tsf, figure_1, "bottleneck_fairness"),
+        "ps-dsf strategy proofness": (ps_dsf, two, "strategy_proofness"),
+        "ps-dsf pareto optimality": (ps_dsf, three, "pareto_optimality"),
+    }

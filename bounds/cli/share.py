@@ -1,0 +1,96 @@
+"""``packproof share``: fair sharing of a cluster by one mechanism, or by all side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
+
+
+@app.command()
+def share(
+    cluster: Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)],
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", metavar="NAME|all", help="drf, c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm or all.")
+    ] = "all",
+    whole: Annotated[bool, typer.Option("--whole", help="Also round to whole tasks, and say what it loses.")] = False,
+    lies: Annotated[
+        int | None,
+        typer.Option(
+            "--lies", metavar="N", min=0, max=10_000, help="Search lies: the systematic ones and N random ones a user."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random lies.")] = 0,
+    events: Annotated[
+        Path | None, typer.Option("--events", metavar="FILE", help="Run PS-DSF with users arriving and leaving.")
+    ] = None,
+    certificate: CertificateFile = None,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
+    from bounds.sharing_report import (
+        allocation_json,
+        allocation_lines,
+        comparison_lines,
+        history_json,
+        history_lines,
+    )
+    from theory.errors import InputError
+    from theory.files import write_json
+    from theory.files.clusters import read_cluster
+    from theory.sharing import MECHANISMS, Allocation, Verdict, decide, strategy_proofness, whole_tasks
+
+    if mechanism != "all" and mechanism not in MECHANISMS:
+        raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {mechanism!r}")
+    if certificate is not None and mechanism == "all":
+        raise InputError("--certificate: expected one mechanism, got all")
+    if events is not None and mechanism not in {"ps-dsf", "ps-dsf-tdm"}:
+        raise InputError(f"--events: expected --mechanism ps-dsf or ps-dsf-tdm, got {mechanism!r}")
+    given = read_cluster(cluster)
+    if events is not None:
+        from theory.sharing.events import read_schedule, run_schedule
+
+        schedule = read_schedule(events, given)
+        history = run_schedule(given, schedule, division="time" if mechanism == "ps-dsf-tdm" else "resource")
+        if plot is not None:
+            from bounds.sharing_pictures import picture_of_history
+
+            picture_of_history(history, given, plot)
+        answer: dict[str, Any] = {"mechanism": mechanism, **history_json(history, given)}
+        show(answer, lambda: history_lines(history, given), as_json=as_json)
+        return
+    chosen = list(MECHANISMS) if mechanism == "all" else [mechanism]
+    allocations: dict[str, Allocation] = {}
+    answers: dict[str, dict[str, Any]] = {}
+    with progress() as say:
+        for name in chosen:
+            say(f"{name} ...")
+            made = allocations[name] = MECHANISMS[name](given)
+            properties = decide(made)
+            if lies is None:
+                properties["strategy_proofness"] = Verdict(None, {"note": "not searched (--lies)"})
+            else:
+                properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], given, rounds=lies, seed=seed)
+            answers[name] = allocation_json(made, properties, whole_tasks(made) if whole else None)
+    if certificate is not None:
+        from bounds.certificate import allocation_certificate
+
+        if not allocations[mechanism].exact:
+            raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
+        write_json(certificate, allocation_certificate(given, allocations[mechanism]))
+    if plot is not None:
+        from bounds.sharing_pictures import picture_of_shares
+
+        picture_of_shares(list(allocations.values()), plot)
+    if mechanism == "all":
+        show(
+            {"mechanism": "all", "mechanisms": answers},
+            lambda: comparison_lines(answers, given),
+            as_json=as_json,
+        )
+    else:
+        show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)

@@ -1,0 +1,51 @@
+"""Every claim on fair sharing has its registered outcome, and its perturbed form has not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from bounds.adversary.sharing import (
+    cycling_cluster,
+    endless_cluster,
+    exact_cycle,
+    exact_rounds,
+    path_cluster,
+    rounds_needed,
+    unfair_family,
+    worst_share,
+)
+from bounds.claims import Level, claims, control, verify
+from theory.sharing import ps_dsf, tsf
+
+SHARING = [
+    claim for claim in claims() if claim.check.__module__ in {"bounds.claims.sharing", "bounds.claims.own_sharing"}
+]
+
+
+@pytest.mark.parametrize("claim", SHARING, ids=lambda claim: claim.id)
+def test_registered_outcome(claim):
+    verdict = verify(claim, Level.quick)
+    assert verdict.ok, verdict.outcome
+    assert claim.printed
+
+
+@pytest.mark.parametrize("claim", SHARING, ids=lambda claim: claim.id)
+def test_negative_control(claim):
+    assert not claim.is_as_registered(control(claim, Level.quick))
+
+
+def test_runs_of_algorithm_1():
+    assert exact_cycle(cycling_cluster(), 8) == (2, 2)
+    assert exact_cycle(endless_cluster(), 30) is None
+    assert len(exact_rounds(endless_cluster(), 30)) == 31
+    lengths = [4, 8, 16]
+    rounds = [rounds_needed(path_cluster(k)) for k in lengths]
+    assert all(3 < b / a < 5 for a, b in pairwise(rounds))  # grows with the square
+
+
+def test_search_finds_unfairness_in_tsf_only():
+    assert worst_share(tsf, trials=60).value < 1
+    assert worst_share(ps_dsf, trials=60).value == 1
+    assert tsf(unfair_family(98)).totals[0] * 100 == 1

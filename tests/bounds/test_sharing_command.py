@@ -1,0 +1,126 @@
+"""``packproof share``: JSON keys, certificates, events, pictures, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import jsonschema
+import pytest
+
+from bounds.cli import run
+
+CLUSTER = """
+[[server]]
+name = "A"
+capacity = { cpu = 9, ram = 12, bandwidth = 100 }
+[[server]]
+name = "B"
+capacity = { cpu = 12, ram = 12 }
+[[user]]
+name = "u1"
+demand = { cpu = 1, ram = 2, bandwidth = 10 }
+[[user]]
+name = "u2"
+demand = { cpu = 1, ram = 2, bandwidth = 1 }
+[[user]]
+name = "u3"
+demand = { cpu = 1, ram = 2 }
+weight = 2
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    path = tmp_path / "cluster.toml"
+    path.write_text(CLUSTER)
+    return path
+
+
+def test_one_mechanism_as_json(cluster, capsys):
+    assert run(["share", str(cluster), "--mechanism", "ps-dsf", "--whole", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["mechanism"] == "ps-dsf"
+    assert answer["tasks"] == {"u1": 3.0, "u2": 3.0, "u3": 6.0}
+    assert answer["allocation"]["u3"] == {"A": 0.0, "B": 6.0}
+    assert answer["utilisation"]["B"] == {"cpu": 0.5, "ram": 1.0}
+    assert answer["properties"]["bottleneck_fairness"] == {"holds": True, "witness": None}
+    assert answer["properties"]["strategy_proofness"]["holds"] is None
+    assert answer["whole"]["tasks"] == {"u1": 3, "u2": 3, "u3": 6}
+
+
+def test_all_in_one_table(cluster, tmp_path, capsys):
+    picture = tmp_path / "shares.png"
+    assert run(["share", str(cluster), "--plot", str(picture)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"]
+    assert lines[3].split() == ["tasks", "of", "u3", "6.261", "6.261", "8", "8", "6", "6"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(["share", str(cluster), "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["mechanisms"]
+    assert set(answers) == set(lines[0].split())
+    schema = json.loads((files("bounds") / "schemas" / "share.json").read_text())
+    for answer in answers.values():
+        jsonschema.validate(answer, schema)
+
+
+@pytest.mark.parametrize("mechanism", ["drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"])
+def test_certificates(cluster, tmp_path, capsys, mechanism):
+    out = tmp_path / "certificate.json"
+    assert run(["share", str(cluster), "--mechanism", mechanism, "--certificate", str(out)]) == 0
+    assert run(["check", str(out)]) == 0
+    document = json.loads(out.read_text())
+    document["claims"]["tasks"]["u1"] = "4"
+    out.write_text(json.dumps(document))
+    assert run(["check", str(out)]) == 1
+    capsys.readouterr()
+
+
+def test_events(cluster, tmp_path, capsys):
+    plan = tmp_path / "events.toml"
+    plan.write_text('until = 20\n[[event]]\ntime = 10\nuser = "u3"\naction = "leave"\n')
+    picture = tmp_path / "history.png"
+    command = ["share", str(cluster), "--mechanism", "ps-dsf", "--events", str(plan)]
+    assert run([*command, "--json", "--plot", str(picture)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["tasks"]["u3"][8] == 6
+    assert answer["tasks"]["u3"][-1] == 0
+    assert picture.exists()
+    assert run(command) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["20", "3", "3", "away"]
+
+
+def test_lies(cluster, capsys):
+    assert run(["share", str(cluster), "--mechanism", "tsf", "--lies", "1"]) == 0
+    assert "misreports tried" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("weight = 2", "weight = 0", "user[3].weight: expected a number greater than 0, got 0"),
+        ("weight = 2", 'servers = ["Z"]', "user[3].servers: expected names of servers of this file (A, B), got 'Z'"),
+        ("cpu = 9", "cpu = -9", "server[1].capacity.cpu: expected a number of at least 0, got -9"),
+        (
+            "weight = 2",
+            'servers = ["B"]\n[[user]]\nname = "u4"\ndemand = { bandwidth = 1 }\nservers = ["B"]',
+            "user[4]: ",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(cluster, capsys, old, new, line):
+    cluster.write_text(CLUSTER.replace(old, new))
+    assert run(["share", str(cluster)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith(f"{cluster}: {line}")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--mechanism", "fair"], ["--certificate", "c.json"], ["--mechanism", "tsf", "--events", "e.toml"]],
+)
+def test_bad_usage(cluster, capsys, options):
+    assert run(["share", str(cluster), *options]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,166 @@
+"""The cluster file: reading servers and users, and writing them back in the user's units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from theory import numbers
+from theory.files.document import Fields, read_document
+from theory.sharing.model import Cluster, Row, ServerClass, User
+
+_RESOURCE = "a number of at least 0"
+
+
+def read_cluster(path: str | Path) -> Cluster:
+    """Read a cluster from a TOML or JSON file.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field and what was expected.
+    """
+    return parse_cluster(read_document(path), str(path))
+
+
+def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Cluster:
+    """Turn a document with ``server`` and ``user`` tables into a cluster; `source` names it in errors.
+
+    Raises
+    ------
+    InputError
+        Unknown or missing field, a number out of range, duplicate names, a server that no server table describes, a
+        user whom no server can serve, no users.
+
+    Examples
+    --------
+    >>> cluster = parse_cluster({
+    ...     "server": {"name": "A", "capacity": {"cpu": "1.5"}, "count": 4},
+    ...     "user": {"name": "u", "demand": {"cpu": 0.5}}})
+    >>> cluster.monopoly
+    ((Fraction(12, 1),),)
+    """
+    top = Fields(document, source)
+    server_tables = top.tables("server", "at least one table [[server]]")
+    user_tables = top.tables("user", "at least one table [[user]]")
+    top.finish()
+    raw = [_server(fields) for fields in server_tables]
+    _refuse_twice([name for name, _, _ in raw], server_tables)
+    resources = list(dict.fromkeys(resource for _, capacity, _ in raw for resource in capacity))
+    servers = [ServerClass(name, _row(capacity, resources), count) for name, capacity, count in raw]
+    users = [_user(fields, servers, resources) for fields in user_tables]
+    _refuse_twice([user.name for user in users], user_tables)
+    cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
+    for fields, user, row in zip(user_tables, users, cluster.monopoly, strict=True):
+        if not any(row):
+            allowed = "" if user.servers is None else f" among {', '.join(user.servers)}"
+            fields.fail(
+                "", f"expected a server that can run a task of {user.name!r}, but none has its demands{allowed}"
+            )
+    return cluster
+
+
+def _server(fields: Fields) -> tuple[str, dict[str, Fraction], int]:
+    name = fields.text("name")
+    table = fields.table("capacity", "a table of resources")
+    capacity = {resource: table.number(resource, _RESOURCE) for resource in table.names()}
+    if not any(capacity.values()):
+        table.fail("", "expected at least one positive capacity")
+    count = fields.integer("count", "a whole number of at least 1", least=1) if fields.has("count") else 1
+    fields.finish()
+    return name, capacity, count
+
+
+def _user(fields: Fields, servers: list[ServerClass], resources: list[str]) -> User:
+    name = fields.text("name")
+    demand = _resource_table(fields.table("demand", "a table of resources"), resources, _RESOURCE)
+    if not any(demand.values()):
+        fields.fail("demand", "expected at least one positive demand")
+    weight = fields.optional_number("weight", Fraction(1), "a number greater than 0", strict=True)
+    known = [server.name for server in servers]
+    allowed = _names(fields, known) if fields.has("servers") else None
+    effective: dict[str, Row] = {}
+    if fields.has("effective"):
+        table = fields.table("effective", "a table of servers")
+        for server_name in table.names():
+            own = _resource_table(table.table(server_name), resources, "a number greater than 0", strict=True)
+            if server_name not in known:
+                table.fail(server_name, f"expected a server of this file ({', '.join(known)})")
+            server = servers[known.index(server_name)]
+            for resource in own:
+                if not server.capacity[resources.index(resource)]:
+                    table.fail(f"{server_name}.{resource}", f"expected a resource that server {server_name!r} has")
+            pairs = zip(resources, server.capacity, strict=True)
+            effective[server_name] = tuple(own.get(resource, c) for resource, c in pairs)
+    fields.finish()
+    return User(name, _row(demand, resources), weight, allowed, effective)
+
+
+def _names(fields: Fields, known: list[str]) -> tuple[str, ...]:
+    names = fields.take("servers", "a list of server names")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        fields.fail("servers", "expected a list of at least one server name")
+    for name in names:
+        if name not in known:
+            fields.fail("servers", f"expected names of servers of this file ({', '.join(known)}), got {name!r}")
+        if names.count(name) > 1:
+            fields.fail("servers", f"expected each server once, got {name!r} again")
+    return tuple(names)
+
+
+def _resource_table(table: Fields, resources: list[str], expected: str, *, strict: bool = False) -> dict[str, Fraction]:
+    values = {}
+    for resource in table.names():
+        values[resource] = table.number(resource, expected, strict=strict)
+        if resource not in resources:
+            table.fail(resource, f"expected a resource of some server ({', '.join(resources)})")
+    return values
+
+
+def _row(values: Mapping[str, Fraction], resources: list[str]) -> Row:
+    return tuple(values.get(resource, Fraction(0)) for resource in resources)
+
+
+def _refuse_twice(names: list[str], tables: list[Fields]) -> None:
+    seen = set()
+    for name, table in zip(names, tables, strict=True):
+        if name in seen:
+            table.fail("name", f"expected a name of its own, got {name!r} again")
+        seen.add(name)
+
+
+def cluster_document(cluster: Cluster) -> dict[str, Any]:
+    """Return the JSON form of a cluster: the fields of the file, numbers as exact text.
+
+    Examples
+    --------
+    >>> from theory.sharing import model
+    >>> cluster_document(model.cluster([[3, 0]], [["1/2", 0]]))["user"]
+    [{'name': 'u1', 'demand': {'r1': '1/2'}, 'weight': '1'}]
+    """
+
+    def table(row: Row) -> dict[str, str]:
+        return {name: numbers.text(value) for name, value in zip(cluster.resources, row, strict=True) if value}
+
+    servers = []
+    for place, server in enumerate(cluster.servers):
+        capacity = table(server.capacity)
+        if place == 0:  # the first table names every resource, so that their order survives
+            pairs = zip(cluster.resources, server.capacity, strict=True)
+            capacity = {name: numbers.text(value) for name, value in pairs}
+        servers.append({"name": server.name, "capacity": capacity, "count": server.count})
+    users = []
+    for user in cluster.users:
+        document: dict[str, Any] = {
+            "name": user.name,
+            "demand": table(user.demand),
+            "weight": numbers.text(user.weight),
+        }
+        if user.servers is not None:
+            document["servers"] = list(user.servers)
+        if user.effective:
+            document["effective"] = {name: table(row) for name, row in user.effective.items()}
+        users.append(document)
+    return {"server": servers, "user": users}

@@ -1,0 +1,70 @@
+"""The machines and requests of the Google cluster trace of 2011 as a cluster to share."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+from theory.errors import InputError
+from theory.numbers import rational
+from theory.sharing.model import Cluster, ServerClass, User
+
+MACHINES, REQUESTS = "google2011_machines_t0.csv", "google2011_part0_attempts.csv.gz"
+
+
+def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
+    """Read the machine mix at time 0, and the users of the trace with the most requests.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds `MACHINES` and `REQUESTS`.
+    users : int
+        How many users; each demands its most frequent request, its weight is 1.
+
+    Returns
+    -------
+    Cluster
+        Resources cpu and memory, in parts of the largest machine.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or has other columns.
+
+    Notes
+    -----
+    Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011 (CC-BY 4.0). The users'
+    names are the renumbered ones of the extract.
+    """
+    servers = []
+    requests: dict[str, Counter[tuple[str, str]]] = {}
+    place = Path(folder) / MACHINES
+    try:
+        with open(place, newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                name = f"{row['platform']}:{row['cpu_capacity']}x{row['mem_capacity']}"
+                capacity = (rational(row["cpu_capacity"]), rational(row["mem_capacity"]))
+                servers.append(ServerClass(name, capacity, int(row["count"])))
+        place = Path(folder) / REQUESTS
+        with gzip.open(place, "rt", newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                if row["cpu_req"] and float(row["cpu_req"]) and float(row["mem_req"]):
+                    requests.setdefault(row["user"], Counter())[row["cpu_req"], row["mem_req"]] += 1
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
+    chosen = sorted(requests, key=lambda name: (-requests[name].total(), int(name)))[:users]
+    return Cluster(
+        ("cpu", "memory"),
+        tuple(servers),
+        tuple(
+            User(f"user {name}", (rational(cpu), rational(memory)), Fraction(1))
+            for name in chosen
+            for cpu, memory in [requests[name].most_common(1)[0][0]]
+        ),
+    )

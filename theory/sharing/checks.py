@@ -1,0 +1,234 @@
+"""Is this allocation what it claims to be? Plain rational arithmetic on the definitions, no algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from theory.sharing.allocation import Stage
+from theory.sharing.model import Cluster
+
+Tasks = Sequence[Sequence[Fraction]]
+"""Tasks x_{n,i} of user n on class i, shape (N, K)."""
+
+
+def is_feasible_allocation(cluster: Cluster, tasks: Tasks, *, division: str = "resource") -> bool:
+    """Decide whether tasks fit the servers.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+    division : {"resource", "time"}
+        Constraint (9), or (10).
+
+    Returns
+    -------
+    bool
+        False also where a task count is negative or stands on a server its user may not use.
+
+    Notes
+    -----
+    O(N K R) rational operations, no tolerance.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> both = cluster([[4, 1]], [[2, 0], [0, 1]])
+    >>> is_feasible_allocation(both, [[2], [1]]), is_feasible_allocation(both, [[2], [1]], division="time")
+    (True, False)
+    """
+    for n, row in enumerate(tasks):
+        for i, x in enumerate(row):
+            if x < 0 or (x > 0 and cluster.monopoly[n][i] == 0):
+                return False
+    for i in range(len(cluster.servers)):
+        users = [n for n, row in enumerate(tasks) if row[i]]
+        if division == "time":
+            if sum(tasks[n][i] / cluster.monopoly[n][i] for n in users) > 1:
+                return False
+        else:
+            used = _used(cluster, tasks, i)
+            if any(amount > c for amount, c in zip(used, cluster.capacity[i], strict=True)):
+                return False
+    return True
+
+
+def has_bottleneck(cluster: Cluster, tasks: Tasks, n: int, i: int) -> int | None:
+    """Return a bottleneck resource of user `n` at the eligible class `i` (Definition 6), or None.
+
+    It demands the resource, the resource is saturated, and nobody who holds some of it there has a greater weighted
+    virtual dominant share (12).
+    """
+    used = _used(cluster, tasks, i)
+    need = cluster.use(n, i)
+    level = _level(cluster, tasks, n, i)
+    for r, c in enumerate(cluster.capacity[i]):
+        if need[r] > 0 and used[r] == c:
+            holders = [p for p, row in enumerate(tasks) if row[i] > 0 and cluster.use(p, i)[r] > 0]
+            if all(level >= _level(cluster, tasks, p, i) for p in holders):
+                return r
+    return None
+
+
+def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
+    """Decide by Theorem 1 whether an allocation is PS-DSF under resource division.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+
+    Returns
+    -------
+    bool
+        Whether it is feasible and every user has a bottleneck at every eligible class.
+
+    Notes
+    -----
+    O(N K R) rational operations: at each class and resource only the greatest level among the holders matters.
+    Source: PS-DSF paper, (12) and Theorem 1.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> figure1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
+    >>> is_ps_dsf(figure1, [[3, 0], [3, 0], [0, 6]]), is_ps_dsf(figure1, [[2, 0], [2, 0], [2, 6]])
+    (True, False)
+    """
+    if not is_feasible_allocation(cluster, tasks):
+        return False
+    totals = [sum(row, Fraction(0)) for row in tasks]
+    for i in range(len(cluster.servers)):
+        used = _used(cluster, tasks, i)
+        eligible = [n for n in range(len(totals)) if cluster.monopoly[n][i] > 0]
+        level = {n: totals[n] / (cluster.monopoly[n][i] * cluster.weights[n]) for n in eligible}
+        needs = {n: cluster.use(n, i) for n in eligible}
+        served = set()
+        for r, c in enumerate(cluster.capacity[i]):
+            if c == 0 or used[r] != c:
+                continue
+            greatest = max(level[p] for p in eligible if tasks[p][i] > 0 and needs[p][r] > 0)
+            served |= {n for n in eligible if needs[n][r] > 0 and level[n] >= greatest}
+        if len(served) < len(eligible):
+            return False
+    return True
+
+
+def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
+    """Decide by Theorem 2 whether an allocation is PS-DSF under time division.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+
+    Returns
+    -------
+    bool
+        Whether all time of every class that anybody can use is given out, and at each class every eligible user's
+        weighted virtual dominant share is at least that of everyone served there (13).
+
+    Notes
+    -----
+    O(N K) rational operations. Source: PS-DSF paper, Theorem 2.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> is_ps_dsf_tdm(cluster([[2, 1]], [[2, 0], [0, 1]]), [[Fraction(1, 2)], [Fraction(1, 2)]])
+    True
+    """
+    if not is_feasible_allocation(cluster, tasks, division="time"):
+        return False
+    totals = [sum(row, Fraction(0)) for row in tasks]
+    for i in range(len(cluster.servers)):
+        eligible = [n for n in range(len(totals)) if cluster.monopoly[n][i] > 0]
+        if not eligible:
+            continue
+        if sum(tasks[n][i] / cluster.monopoly[n][i] for n in eligible) != 1:
+            return False
+        level = {n: totals[n] / (cluster.monopoly[n][i] * cluster.weights[n]) for n in eligible}
+        if min(level.values()) < max(level[n] for n in eligible if tasks[n][i] > 0):
+            return False
+    return True
+
+
+def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages: Sequence[Stage]) -> bool:
+    """Decide whether the stages prove that the totals are weighted max-min fair in x_n / unit_n.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+        Under resource division.
+    unit : sequence of Fraction, shape (N,)
+        Positive.
+    stages : sequence of Stage
+        For each user one that gives its tasks a value, and none to users with a greater x_n / unit_n.
+
+    Notes
+    -----
+    Weak duality: with prices y and values q as in `Stage`, every feasible x' has sum q x' <= sum y = sum q x;
+    so whoever has q > 0 can only gain if somebody with q > 0 loses. O(stages N K R).
+    """
+    if not is_feasible_allocation(cluster, tasks):
+        return False
+    totals = [sum(row, Fraction(0)) for row in tasks]
+    unproved = set(range(len(totals)))
+    for stage in stages:
+        if min(map(min, stage.prices)) < 0 or min(stage.value) < 0:
+            return False
+        for n, value in enumerate(stage.value):
+            for i, gamma in enumerate(cluster.monopoly[n]):
+                pairs = zip(stage.prices[i], cluster.use(n, i), cluster.capacity[i], strict=True)
+                if gamma and value > sum(y * use / c for y, use, c in pairs if use):
+                    return False
+        if sum(map(sum, stage.prices)) != sum(q * x for q, x in zip(stage.value, totals, strict=True)):
+            return False
+        blocking = {n for n, value in enumerate(stage.value) if value}
+        top = max((totals[n] / unit[n] for n in blocking), default=Fraction(0))
+        unproved -= {n for n in blocking if totals[n] / unit[n] == top}
+    return not unproved
+
+
+def corollary_1(cluster: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int]) -> list[int]:
+    """Return the users among `waiting` for whom Corollary 1 makes resource `r` a bottleneck at class `i`.
+
+    Parameters
+    ----------
+    waiting : sequence of int
+        The set N_i: users for whom no bottleneck is known yet.
+
+    Returns
+    -------
+    list of int
+        Those with d_{n,r} > 0 (15), if `r` is saturated and no holder's level exceeds the least level in `waiting`
+        (14); else none.
+
+    Notes
+    -----
+    (14) is read with "at most", over all holders: with equality it would fail where the holders are users already
+    removed, whose levels are lower.
+    """
+    if not waiting or cluster.capacity[i][r] == 0 or _used(cluster, tasks, i)[r] != cluster.capacity[i][r]:
+        return []
+    holders = [p for p, row in enumerate(tasks) if row[i] > 0 and cluster.use(p, i)[r] > 0]
+    least = min(_level(cluster, tasks, n, i) for n in waiting)
+    if any(_level(cluster, tasks, p, i) > least for p in holders):
+        return []
+    return [n for n in waiting if cluster.use(n, i)[r] > 0]
+
+
+def _level(cluster: Cluster, tasks: Tasks, n: int, i: int) -> Fraction:
+    """s_{n,i} / phi_n."""
+    return sum(tasks[n], Fraction(0)) / (cluster.monopoly[n][i] * cluster.weights[n])
+
+
+def _used(cluster: Cluster, tasks: Tasks, i: int) -> list[Fraction]:
+    used = [Fraction(0)] * len(cluster.resources)
+    for n, row in enumerate(tasks):
+        if row[i]:
+            for r, need in enumerate(cluster.use(n, i)):
+                used[r] += row[i] * need
+    return used

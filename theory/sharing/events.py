@@ -1,0 +1,199 @@
+"""PS-DSF in motion: servers update on their own clocks while users come and go."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.files.document import Fields, read_document
+from theory.sharing.model import Cluster
+from theory.sharing.occupation import occupation
+from theory.sharing.rounds import start
+
+
+@dataclass(frozen=True)
+class Event:
+    """A user arrives or leaves.
+
+    Attributes
+    ----------
+    time : Fraction
+    user : int
+    arrives : bool
+    """
+
+    time: Fraction
+    user: int
+    arrives: bool
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Users coming and going, and the clocks of the servers.
+
+    Attributes
+    ----------
+    events : tuple of Event
+        In order of time. A user whose first event is an arrival is absent at the start.
+    until : Fraction
+    period : Fraction
+        Each server updates once a period, the servers evenly spread over it.
+    """
+
+    events: tuple[Event, ...]
+    until: Fraction
+    period: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened.
+
+    Attributes
+    ----------
+    time : float64[T]
+        One row a period, at its end.
+    tasks : float64[T, N, K]
+    utilisation : float64[T, K, R]
+    present : bool[T, N]
+    """
+
+    time: NDArray[np.float64]
+    tasks: NDArray[np.float64]
+    utilisation: NDArray[np.float64]
+    present: NDArray[np.bool_]
+
+
+def read_schedule(path: str | Path, cluster: Cluster) -> Schedule:
+    """Read users arriving and leaving from a TOML or JSON file.
+
+    ``until`` and ``period`` (default 1) stand at the top; each ``[[event]]`` has ``time``, ``user`` and ``action``,
+    which is ``arrive`` or ``leave``.
+
+    Raises
+    ------
+    InputError
+    """
+    return parse_schedule(read_document(path), cluster, str(path))
+
+
+def parse_schedule(document: Mapping[str, Any], cluster: Cluster, source: str = "events") -> Schedule:
+    """Turn a document into a schedule (see `read_schedule`); `source` names it in errors.
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster
+    >>> plan = {"until": 10, "event": [{"time": "5/2", "user": "u1", "action": "leave"}]}
+    >>> parse_schedule(plan, cluster([[1]], [[1]])).events
+    (Event(time=Fraction(5, 2), user=0, arrives=False),)
+    """
+    top = Fields(document, source)
+    until = top.number("until", "a number greater than 0", strict=True)
+    period = top.optional_number("period", Fraction(1), "a number greater than 0", strict=True)
+    if until / period > MAX_PERIODS:
+        top.fail("until", f"expected at most {MAX_PERIODS} periods")
+    names = [user.name for user in cluster.users]
+    events: list[Event] = []
+    state: dict[int, bool] = {}
+    for fields in top.tables("event", "at least one table [[event]]"):
+        time = fields.number("time", "a number of at least 0")
+        name = fields.text("user")
+        if name not in names:
+            fields.fail("user", f"expected a user of the cluster ({', '.join(names)}), got {name!r}")
+        action = fields.text("action", "arrive or leave")
+        if action not in {"arrive", "leave"}:
+            fields.fail("action", f"expected arrive or leave, got {action!r}")
+        if events and time < events[-1].time:
+            fields.fail("time", "expected events in order of time")
+        user, arrives = names.index(name), action == "arrive"
+        if state.get(user, not arrives) == arrives:
+            other, where = ("leave", "here") if arrives else ("arrive", "away")
+            fields.fail("action", f"expected {other}: {name!r} is {where} already")
+        state[user] = arrives
+        fields.finish()
+        events.append(Event(time, user, arrives))
+    top.finish()
+    return Schedule(tuple(events), until, period)
+
+
+MAX_PERIODS = 10**6
+"""Longest run."""
+
+
+def run_schedule(
+    cluster: Cluster, schedule: Schedule, *, division: str = "resource", order: Sequence[int] = ()
+) -> History:
+    """Let every server run its part of Algorithm I on its own clock while users come and go.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    schedule : Schedule
+    division : {"resource", "time"}
+    order : sequence of int, optional
+        Order of the servers within a period; file order where left out.
+
+    Returns
+    -------
+    History
+        Floats.
+
+    Notes
+    -----
+    A server sees its own tasks and the totals of the users, nothing of the other servers (Section III-D of the PS-DSF
+    paper). A user that leaves frees its resources at once; they are taken up as servers update. One update costs
+    O(N^2 R) at worst.
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster
+    >>> away = Schedule((Event(Fraction(1), 1, False),), Fraction(3))
+    >>> run_schedule(cluster([[4]], [[1], [1]]), away).tasks[:, 0, 0].tolist()
+    [2.0, 4.0, 4.0]
+    """
+    table = occupation(cluster)
+    if division == "time":
+        table = table.in_time()
+    state = start(table, exact=False)
+    users, servers = state.tasks.shape
+    here = np.ones(users, dtype=bool)
+    for event in reversed(schedule.events):
+        here[event.user] = not event.arrives
+    state.tasks[~here] = 0
+    state.totals = state.tasks.sum(axis=1)
+    use = np.array([[[float(v) for v in cluster.use(n, i)] for i in range(servers)] for n in range(users)])
+    capacity = np.array([[float(c) for c in row] for row in cluster.capacity])
+    sequence = list(order) or list(range(servers))
+    # what happens at one time: users first, then servers, then the look at the end of a period
+    queue: list[tuple[Fraction, int, int]] = [(event.time, 0, e) for e, event in enumerate(schedule.events)]
+    queue += [(schedule.period * place / servers, 1, i) for place, i in enumerate(sequence)]
+    queue.append((schedule.period, -1, 0))
+    heapq.heapify(queue)
+    times, tasks, used, present = [], [], [], []
+    while queue and queue[0][0] <= schedule.until:
+        now, kind, item = heapq.heappop(queue)
+        if kind == 0:
+            event = schedule.events[item]
+            here[event.user] = event.arrives
+            if not event.arrives:
+                state.tasks[event.user] = 0
+                state.totals[event.user] = 0
+            continue
+        if kind == 1:
+            state.serve(item, here)
+        else:
+            state.totals = state.tasks.sum(axis=1)  # no rounding error survives a period
+            times.append(float(now))
+            tasks.append(state.tasks.copy())
+            amounts = (state.tasks[:, :, None] * use).sum(axis=0)
+            used.append(np.divide(amounts, capacity, out=np.zeros_like(amounts), where=capacity > 0))
+            present.append(here.copy())
+        heapq.heappush(queue, (now + schedule.period, kind, item))
+    return History(np.array(times), np.array(tasks), np.array(used), np.array(present))

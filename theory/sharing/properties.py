@@ -1,0 +1,254 @@
+"""The properties an allocation can have, decided: it holds, or here is a witness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from theory.linear import Bound, LinearProgram
+from theory.numbers import text, total
+from theory.sharing.allocation import Allocation
+from theory.sharing.maxmin import max_min_tasks
+from theory.sharing.model import Cluster, Matrix
+from theory.sharing.occupation import Occupation, occupation
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a property holds.
+
+    Attributes
+    ----------
+    holds : bool or None
+        None if it was not decided.
+    witness : dict, optional
+        What shows that it fails (or, for a property that says nothing here, why); exact numbers are text.
+    """
+
+    holds: bool | None
+    witness: dict[str, Any] | None = None
+
+
+def sharing_incentive(allocation: Allocation) -> Verdict:
+    """Decide whether everybody runs at least the tasks of the uniform allocation.
+
+    User n owns phi_n / sum phi of every server: x_n >= phi_n / sum_m phi_m * sum_i gamma_{n,i}. The witness is the user
+    furthest below. O(N K).
+    """
+    cluster = allocation.cluster
+    weights = total(cluster.weights)
+    worst: tuple[Fraction, int] | None = None
+    uniform = [w / weights * total(row) for w, row in zip(cluster.weights, cluster.monopoly, strict=True)]
+    for n, x in enumerate(allocation.totals):
+        if x < uniform[n] and (worst is None or x / uniform[n] < worst[0]):
+            worst = (x / uniform[n], n)
+    if worst is None:
+        return Verdict(True)
+    n = worst[1]
+    return Verdict(
+        False, {"user": cluster.users[n].name, "tasks": text(allocation.totals[n]), "uniform": text(uniform[n])}
+    )
+
+
+def envy(allocation: Allocation, n: int, m: int) -> Fraction:
+    """Return the tasks user `n` could run with what user `m` holds, scaled by phi_n / phi_m (formula (25)).
+
+    What `m` holds on servers that `n` may not use is worth nothing to `n`.
+    """
+    cluster = allocation.cluster
+    value = Fraction(0)
+    for i, x in enumerate(allocation.tasks[m]):
+        if x and cluster.monopoly[n][i]:
+            pairs = zip(cluster.use(m, i), cluster.use(n, i), strict=True)
+            value += x * min(held / need for held, need in pairs if need)
+    return value * cluster.weights[n] / cluster.weights[m]
+
+
+def envy_freeness(allocation: Allocation) -> Verdict:
+    """Decide whether nobody prefers another's resources, scaled by weight; the witness envies most. O(N^2 K R)."""
+    users = allocation.cluster.users
+    worst: tuple[Fraction, int, int, Fraction] | None = None
+    for n, x in enumerate(allocation.totals):
+        for m in range(len(users)):
+            other = envy(allocation, n, m) if m != n else x
+            if other > x and (worst is None or x / other < worst[0]):
+                worst = (x / other, n, m, other)
+    if worst is None:
+        return Verdict(True)
+    _, n, m, other = worst
+    return Verdict(
+        False,
+        {
+            "user": users[n].name,
+            "envies": users[m].name,
+            "tasks": text(allocation.totals[n]),
+            "with_the_other": text(other),
+        },
+    )
+
+
+def pareto_optimality(allocation: Allocation) -> Verdict:
+    """Decide by a linear program whether nobody can gain without a loss to somebody.
+
+    Maximise the sum of gains (relative to what each could run alone) over feasible tasks with nobody below the present
+    total; the allocation is Pareto optimal if and only if the optimum is 0. The witness is the better allocation.
+    Feasible means under the allocation's own division.
+    """
+    table = _table(allocation)
+    better = improvement(table, allocation.totals)
+    if better is None:
+        return Verdict(True)
+    cluster = allocation.cluster
+    totals = [total(row) for row in better]
+    return Verdict(
+        False,
+        {
+            "gains": {
+                user.name: text(new - old)
+                for user, new, old in zip(cluster.users, totals, allocation.totals, strict=True)
+                if new != old
+            },
+            "allocation": _named(cluster, better),
+        },
+    )
+
+
+def improvement(table: Occupation, totals: tuple[Fraction, ...]) -> Matrix | None:
+    """Return feasible tasks, shape (N, K), that give everybody at least `totals` and somebody more; None if none do."""
+    users, servers = len(table.weights), len(table.shares[0])
+    width = next(len(row) for rows in table.shares for row in rows if row is not None)
+    rows: list[tuple[Bound, Bound]] = [(None, 1)] * (servers * width)
+    pairs, entries, costs = [], [], []
+    for n in range(users):
+        alone = total(table.monopoly(n, i) for i in range(servers))
+        rows.append((totals[n] / alone, None))
+        for i, row in enumerate(table.shares[n]):
+            if row is not None:
+                column = {i * width + r: share * alone for r, share in enumerate(row) if share}
+                column[servers * width + n] = Fraction(1)
+                pairs.append((n, i, alone))
+                entries.append(column)
+                costs.append(1)
+    program = LinearProgram(rows)
+    program.add_columns(costs, entries)
+    vertex = program.solve()
+    if vertex.objective == total(Fraction(low) for low, _ in rows[servers * width :] if low is not None):
+        return None
+    tasks = [[Fraction(0)] * servers for _ in range(users)]
+    for (n, i, alone), value in zip(pairs, vertex.primal, strict=True):
+        tasks[n][i] = value * alone
+    return tuple(map(tuple, tasks))
+
+
+def bottleneck_resource(cluster: Cluster) -> int | None:
+    """Return a resource that every user demands dominantly from every eligible class, or None.
+
+    With effective capacities there is none: users' amounts of it cannot be compared.
+    """
+    if any(user.effective for user in cluster.users):
+        return None
+    for r in range(len(cluster.resources)):
+        if all(
+            user.demand[r] and capacity[r] == gamma * user.demand[r]
+            for user, gammas in zip(cluster.users, cluster.monopoly, strict=True)
+            for gamma, capacity in zip(gammas, cluster.capacity, strict=True)
+            if gamma
+        ):
+            return r
+    return None
+
+
+def bottleneck_fairness(allocation: Allocation) -> Verdict:
+    """Decide whether the amounts of the bottleneck resource are weighted max-min fair, if there is one.
+
+    The fair amounts come from the repeated linear programs of `max_min_tasks`. The witness is the user furthest below
+    its fair amount.
+    """
+    r = bottleneck_resource(allocation.cluster)
+    if r is None:
+        return Verdict(True, {"note": "no resource is dominant for every user at every eligible server"})
+    return _max_min_amounts(allocation, r)
+
+
+def single_resource_fairness(allocation: Allocation) -> Verdict:
+    """Decide, on a cluster of one resource, whether its amounts are weighted max-min fair."""
+    if len(allocation.cluster.resources) > 1 or bottleneck_resource(allocation.cluster) is None:
+        return Verdict(True, {"note": "more than one resource"})
+    return _max_min_amounts(allocation, 0)
+
+
+def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
+    cluster = allocation.cluster
+    fair, _ = max_min_tasks(_table(allocation), [user.weight / user.demand[r] for user in cluster.users])
+    worst: tuple[Fraction, int, Fraction] | None = None
+    for n, (row, x) in enumerate(zip(fair, allocation.totals, strict=True)):
+        share = total(row)
+        if x < share and (worst is None or x / share < worst[0]):
+            worst = (x / share, n, share)
+    if worst is None:
+        return Verdict(True)
+    _, n, share = worst
+    demand = cluster.users[n].demand[r]
+    return Verdict(
+        False,
+        {
+            "resource": cluster.resources[r],
+            "user": cluster.users[n].name,
+            "amount": text(allocation.totals[n] * demand),
+            "fair_amount": text(share * demand),
+        },
+    )
+
+
+def decide(allocation: Allocation) -> dict[str, Verdict]:
+    """Decide the five properties of an allocation; strategy-proofness belongs to the mechanism (`search_lies`).
+
+    An allocation that is not exact leaves them undecided, and so do clusters of more than `MAX_PAIRS` pairs of user and
+    class (the linear programs) or `MAX_USERS` users (envy).
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster, tsf
+    >>> figure1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
+    >>> {name: verdict.holds for name, verdict in decide(tsf(figure1)).items() if not verdict.holds}
+    {'bottleneck_fairness': False}
+    """
+    if not allocation.exact:
+        reason = {"note": "the allocation is numeric, not exact"}
+        return {name: Verdict(None, reason) for name in PROPERTIES}
+    users, servers = len(allocation.cluster.users), len(allocation.cluster.servers)
+    verdicts = {}
+    for name, decision in PROPERTIES.items():
+        if users > MAX_USERS and decision is envy_freeness:
+            verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_USERS} users"})
+        elif users * servers > MAX_PAIRS and decision not in {sharing_incentive, envy_freeness}:
+            verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_PAIRS} pairs of user and server class"})
+        else:
+            verdicts[name] = decision(allocation)
+    return verdicts
+
+
+MAX_PAIRS, MAX_USERS = 10_000, 500
+"""Limits of `decide`."""
+
+
+PROPERTIES = {
+    "sharing_incentive": sharing_incentive,
+    "envy_freeness": envy_freeness,
+    "pareto_optimality": pareto_optimality,
+    "bottleneck_fairness": bottleneck_fairness,
+    "single_resource_fairness": single_resource_fairness,
+}
+
+
+def _table(allocation: Allocation) -> Occupation:
+    table = occupation(allocation.cluster)
+    return table.in_time() if allocation.division == "time" else table
+
+
+def _named(cluster: Cluster, tasks: Matrix) -> dict[str, dict[str, str]]:
+    return {
+        user.name: {server.name: text(x) for server, x in zip(cluster.servers, row, strict=True) if x}
+        for user, row in zip(cluster.users, tasks, strict=True)
+    }
