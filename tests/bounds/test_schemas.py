@@ -1,0 +1,43 @@
+"""The shipped schemas describe the real output, and refuse what it is not."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from bounds.cli import run
+
+FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
+
+
+def schema(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(files("bounds").joinpath(f"schemas/{name}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(document)
+    return document
+
+
+def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+    capsys.readouterr()
+    assert run([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proof = tmp_path / "c.json"
+    outputs = {
+        "solve": answer(["solve", FOUR, "--servers", "10", "--certificate", str(proof)], capsys),
+        "worst": answer(["worst", FOUR, "--vary", "workload"], capsys),
+        "verify": answer(["verify", "introduction"], capsys),
+        "certificate": json.loads(proof.read_text()),
+        "instance": json.loads(proof.read_text())["instance"],
+    }
+    for name, document in outputs.items():
+        jsonschema.validate(document, schema(name))
+        wrong = [*document, {}] if isinstance(document, list) else {**document, "extra": 1}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema(name))
