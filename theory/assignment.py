@@ -94,9 +94,7 @@ class AssignmentProgram:
     def solve(self, workload: Sequence[Fraction] | None = None) -> OptimalAssignment:
         """Return the optimal assignment for a workload, shape (J,), exactly."""
         u = self._instance.rewards
-        rho = self._instance.workload if workload is None else tuple(map(Fraction, workload))
-        for j, bound in enumerate(rho):
-            self._program.set_bounds(j, 0, bound)
+        rho = self._offer(workload)
         vertex = self._columns.solve()
         width = len(u)
         beta = [
@@ -117,6 +115,17 @@ class AssignmentProgram:
         return OptimalAssignment(
             value, tuple(Column(*column) for column in columns), served, tuple(beta), tuple(gamma), alpha
         )
+
+    def approximate(self, workload: Sequence[Fraction] | None = None) -> float:
+        """Return the optimal reward for a workload in floats only: numeric, a few times faster than `solve`."""
+        self._offer(workload)
+        return self._columns.solve_float()
+
+    def _offer(self, workload: Sequence[Fraction] | None) -> tuple[Fraction, ...]:
+        rho = self._instance.workload if workload is None else tuple(map(Fraction, workload))
+        for j, bound in enumerate(rho):
+            self._program.set_bounds(j, 0, bound)
+        return rho
 
 
 def optimal_assignment(instance: Instance, greedy: GreedyAssignment | None = None) -> OptimalAssignment:

@@ -94,6 +94,11 @@ class ConfigurationColumns:
             if not added:
                 return vertex
 
+    def solve_float(self) -> float:
+        """Return the float objective over all configurations, up to the rounding of prices."""
+        self._generate()
+        return self._program.solve_float()[0]
+
     def _unfinished(self) -> list[int]:
         return [p for p, complete in enumerate(self._complete) if not complete]
 

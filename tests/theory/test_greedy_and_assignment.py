@@ -107,7 +107,9 @@ def test_warm_and_fresh_agree(instance: Instance) -> None:
     program = AssignmentProgram(instance)
     for factor in (Fraction(1, 3), Fraction(2), Fraction(1)):
         workload = [factor * rho for rho in instance.workload]
-        assert program.solve(workload).reward == optimal_assignment(instance.with_workload(workload)).reward
+        best = optimal_assignment(instance.with_workload(workload)).reward
+        assert program.solve(workload).reward == best
+        assert program.approximate(workload) == pytest.approx(float(best), abs=1e-7)
 
 
 def algorithm_1(instance: Instance, servers: int) -> list[tuple[tuple[int, ...], int]]:
