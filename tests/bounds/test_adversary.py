@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import time
 from fractions import Fraction
 from itertools import permutations
@@ -78,3 +81,17 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (answer["exact"], answer["is_worst"]) == ("449/515", True)
     assert solve(read_instance(out)).ratio == Fraction(449, 515)
     assert run(["worst", str(source), "--vary", "nothing"]) == 2
+
+
+def test_interrupt_gives_the_best_so_far(tmp_path: Path) -> None:
+    source = Path(__file__).parent.parent.parent / "examples" / "four_types.toml"
+    out = tmp_path / "worst.toml"
+    command = [sys.executable, "-m", "packproof", "worst", str(source), "--vary", "all", "--starts", "1000000"]
+    process = subprocess.Popen([*command, "--out", str(out), "--json"], stdout=subprocess.PIPE, text=True)
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    answer = json.loads(printed)
+    assert not answer["complete"]
+    assert str(solve(read_instance(out)).ratio) == answer["exact"]
