@@ -344,8 +344,8 @@ def check_assignment(instance: Any, evidence: Any, claims: Any) -> None:
     greedy, optimal, ratio, guarantee, stagewise, on_servers = fields(
         claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise", optional=["servers"]
     )
-    names = items(permutation, "evidence.permutation")
-    require(len(names) == len(m.names) and set(map(str, names)) == set(m.names), "the permutation is none of the types")
+    names = [name_of(name, "a type of the permutation") for name in items(permutation, "evidence.permutation")]
+    require(len(names) == len(m.names) and set(names) == set(m.names), "the permutation is none of the types")
     order = [m.names.index(name) for name in names]
     run = greedy_run(m, order)
     require(len(items(stages, "evidence.stages")) == len(run), "the number of greedy stages is not right")
@@ -361,7 +361,7 @@ def check_assignment(instance: Any, evidence: Any, claims: Any) -> None:
     require(rational(greedy, "claims.greedy") == reward, "the greedy reward is not right")
 
     best = rational(optimal, "claims.optimal")
-    require(primal_value(m, items(columns, "evidence.columns")) == best, "the columns do not earn the optimal reward")
+    require(primal_value(m, columns) == best, "the columns do not earn the optimal reward")
     require(dual_value(m, slot_prices, server_prices) == best, "the prices do not prove the optimal reward")
     require(rational(ratio, "claims.ratio") == (reward / best if best else 1), "the ratio is not right")
 
@@ -414,20 +414,29 @@ def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
     return run
 
 
-def primal_value(m: Model, columns: list[Any]) -> Fraction:
-    """Return the reward of an assignment whose slots are all used; it must be feasible and in canonical order."""
+def columns_of(m: Model, columns: Any, name: str) -> tuple[list[Fraction], list[Fraction]]:
+    """Read columns (pool, configuration, amount of servers under `name`); return servers by pool and slots by type.
+
+    They must be feasible, not empty, distinct and in order.
+    """
     place = {pool.name: p for p, pool in enumerate(m.pools)}
     used, slots, keys = [Fraction(0)] * len(m.pools), [Fraction(0)] * len(m.names), []
-    for column in columns:
-        name, configuration, fraction = fields(column, "a column", "pool", "configuration", "fraction")
-        require(isinstance(name, str) and name in place, "a column is of no pool")
-        p, share = place[name], rational(fraction, "a column's fraction", least=0)
-        k = m.configuration(configuration, "a column's configuration")
-        require(share > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
+    for column in items(columns, "columns"):
+        pool, configuration, amount = fields(column, "a column", "pool", "configuration", name)
+        require(isinstance(pool, str) and pool in place, "a column is of no pool")
+        p, k = place[pool], m.configuration(configuration, "a column's configuration")
+        servers = Fraction(whole(amount, name)) if name == "servers" else rational(amount, name)
+        require(servers > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
         keys.append((p, [-s for s in k]))
-        used[p] += share
-        slots = [have + share * s for have, s in zip(slots, k, strict=True)]
+        used[p] += servers
+        slots = [have + servers * s for have, s in zip(slots, k, strict=True)]
     require(all(a < b for a, b in pairwise(keys)), "the columns are not in order")
+    return used, slots
+
+
+def primal_value(m: Model, columns: Any) -> Fraction:
+    """Return the reward of an assignment whose slots are all used."""
+    used, slots = columns_of(m, columns, "fraction")
     require(all(u <= pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
     require(all(s <= w for s, w in zip(slots, m.workload, strict=True)), "the columns have more slots than work")
     return total(m.rewards, slots)
@@ -474,19 +483,9 @@ def check_servers(m: Model, evidence: Any, claims: Any) -> None:
         )
     else:
         require(not any(prices), "prices that prove nothing are not 0")
-    place = {pool.name: p for p, pool in enumerate(m.pools)}
-    used, slots, keys = [0] * len(m.pools), [0] * len(m.names), []
-    for column in items(columns, "evidence.servers.columns"):
-        name, configuration, number = fields(column, "a column", "pool", "configuration", "servers")
-        require(isinstance(name, str) and name in place, "a column is of no pool")
-        p, n, k = place[name], whole(number, "servers"), m.configuration(configuration, "a configuration")
-        require(n > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
-        keys.append((p, [-s for s in k]))
-        used[p] += n
-        slots = [have + n * s for have, s in zip(slots, k, strict=True)]
-    require(all(a < b for a, b in pairwise(keys)), "the columns are not in order")
+    used, slots = columns_of(m, columns, "servers")
     require(slots == need, "the columns do not carry just the jobs")
-    needed = max((-(-Fraction(n) // pool.share) for n, pool in zip(used, m.pools, strict=True)), default=0)
+    needed = max((-(-n // pool.share) for n, pool in zip(used, m.pools, strict=True)), default=0)
     require(needed == most, "the columns do not need as many servers as claimed")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,16 +155,4 @@ def picture_of_scaling(instance: Instance, path: str | Path, title: str) -> None
     draw_scaling(left, curve, here=None)
     draw_ratio(right, curve)
     made.suptitle(title)
-    save(made, path)
-
-
-def picture_of_ratios(ratios: Sequence[float], path: str | Path, title: str) -> None:
-    """Draw how often at most a ratio is met: an empirical distribution function."""
-    made, axes = figure(6, 4)
-    ordered = np.sort(np.asarray(ratios, float))
-    axes.step(ordered, np.arange(1, len(ordered) + 1) / len(ordered), where="post", color=OPTIMAL, linewidth=2)
-    axes.axvline(1 - 1 / np.e, color=MARK, linestyle=":", linewidth=1)
-    axes.annotate("1 - 1/e", (1 - 1 / np.e, 0.5), rotation=90, ha="right", va="center", fontsize=8, color=MARK)
-    axes.set(xlabel="exactly worst ratio over workloads", ylabel="share of collections", ylim=(0, 1), title=title)
-    axes.set_xlim(0.6, 1.005)
     save(made, path)

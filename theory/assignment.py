@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from theory.columns import ConfigurationColumns, trimmed
-from theory.greedy import GreedyAssignment, global_greedy, weight_of
+from theory.greedy import GreedyAssignment, global_greedy
 from theory.instance import Configuration, Instance
+from theory.knapsack import weight
 from theory.linear import Bound, LinearProgram
 from theory.numbers import total
 
@@ -108,7 +109,7 @@ class AssignmentProgram:
             [(p, k, vertex.primal[column]) for p, k, column in self._columns.items() if vertex.primal[column]], served
         )
         alpha = tuple(max(Fraction(0), reward - price) for reward, price in zip(u, beta, strict=True))
-        value = weight_of(served, u)
+        value = weight(served, u)
         assert value == total(a * r for a, r in zip(alpha, rho, strict=True)) + total(
             g * pool.share for g, pool in zip(gamma, self._instance.pools, strict=True)
         ), "the dual does not meet the primal"

@@ -36,13 +36,8 @@ class MaxRewards:
                 total(share * k[j] for share, k in zip(self.shares, configurations, strict=True) if k[j])
                 for j in range(len(self.rewards))
             )
-            step = self._known[types] = Step(configurations, slots, weight_of(slots, self.rewards))
+            step = self._known[types] = Step(configurations, slots, weight(slots, self.rewards))
         return step
-
-
-def weight_of(slots: Sequence[Fraction], rewards: Sequence[Fraction]) -> Fraction:
-    """Return the reward of fractional slots, sum of u_j s_j."""
-    return total(u * s for u, s in zip(rewards, slots, strict=True) if s)
 
 
 @dataclass(frozen=True)

@@ -98,9 +98,9 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     return tuple(best)
 
 
-def weight(configuration: Sequence[int], weights: Sequence[Fraction]) -> Fraction:
-    """Return U(k) = sum of weights[j] * configuration[j] (Definition 2.1)."""
-    return sum((u * k for u, k in zip(weights, configuration, strict=True) if k), Fraction(0))
+def weight(slots: Sequence[Fraction | int], weights: Sequence[Fraction]) -> Fraction:
+    """Return U(k), the sum of weight times slots of each type (Definition 2.1); slots may be fractional."""
+    return sum((u * k for u, k in zip(weights, slots, strict=True) if k), Fraction(0))
 
 
 def max_weight_by_branching(space: Additive, weights: Sequence[int]) -> Configuration:

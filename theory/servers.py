@@ -11,8 +11,9 @@ import highspy
 import numpy as np
 
 from theory.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
-from theory.greedy import GreedyAssignment, MaxRewards, weight_of
+from theory.greedy import GreedyAssignment, MaxRewards
 from theory.instance import Configuration, Instance
+from theory.knapsack import weight
 from theory.linear import Bound, LinearProgram, Vertex
 from theory.numbers import ceiling, total
 
@@ -123,7 +124,7 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
         slots = _slots_after(slots, configurations, used)
         now = finish
     served = [min(need, Fraction(have)) for need, have in zip(jobs, slots, strict=True)]
-    return Placement(pools, tuple(stages), weight_of(served, instance.rewards))
+    return Placement(pools, tuple(stages), weight(served, instance.rewards))
 
 
 def _ticks(pools: Sequence[int], start: int, stop: int, end: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.greedy import GreedyAssignment, weight_of
+from theory.greedy import GreedyAssignment
 from theory.instance import Configuration, Instance
 from theory.knapsack import max_weight, weight
 from theory.linear import LinearProgram, Number
@@ -105,5 +105,5 @@ def off_ties(
     Both are first scaled so that the served jobs, shape (J,), earn 1. A configuration that is greatest at both, and
     alone so at `strict`, is alone greatest in between; the ratio along the run cannot rise.
     """
-    a, b = weight_of(served, target), weight_of(served, strict)
+    a, b = weight(served, target), weight(served, strict)
     return tuple((1 - step) * u / a + step * v / b for u, v in zip(target, strict, strict=True))

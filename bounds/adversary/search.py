@@ -12,8 +12,9 @@ from bounds.adversary.budget import Budget, OutOfTimeError
 from bounds.adversary.rewards import Run, off_ties, run_of, worst_rewards
 from bounds.adversary.workload import PathProgram, worst_workload
 from theory.assignment import optimal_assignment, solve
-from theory.greedy import Step, global_greedy, weight_of
+from theory.greedy import Step, global_greedy
 from theory.instance import Additive, Instance
+from theory.knapsack import weight
 from theory.numbers import total
 
 TOLERANCE = Fraction(1, 10**6)
@@ -215,7 +216,7 @@ def _step(instance: Instance, configurations: Sequence[tuple[int, ...]]) -> Step
         total(pool.share * k[j] for pool, k in zip(instance.pools, configurations, strict=True))
         for j in range(len(instance.types))
     )
-    return Step(tuple(configurations), slots, weight_of(slots, instance.rewards))
+    return Step(tuple(configurations), slots, weight(slots, instance.rewards))
 
 
 def _rewards_only(instance: Instance, budget: Budget) -> tuple[Fraction, Instance, Fraction] | None:

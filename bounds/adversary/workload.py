@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from bounds.adversary.budget import Budget, OutOfTimeError
 from theory.columns import ConfigurationColumns
-from theory.greedy import MaxRewards, Step, weight_of
+from theory.greedy import MaxRewards, Step
 from theory.instance import Configuration, Instance
+from theory.knapsack import weight
 from theory.linear import Bound, LinearProgram, Number, Vertex
 
 
@@ -88,7 +89,7 @@ class PathProgram:
         if column is None:
             column = self._stages[step.configurations] = self._program.width
             entries: dict[int, Number] = {j: -slots for j, slots in enumerate(step.slots) if slots}
-            self._program.add_columns([-weight_of(step.slots, self._rewards)], [{**entries, self._time: 1}])
+            self._program.add_columns([-weight(step.slots, self._rewards)], [{**entries, self._time: 1}])
         self._program.set_bounds(column, 0, None)
 
     def pop(self, step: Step) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.clusters import figure_1, figure_4, figures_2_and_3, table_4
-from bounds.claims.definition import satisfies_definition_5
+from bounds.claims.ps_dsf_definition import satisfies_definition_5
 from theory.numbers import text, total
 from theory.sharing import (
     Allocation,

@@ -13,9 +13,7 @@ from bounds.cli.solve import solve
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "main"]
-
-COMMANDS = (verify, solve, worst, check, instance, share)
+__all__ = ["app", "check", "instance", "main", "run", "share", "solve", "verify", "worst"]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,10 +1,8 @@
-"""Every claim on fair sharing has its registered outcome, and its perturbed form has not."""
+"""What the claims on fair sharing are computed from: runs of Algorithm I, and the search for unfairness."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-
-import pytest
 
 from bounds.adversary.sharing import (
     cycling_cluster,
@@ -16,24 +14,7 @@ from bounds.adversary.sharing import (
     unfair_family,
     worst_share,
 )
-from bounds.claims import Level, claims, control, verify
 from theory.sharing import ps_dsf, tsf
-
-SHARING = [
-    claim for claim in claims() if claim.check.__module__ in {"bounds.claims.sharing", "bounds.claims.own_sharing"}
-]
-
-
-@pytest.mark.parametrize("claim", SHARING, ids=lambda claim: claim.id)
-def test_registered_outcome(claim):
-    verdict = verify(claim, Level.quick)
-    assert verdict.ok, verdict.outcome
-    assert claim.printed
-
-
-@pytest.mark.parametrize("claim", SHARING, ids=lambda claim: claim.id)
-def test_negative_control(claim):
-    assert not claim.is_as_registered(control(claim, Level.quick))
 
 
 def test_runs_of_algorithm_1():
