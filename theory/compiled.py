@@ -1,23 +1,167 @@
-"""The door to numba: one source that runs compiled, or as plain Python with ``NUMBA_DISABLE_JIT=1``."""
+"""The door to numba: one source that runs compiled, or as plain Python with ``NUMBA_DISABLE_JIT=1``.
+
+``kernel`` compiles a function and keeps the machine code beside its source. ``bound`` makes a copy of a kernel in
+which some of the functions it calls are others (an event loop over the functions of one policy). ``plain`` makes the
+copy that runs as Python, through and through, in the same process.
+
+Numba's cache does not notice that a callee in another file has changed. The name under which a kernel is kept therefore
+holds a digest of every source file that it reaches, so a changed callee is a new name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
-Function = TypeVar("Function", bound=Callable[..., object])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
     """Compile a function on first use and keep the machine code beside the source.
 
     Where neither the source's folder nor the user's cache can be written (a read-only install), it is compiled anew
-    in every process. A kernel and what it calls share a file: a cached caller does not notice a changed callee
-    elsewhere.
+    in every process.
     """
+    source = cast(FunctionType, function)
+    source.__dict__["is_kernel"] = True
+    name = source.__qualname__
     try:
+        source.__qualname__ = f"{name}-{_digest(source)}"
         return cast(Function, njit(cache=True, nogil=True)(function))
-    except RuntimeError:
+    except RuntimeError:  # no folder to keep it in
         return cast(Function, njit(nogil=True)(function))
+    finally:
+        source.__qualname__ = name
+
+
+def bound(function: Function, **functions: Callable[..., Any]) -> Function:
+    """Copy a kernel, with other functions under the given names wherever it or what it calls uses them.
+
+    Parameters
+    ----------
+    function : callable
+        A kernel, or a Python function.
+    functions : callable
+        What each name shall mean. Plain functions are compiled.
+
+    Returns
+    -------
+    callable
+        A kernel; ``function`` stays as it was.
+
+    Examples
+    --------
+    >>> @kernel
+    ... def step(x): return x + 1
+    >>> @kernel
+    ... def twice(x): return step(step(x))
+    >>> twice(1), bound(twice, step=lambda x: 10 * x)(1)
+    (3, 100)
+    """
+    compiled = {name: other if _is_kernel(other) else kernel(other) for name, other in functions.items()}
+    return cast(Function, _rebuilt(function, compiled, kernel))
+
+
+def plain(function: Function, **functions: Callable[..., Any]) -> Function:
+    """Copy a kernel, and every kernel it calls, as plain Python; names may be bound to other functions.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> @kernel
+    ... def step(x): return x + 1
+    >>> hasattr(plain(step), "py_func"), plain(step)(Fraction(1, 2))
+    (False, Fraction(3, 2))
+    """
+    sources = {name: _rebuilt(other, {}, _as_python) for name, other in functions.items()}
+    return cast(Function, _rebuilt(function, sources, _as_python))
+
+
+def _as_python(function: Function) -> Function:
+    return function
+
+
+def _rebuilt(
+    function: Callable[..., Any], functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Copy a function and those it reaches that change, innermost first; the same object where nothing changes."""
+    done: dict[int, Callable[..., Any]] = {}
+
+    def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
+        if id(one) not in done:
+            source = _source(one)
+            changed = {name: functions[name] for name in _names(source.__code__) if name in functions}
+            for name, callee in _callees(source):
+                if name not in functions and callee is not one and rebuild(callee) is not callee:
+                    changed[name] = rebuild(callee)
+            if not changed and (one is source or finish is not _as_python):
+                done[id(one)] = one
+            else:
+                copy = FunctionType(
+                    source.__code__,
+                    source.__globals__ | changed,
+                    source.__name__,
+                    source.__defaults__,
+                    source.__closure__,
+                )
+                copy.__kwdefaults__ = source.__kwdefaults__
+                copy.__qualname__, copy.__doc__ = source.__qualname__, source.__doc__
+                done[id(one)] = finish(copy)
+        return done[id(one)]
+
+    return rebuild(function)
+
+
+def _is_kernel(thing: object) -> bool:
+    return bool(getattr(getattr(thing, "py_func", thing), "is_kernel", False))
+
+
+def _source(function: Callable[..., Any]) -> FunctionType:
+    """The Python function behind a kernel."""
+    return cast(FunctionType, getattr(function, "py_func", function))
+
+
+def _names(code: CodeType) -> set[str]:
+    """The global names that code uses, those of functions inside it included."""
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The kernels that a function names, in the order of the names."""
+    for name in sorted(_names(function.__code__)):
+        value = function.__globals__.get(name)
+        if _is_kernel(value):
+            yield name, cast(Callable[..., Any], value)
+
+
+def _digest(function: FunctionType) -> str:
+    """A digest of the code that a kernel reaches and of the files it stands in (for the constants they hold)."""
+    reached: dict[int, FunctionType] = {}
+    waiting = [function]
+    while waiting:
+        source = waiting.pop()
+        if id(source) not in reached:
+            reached[id(source)] = source
+            waiting += [_source(callee) for _, callee in _callees(source)]
+    parts = []
+    for source in reached.values():
+        code = source.__code__
+        constants = [constant for constant in code.co_consts if isinstance(constant, int | float | str | None)]
+        parts.append(f"{code.co_qualname} {_text(code.co_filename)} {code.co_code.hex()} {code.co_names} {constants}")
+    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]
+
+
+@cache
+def _text(path: str) -> str:
+    """The digest of a file, empty where there is none (a function typed at a prompt)."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
