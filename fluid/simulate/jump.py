@@ -22,6 +22,7 @@ def jump_chain(
     arrival_rates: NDArray[np.float64],
     service_rates: NDArray[np.float64],
     draws: Any,
+    choices: Any,
     most: int,
 ) -> bool:
     """Run at most so many events; return whether the horizon is reached.
@@ -36,7 +37,9 @@ def jump_chain(
     arrival_rates, service_rates : float64[J]
         Arrivals of each type per unit time, all servers together; rate at which each job ends.
     draws : numpy.random.Generator
-        Three numbers an event (holding time, which type, which job) and what the policy draws.
+        Three numbers an event: holding time, which type, which job.
+    choices : numpy.random.Generator
+        What the policy draws from.
     most : int
         Cutting a run into parts does not change its path.
 
@@ -63,7 +66,7 @@ def jump_chain(
             while j < types - 1 and level >= arrival_rates[j]:
                 level -= arrival_rates[j]
                 j += 1
-            server = try_to_place(state, urn, measures, j, draws)
+            server = try_to_place(state, urn, measures, j, choices)
             if server >= 0:
                 add_job(urn, j, server)
         else:
@@ -75,8 +78,8 @@ def jump_chain(
             while state.totals[j] == 0:  # rounding at the very end of the scale
                 j -= 1
             server = draw_job(urn, state, j, draws)
-            end(state, urn, measures, server, j, draws)
-        settle(state, urn, measures, draws)
+            end(state, urn, measures, server, j, choices)
+        settle(state, urn, measures, choices)
         observe(state, urn, measures)
         if asks(state):
             return False
