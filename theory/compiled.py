@@ -97,7 +97,10 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> hasattr(plain(step), "py_func"), plain(step)(Fraction(1, 2))
     (False, Fraction(3, 2))
     """
-    sources = {name: _rebuilt(other, {}, _as_python) for name, other in functions.items()}
+    sources = {
+        name: _rebuilt(other, {}, _as_python) if isinstance(_source(other), FunctionType) else other
+        for name, other in functions.items()
+    }
     return cast(Function, _rebuilt(function, sources, _as_python))
 
 

@@ -69,7 +69,7 @@ def event_list(
             if server >= 0:
                 schedule(calendar, measures.now[0] + duration, j, server)
         settle(state, calendar, measures, choices)
-        observe(state, calendar, measures)
         if asks(state):
             return False
+        observe(state, calendar, measures)
     return False

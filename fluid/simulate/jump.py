@@ -80,7 +80,7 @@ def jump_chain(
             server = draw_job(urn, state, j, draws)
             end(state, urn, measures, server, j, choices)
         settle(state, urn, measures, choices)
-        observe(state, urn, measures)
         if asks(state):
             return False
+        observe(state, urn, measures)
     return False

@@ -155,7 +155,6 @@ def compiled_loop(policy: Policy, loop: Callable[..., bool], jobs: Any, allocati
     return bound(loop, allocating=allocating, **functions, transfer=jobs.transfer)
 
 
-@cache
 def plain_loop(
     policy: Policy, loop: Callable[..., bool], jobs: Any, watch: Callable[..., None] = observe
 ) -> Callable[..., bool]:
@@ -216,9 +215,12 @@ def run_loss(
             begin = time.perf_counter()
             done = run(state, engine.jobs, measures, *engine.inputs, world, choices, most)
             seconds += time.perf_counter() - begin
-            while state.done[ASKS]:
-                state = policy.answer(setting, state)
-                reopen(state, engine.jobs, measures, choices)
+            if state.done[ASKS]:
+                while state.done[ASKS]:
+                    state = policy.answer(setting, state)
+                    reopen(state, engine.jobs, measures, choices)
+                if python:
+                    watch(state, engine.jobs, measures)
             if progress is not None:
                 progress(float(measures.now[0]), int(measures.events[0]))
     except KeyboardInterrupt:
