@@ -41,10 +41,10 @@ Rules
 - Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `key`).
-- Functions are written for numba: indices and scalars, arrays by field, no allocation. Where numba cannot compile them
-  they run as Python.
+- Functions are written for numba (`theory.compiled.step`): scalars, arrays by field, no allocation. Where it cannot
+  compile them they run as Python.
 - Where a policy must be extended from outside (a table that it fills as sets of types come up), it sets ``done[ASKS]``;
-  the loop then ends after the event, the driver calls ``policy.answer(state)`` for a larger state, calls ``refresh``
+  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls ``refresh``
   once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
@@ -62,7 +62,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.compiled import kernel
+from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive, Instance
 from theory.servers import apportion
@@ -150,7 +150,7 @@ class Setting:
         return np.repeat(np.arange(len(self.pool_sizes), dtype=np.int32), self.pool_sizes)
 
 
-def _nothing_to_answer(state: State) -> State:
+def _nothing_to_answer(setting: Setting, state: State) -> State:  # noqa: ARG001 (the interface)
     return state
 
 
@@ -176,7 +176,7 @@ class Policy:
     reserves : bool
         Whether ``slots`` is kept.
     answer : callable
-        ``answer(state) -> State`` after ``done[ASKS]`` was set.
+        ``answer(setting, state) -> State`` after ``done[ASKS]`` was set.
     about : str
         One line for lists of policies.
     """
@@ -189,7 +189,7 @@ class Policy:
     refresh: Callable[..., bool]
     moves_jobs: bool = False
     reserves: bool = False
-    answer: Callable[[State], State] = _nothing_to_answer
+    answer: Callable[[Setting, State], State] = _nothing_to_answer
     about: str = ""
 
 
@@ -261,7 +261,7 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
             raise InputError(f"initial: server {server + 1} cannot hold {row[1:]}")
 
 
-@kernel
+@step
 def fits(state: Common, server: int, job_type: int) -> bool:
     """Return whether a server has room for one more job of a type, by the resources or configurations that are kept."""
     for r in range(state.free.shape[1]):
@@ -282,7 +282,7 @@ def fits(state: Common, server: int, job_type: int) -> bool:
     return bool(first == end)
 
 
-@kernel
+@step
 def put(state: Common, server: int, job_type: int) -> None:
     """Add a job to a server in the common part."""
     state.counts[server, job_type] += 1
@@ -291,7 +291,7 @@ def put(state: Common, server: int, job_type: int) -> None:
         state.free[server, r] -= state.demands[job_type, r]
 
 
-@kernel
+@step
 def take(state: Common, server: int, job_type: int) -> None:
     """Remove a job from a server in the common part."""
     state.counts[server, job_type] -= 1
@@ -300,7 +300,7 @@ def take(state: Common, server: int, job_type: int) -> None:
         state.free[server, r] += state.demands[job_type, r]
 
 
-@kernel
+@step
 def move(state: Common, job_type: int, source: int, target: int) -> None:
     """Migrate a job of a type from one server to another."""
     take(state, source, job_type)
@@ -308,21 +308,21 @@ def move(state: Common, job_type: int, source: int, target: int) -> None:
     _write(state, job_type, source, target)
 
 
-@kernel
+@step
 def stop(state: Common, job_type: int, server: int) -> None:
     """Preempt a job of a type on a server: it leaves the system."""
     take(state, server, job_type)
     _write(state, job_type, server, OUTSIDE)
 
 
-@kernel
+@step
 def start(state: Common, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
     put(state, server, job_type)
     _write(state, job_type, OUTSIDE, server)
 
 
-@kernel
+@step
 def _write(state: Common, job_type: int, source: int, target: int) -> None:
     row = state.done[MOVES]
     if row == len(state.moves):
