@@ -80,7 +80,7 @@ def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     (3, 100)
     """
     finish = _finish_of(function)
-    compiled = {name: other if _is_kernel(other) else finish(other) for name, other in functions.items()}
+    compiled = {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
     return cast(Function, _rebuilt(function, compiled))
 
 

@@ -14,6 +14,9 @@ HOMES = {
     "static": "fluid.policies.static:STATIC",
     "first-fit": "fluid.policies.fits:FIRST_FIT",
     "best-fit": "fluid.policies.best:BEST_FIT",
+    "nonpreemptive": "fluid.policies.queue.nonpreemptive:NONPREEMPTIVE",
+    "max-weight-local": "fluid.policies.queue.local:MAX_WEIGHT_LOCAL",
+    "randomized-sampling": "fluid.policies.queue.tokens:RANDOMIZED_SAMPLING",
 }
 """Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
 
