@@ -18,6 +18,7 @@ from fluid.simulate.laws import Law
 CHUNK = 1 << 15
 """Jobs drawn at a time; part of what a seed means."""
 
+
 @dataclass(frozen=True)
 class Chunk:
     """Jobs in the order of their arrival.
@@ -39,9 +40,7 @@ Stream = Iterator[Chunk]
 """Chunks one after another, for ever or until the jobs end; none is empty."""
 
 
-def poisson(
-    rates: Sequence[float], services: Sequence[float], service: Law, generator: np.random.Generator
-) -> Stream:
+def poisson(rates: Sequence[float], services: Sequence[float], service: Law, generator: np.random.Generator) -> Stream:
     """Draw Poisson arrivals of each type.
 
     Parameters

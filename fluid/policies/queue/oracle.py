@@ -99,7 +99,9 @@ def oracle(setting: Setting, options: Mapping[str, Any]) -> Oracle:
                     share[p, j] = max(d / c for d, c in parts if d)
     ends = np.cumsum([len(t) for t in tables])
     rows = np.column_stack([ends - [len(t) for t in tables], ends]).astype(np.int64)
-    return Oracle(np.concatenate(tables), rows, room, need, share, np.zeros(types, np.int32), np.zeros(room.shape[1], np.int64))
+    return Oracle(
+        np.concatenate(tables), rows, room, need, share, np.zeros(types, np.int32), np.zeros(room.shape[1], np.int64)
+    )
 
 
 @step

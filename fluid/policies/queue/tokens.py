@@ -71,7 +71,9 @@ def prepare(setting: Setting) -> TokenState:
         raise InputError("randomized-sampling: expected servers with capacities, these list configurations")
     services = np.array([float(t.service_rate) for t in setting.instance.types])
     types = len(services)
-    most = max(sum(space.most(j) * n for space, n in zip(spaces, setting.pool_sizes, strict=True)) for j in range(types))
+    most = max(
+        sum(space.most(j) * n for space, n in zip(spaces, setting.pool_sizes, strict=True)) for j in range(types)
+    )
     state = TokenState(
         **common(setting, room=16),
         waiting=np.zeros(types, np.int64),

@@ -45,9 +45,7 @@ def new_lines(types: int, room: int = 1024) -> Lines:
     """
     after = np.arange(1, room + 1)
     after[-1] = -1
-    return Lines(
-        np.zeros(room), np.zeros(room), after, np.full(types, -1), np.full(types, -1), np.zeros(1, np.int64)
-    )
+    return Lines(np.zeros(room), np.zeros(room), after, np.full(types, -1), np.full(types, -1), np.zeros(1, np.int64))
 
 
 def enlarged(lines: Lines) -> Lines:
