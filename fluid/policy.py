@@ -49,7 +49,9 @@ Rules
   once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
-common part, which the loop raises and the policy lowers as it calls `start`. ``slotted``: the same in slots of time,
+common part, which the loop raises and the policy lowers as it calls `start`. It also holds ``clocks`` float64[K], the
+rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings, the loop calls ``ring(state, k,
+draws)``, then ``refresh``. Rates may change at any event. ``slotted``: the same in slots of time,
 with real job sizes: what stands for the type is the job's number in arrays of sizes that the state holds.
 """
 
@@ -155,6 +157,10 @@ def _nothing_to_answer(setting: Setting, state: State) -> State:  # noqa: ARG001
     return state
 
 
+def nothing_to_ring(state: State, clock: int, draws: Any) -> None:
+    """Do nothing when a clock rings: for policies without clocks."""
+
+
 @dataclass(frozen=True)
 class Policy:
     """A placement or scheduling policy.
@@ -191,6 +197,7 @@ class Policy:
     moves_jobs: bool = False
     reserves: bool = False
     answer: Callable[[Setting, State], State] = _nothing_to_answer
+    ring: Callable[..., None] = nothing_to_ring
     about: str = ""
 
 

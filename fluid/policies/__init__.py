@@ -17,6 +17,16 @@ HOMES = {
     "static": "fluid.policies.static:STATIC",
     "first-fit": "fluid.policies.fits:FIRST_FIT",
     "best-fit": "fluid.policies.best:BEST_FIT",
+    "nonpreemptive": "fluid.policies.queue.nonpreemptive:NONPREEMPTIVE",
+    "max-weight-local": "fluid.policies.queue.local:MAX_WEIGHT_LOCAL",
+    "randomized-sampling": "fluid.policies.queue.tokens:RANDOMIZED_SAMPLING",
+    "bf-j": "fluid.policies.slotted.bestfit:BF_J",
+    "bf-s": "fluid.policies.slotted.bestfit:BF_S",
+    "bf-js": "fluid.policies.slotted.bestfit:BF_JS",
+    "vqs": "fluid.policies.slotted.virtual:VQS",
+    "vqs-bf": "fluid.policies.slotted.virtual_bestfit:VQS_BF",
+    "max-weight": "fluid.policies.slotted.maxweight:MAX_WEIGHT",
+    "fifo-ff": "fluid.policies.slotted.fifo:FIFO_FF",
 }
 """Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
 

@@ -12,7 +12,7 @@ from fluid.policies.sampling import loads
 from fluid.policy import Policy, Setting, common, nothing_to_refresh
 from theory.compiled import step
 from theory.configurations import feasible
-from theory.errors import InputError, TooLargeError
+from theory.errors import TooLargeError
 
 CLASSES = 4_000_000
 """Most feasible configurations times types, over all pools, that best-fit tells apart."""
@@ -64,7 +64,9 @@ def prepare(setting: Setting) -> BestFitState:
     except TooLargeError as error:
         raise TooLargeError(f"--policy best-fit: {error}") from None
     if len(rows) * types > CLASSES:
-        raise TooLargeError(f"--policy best-fit: {len(rows):,} contents of servers, expected {CLASSES // types:,} at most")
+        raise TooLargeError(
+            f"--policy best-fit: {len(rows):,} contents of servers, expected {CLASSES // types:,} at most"
+        )
     rows.sort()
     number = {(p, k): c for c, (_, p, k) in enumerate(rows)}
     up = np.full((len(rows), types), -1, np.int32)

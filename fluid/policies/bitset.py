@@ -77,3 +77,63 @@ def least(words: NDArray[np.int64], levels: NDArray[np.int64], row: int) -> int:
             return -1
         member = (member << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
     return member
+
+
+@step
+def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> int:
+    """Return the greatest member of a set that is at most `member`, -1 if there is none.
+
+    Examples
+    --------
+    >>> words, levels = empty_sets(1, 5000)
+    >>> for member in (3, 4000): insert(words, levels, 0, member)
+    >>> [int(greatest_upto(words, levels, 0, m)) for m in (2, 3, 3999, 4999)]
+    [-1, 3, 3, 4000]
+    """
+    for level in range(len(levels) - 1):
+        if member < 0:
+            return -1
+        word = words[row, levels[level] + (member >> 5)] & ((2 << (member & 31)) - 1)
+        if word != 0:
+            found = (member >> 5 << 5) + _highest(word)
+            for lower in range(level - 1, -1, -1):
+                found = (found << 5) + _highest(words[row, levels[lower] + found])
+            return found
+        member = (member >> 5) - 1
+    return -1
+
+
+@step
+def least_from(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> int:
+    """Return the least member of a set that is at least `member`, -1 if there is none.
+
+    Examples
+    --------
+    >>> words, levels = empty_sets(1, 5000)
+    >>> for member in (3, 4000): insert(words, levels, 0, member)
+    >>> [int(least_from(words, levels, 0, m)) for m in (0, 3, 4, 4001)]
+    [3, 3, 4000, -1]
+    """
+    for level in range(len(levels) - 1):
+        if member >> 5 >= levels[level + 1] - levels[level]:
+            return -1
+        word = words[row, levels[level] + (member >> 5)] & ~((1 << (member & 31)) - 1)
+        if word != 0:
+            found = (member >> 5 << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+            for lower in range(level - 1, -1, -1):
+                word = words[row, levels[lower] + found]
+                found = (found << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+            return int(found)
+        member = (member >> 5) + 1
+    return -1
+
+
+@step
+def _highest(word: int) -> int:
+    """Return the place of the highest bit of a word of 32."""
+    place = 0
+    for shift in (16, 8, 4, 2, 1):
+        if word >> shift != 0:
+            word >>= shift
+            place += shift
+    return place

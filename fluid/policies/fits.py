@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
-from fluid.policy import Common, Policy, Setting, common, fits
+from fluid.policy import Policy, Setting, common, fits
 from theory.compiled import step
 
 

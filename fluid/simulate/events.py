@@ -7,26 +7,18 @@ from typing import Any
 import numpy as np
 
 from fluid.policy import Common
-from fluid.simulate.arrivals import Arrivals, arriving_type, duration_of, next_arrival
 from fluid.simulate.calendar import Calendar, next_end, pop, schedule
-from fluid.simulate.laws import Times
 from fluid.simulate.measures import Measures, advance
-from fluid.simulate.steps import asks, end, observe, settle, try_to_place
+from fluid.simulate.queue.loop import Coming
+from fluid.simulate.steps import FINISHED, GOES_ON, NEEDS_JOBS, asks, end, observe, settle, try_to_place
 from theory.compiled import step
 
 
 @step
 def event_list(
-    state: Common,
-    calendar: Calendar,
-    measures: Measures,
-    arrivals: Arrivals,
-    service: Times,
-    draws: Any,
-    choices: Any,
-    most: int,
-) -> bool:
-    """Run at most so many events; return whether the horizon is reached.
+    state: Common, calendar: Calendar, measures: Measures, coming: Coming, draws: Any, choices: Any, most: int
+) -> int:
+    """Run at most so many events; return whether it is `FINISHED`, `NEEDS_JOBS` or `GOES_ON`.
 
     Parameters
     ----------
@@ -35,11 +27,10 @@ def event_list(
     calendar : Calendar
         Jobs in service, with room for `most` more.
     measures : Measures
-    arrivals : Arrivals
-    service : Times
+    coming : Coming
+        The next jobs of a stream, with their service times; so two policies with equal seeds see the same jobs.
     draws : numpy.random.Generator
-        For arrivals and service times. Both are drawn for every job, placed or not, so that two policies with equal seeds see
-        the same jobs.
+        Not used: the stream has drawn already.
     choices : numpy.random.Generator
         What the policy draws from.
     most : int
@@ -50,11 +41,18 @@ def event_list(
     O(log n + J) an event with n jobs in service, and what the policy takes. Of simultaneous events departures come first.
     """
     for _ in range(most):
-        arrival, departure = next_arrival(arrivals, measures.now[0]), next_end(calendar)
+        row = coming.position[0]
+        if row < len(coming.time):
+            arrival = float(coming.time[row])
+        elif coming.position[1] == 0:
+            return NEEDS_JOBS
+        else:
+            arrival = np.inf
+        departure = next_end(calendar)
         if departure <= arrival:
             if departure == np.inf or not advance(measures, state, departure):
                 advance(measures, state, np.inf)
-                return True
+                return FINISHED
             job = pop(calendar)
             server = calendar.server[job]
             if server < 0:  # was stopped
@@ -62,14 +60,14 @@ def event_list(
             end(state, calendar, measures, server, calendar.kind[job], choices)
         else:
             if not advance(measures, state, arrival):
-                return True
-            j = arriving_type(arrivals, draws)
-            duration = duration_of(arrivals, service, j, draws)
+                return FINISHED
+            coming.position[0] = row + 1
+            j = coming.type[row]
             server = try_to_place(state, calendar, measures, j, choices)
             if server >= 0:
-                schedule(calendar, measures.now[0] + duration, j, server)
+                schedule(calendar, arrival + coming.work[row], j, server)
         settle(state, calendar, measures, choices)
         if asks(state):
-            return False
+            return GOES_ON
         observe(state, calendar, measures)
-    return False
+    return GOES_ON

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fluid.policy import Common
 from fluid.simulate.measures import Measures, advance
-from fluid.simulate.steps import asks, end, observe, settle, try_to_place
+from fluid.simulate.steps import FINISHED, GOES_ON, asks, end, observe, settle, try_to_place
 from fluid.simulate.urn import Urn, add_job, draw_job
 from theory.compiled import step
 
@@ -24,8 +24,8 @@ def jump_chain(
     draws: Any,
     choices: Any,
     most: int,
-) -> bool:
-    """Run at most so many events; return whether the horizon is reached.
+) -> int:
+    """Run at most so many events; return whether it is `FINISHED` or `GOES_ON`.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def jump_chain(
             total += state.totals[j] * service_rates[j]
         if total <= 0.0:
             advance(measures, state, np.inf)
-            return True
+            return FINISHED
         if not advance(measures, state, measures.now[0] + draws.standard_exponential() / total):
-            return True
+            return FINISHED
         level = draws.random() * total
         if level < arriving:
             j = 0
@@ -81,6 +81,6 @@ def jump_chain(
             end(state, urn, measures, server, j, choices)
         settle(state, urn, measures, choices)
         if asks(state):
-            return False
+            return GOES_ON
         observe(state, urn, measures)
-    return False
+    return GOES_ON

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from fluid.policy import ASKS, Policy, Setting
 from fluid.simulate import calendar as calendars
 from fluid.simulate import urn as urns
-from fluid.simulate.arrivals import ArrivalLaw, Trace, new_arrivals
+from fluid.simulate.arrivals import ArrivalLaw, JobList, stream_of
 from fluid.simulate.events import event_list
 from fluid.simulate.jump import jump_chain
-from fluid.simulate.laws import Law, draw_time, times
+from fluid.simulate.laws import Law
 from fluid.simulate.measures import Measures, bin_edges, new_measures
-from fluid.simulate.steps import observe, settle
+from fluid.simulate.queue.driver import next_chunk
+from fluid.simulate.steps import FINISHED, NEEDS_JOBS, observe, settle
+from fluid.simulate.streams import sample
 from theory.compiled import bound, plain
 from theory.errors import InputError
 from theory.instance import Instance
@@ -47,7 +49,7 @@ class Scenario:
         With mean 1 / service_rate_j.
     initial : int32[L, J], optional
         Jobs in service at time 0; their service begins then.
-    trace : Trace, optional
+    jobs : JobList, optional
         Jobs with arrival times and durations, instead of both laws.
     options : mapping
         For the policy.
@@ -66,7 +68,7 @@ class Scenario:
     arrivals: ArrivalLaw = ArrivalLaw()
     service: Law = Law()
     initial: NDArray[np.int32] | None = None
-    trace: Trace | None = None
+    jobs: JobList | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     synchronised: bool = False
     bins: int = 200
@@ -89,7 +91,7 @@ class Scenario:
     @property
     def is_markovian(self) -> bool:
         """Whether the jump chain suits: Poisson arrivals, exponential service."""
-        poisson = self.arrivals.is_poisson and self.trace is None
+        poisson = self.arrivals.is_poisson and self.jobs is None
         return poisson and self.service.name == "exponential" and not self.synchronised
 
 
@@ -149,15 +151,15 @@ class LossRun:
 
 
 @cache
-def compiled_loop(policy: Policy, loop: Callable[..., bool], jobs: Any, allocating: bool = False) -> Callable[..., bool]:
+def compiled_loop(policy: Policy, loop: Callable[..., int], jobs: Any, allocating: bool = False) -> Callable[..., int]:
     """Return the compiled loop of a policy over one kind of job list."""
     functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
     return bound(loop, allocating=allocating, **functions, transfer=jobs.transfer)
 
 
 def plain_loop(
-    policy: Policy, loop: Callable[..., bool], jobs: Any, watch: Callable[..., None] = observe
-) -> Callable[..., bool]:
+    policy: Policy, loop: Callable[..., int], jobs: Any, watch: Callable[..., None] = observe
+) -> Callable[..., int]:
     """Return the same loop as Python; `watch(state, jobs, measures)` is called after each event."""
     functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
     return plain(loop, **functions, transfer=jobs.transfer, observe=watch)
@@ -205,16 +207,18 @@ def run_loss(
     run = plain_loop(policy, engine.loop, engine.module, watch) if loop is None else loop
     reopen = plain(settle, refresh=policy.refresh, transfer=engine.module.transfer)
     seconds, interrupted = 0.0, False
-    done = False
+    status = 0
     try:
-        while not done:
+        while status != FINISHED:
             most = min(CHUNK, engine.spare())
             if most < 1024:
                 engine.enlarge()
                 continue
             begin = time.perf_counter()
-            done = run(state, engine.jobs, measures, *engine.inputs, world, choices, most)
+            status = run(state, engine.jobs, measures, *engine.inputs, world, choices, most)
             seconds += time.perf_counter() - begin
+            if status == NEEDS_JOBS:
+                engine.supply()
             if state.done[ASKS]:
                 while state.done[ASKS]:
                     state = policy.answer(setting, state)
@@ -253,7 +257,7 @@ def _cut(measures: Measures) -> Measures:
 
 def _loop_that_compiles(
     policy: Policy, engine: Any, state: Any, measures: Measures, world: Any, choices: Any
-) -> Callable[..., bool] | None:
+) -> Callable[..., int] | None:
     """Return the compiled loop, or None (with a word on stderr) where numba cannot compile the policy."""
     from numba.core.errors import NumbaError
 
@@ -294,15 +298,18 @@ class _EventList:
     loop, module = staticmethod(event_list), calendars
 
     def __init__(self, policy: Policy, scenario: Scenario, state: Any, world: Any) -> None:
-        types = len(state.totals)
-        service = times(scenario.service, 1 / scenario.service_rates)
-        arrivals = new_arrivals(scenario.arrivals, scenario.rates, world, scenario.trace)
-        room = int(state.totals.sum()) + ceil(1.2 * float((scenario.rates / scenario.service_rates).sum())) + 4096
-        self.jobs = calendars.new_calendar(room, scenario.servers, types, moves_jobs=policy.moves_jobs)
-        self.inputs = (arrivals, service)
+        rates, services = scenario.rates, scenario.service_rates
+        self._stream = stream_of(scenario.arrivals, scenario.service, rates, services, world, scenario.jobs)
+        room = int(state.totals.sum()) + ceil(1.2 * float((rates / services).sum())) + 4096
+        self.jobs = calendars.new_calendar(room, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
         for server, j in np.argwhere(state.counts > 0).tolist():
-            for _ in range(int(state.counts[server, j])):
-                calendars.schedule(self.jobs, draw_time(service, j, world), j, server)
+            for work in sample(scenario.service, world, int(state.counts[server, j])) / services[j]:
+                calendars.schedule(self.jobs, work, j, server)
+        self.supply()
+
+    def supply(self) -> None:
+        """Take the next jobs of the stream."""
+        self.inputs = (next_chunk(self._stream),)
 
     def spare(self) -> int:
         return len(self.jobs.due) - int(self.jobs.size[0])
