@@ -43,9 +43,7 @@ def simulate(
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
     with progress() as say:
         report = run(
-            Request(
-                instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say
-            )
+            Request(instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say)
         )
     if plot is not None:
         report.draw(plot)

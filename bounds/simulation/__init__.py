@@ -83,5 +83,10 @@ def run(request: Request) -> Report:
     if model not in RUNNERS:
         raise InputError(f"--policy: {request.policy} is a policy of model {model}, which is not simulated here")
     module, _, name = RUNNERS[model].partition(":")
-    report: Report = getattr(import_module(module), name)(request)
+    try:
+        report: Report = getattr(import_module(module), name)(request)
+    except InputError as error:
+        if str(error).startswith("simulation."):
+            raise type(error)(f"{request.instance}: {error}") from None
+        raise
     return report

@@ -39,9 +39,19 @@ def run(request: Request) -> Report:
         log=request.log,
     )
     if request.store is not None:
-        from fluid.experiment.store import kept_replications
+        from fluid.experiment.replications import kept_replications
+        from fluid.experiment.store import Store
 
-        result = kept_replications(request.store, request.policy, scenario, request.replications, request.seed)
+        with Store(request.store) as store:
+            result = kept_replications(
+                store,
+                request.policy,
+                scenario,
+                request.replications,
+                request.seed,
+                engine=request.engine,
+                say=request.say,
+            )
     else:
         workers = -1 if request.replications > 1 else 1
         result = simulate_loss(
@@ -86,9 +96,7 @@ def _by_demand(path: Path, trace: Any, instance: Instance) -> Any:
     if not isinstance(space, Additive) or set(trace.resources) != set(space.resources):
         raise InputError(f"{path}: expected a column type, or the resources of the server")
     columns = [space.resources.index(name) for name in trace.resources]
-    known = {
-        tuple(row[r] * space.unit[r] for r in columns): j for j, row in reversed(list(enumerate(space.demands)))
-    }
+    known = {tuple(row[r] * space.unit[r] for r in columns): j for j, row in reversed(list(enumerate(space.demands)))}
     rows, back = np.unique(trace.demand, axis=0, return_inverse=True)
     number = []
     for row in rows.tolist():
@@ -130,7 +138,9 @@ def lines(answer: dict[str, Any]) -> list[str]:
     made += [f"{what} per unit time {shown(answer[key], 5)}" for key, what in rates if answer[key]["mean"]]
     check = answer["warmup_check"]
     if not check["enough"]:
-        made.append(f"the warm-up looks short: reward still drifts (try --warmup {max(check['suggested'], answer['until'] / 2):g})")
+        made.append(
+            f"the warm-up looks short: reward still drifts (try --warmup {max(check['suggested'], answer['until'] / 2):g})"
+        )
     for row in answer.get("log", []):
         where = f" server {row['server']}" if "server" in row else ""
         to = f" -> {row['to']}" if "to" in row else ""
