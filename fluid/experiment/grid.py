@@ -177,6 +177,8 @@ def _document(
         raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
     except ValueError as error:
         fields.fail("workload", f"expected a factor, got {error}")
+    if factor < 0:
+        fields.fail("workload", f"expected a factor of at least 0, got {factor}")
     scaled = instance.with_workload([factor * rho for rho in instance.workload])
     table = {**simulation, **chosen}
     if model == "loss":
