@@ -270,7 +270,7 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
 
 
 @step
-def fits(state: Common, server: int, job_type: int) -> bool:
+def fits(state: State, server: int, job_type: int) -> bool:
     """Return whether a server has room for one more job of a type, by the resources or configurations that are kept."""
     for r in range(state.free.shape[1]):
         if state.demands[job_type, r] > state.free[server, r]:
@@ -291,7 +291,7 @@ def fits(state: Common, server: int, job_type: int) -> bool:
 
 
 @step
-def put(state: Common, server: int, job_type: int) -> None:
+def put(state: State, server: int, job_type: int) -> None:
     """Add a job to a server in the common part."""
     state.counts[server, job_type] += 1
     state.totals[job_type] += 1
@@ -300,7 +300,7 @@ def put(state: Common, server: int, job_type: int) -> None:
 
 
 @step
-def take(state: Common, server: int, job_type: int) -> None:
+def take(state: State, server: int, job_type: int) -> None:
     """Remove a job from a server in the common part."""
     state.counts[server, job_type] -= 1
     state.totals[job_type] -= 1
@@ -315,7 +315,7 @@ def one_of(draws: Any, number: int) -> int:
 
 
 @step
-def move(state: Common, job_type: int, source: int, target: int) -> None:
+def move(state: State, job_type: int, source: int, target: int) -> None:
     """Migrate a job of a type from one server to another."""
     take(state, source, job_type)
     put(state, target, job_type)
@@ -323,21 +323,21 @@ def move(state: Common, job_type: int, source: int, target: int) -> None:
 
 
 @step
-def stop(state: Common, job_type: int, server: int) -> None:
+def stop(state: State, job_type: int, server: int) -> None:
     """Preempt a job of a type on a server: it leaves the system."""
     take(state, server, job_type)
     _write(state, job_type, server, OUTSIDE)
 
 
 @step
-def start(state: Common, job_type: int, server: int) -> None:
+def start(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
     put(state, server, job_type)
     _write(state, job_type, OUTSIDE, server)
 
 
 @step
-def _write(state: Common, job_type: int, source: int, target: int) -> None:
+def _write(state: State, job_type: int, source: int, target: int) -> None:
     row = state.done[MOVES]
     if row == len(state.moves):
         raise IndexError("more moves in one step than the state has room for")

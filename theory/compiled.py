@@ -2,8 +2,9 @@
 
 ``kernel`` compiles a function and keeps the machine code beside its source. ``bound`` makes a copy of a kernel in
 which some of the functions it calls are others (an event loop over the functions of one policy). ``plain`` makes the
-copy that runs as Python, through and through, in the same process. ``step`` compiles the small functions that event loops
-call millions of times with a state of many arrays: without reference counts, which would take nine tenths of the time.
+copy that runs as Python, through and through, in the same process. ``step`` compiles the small functions that event
+loops call millions of times with a state of many arrays: without reference counts, which would take nine tenths of the
+time.
 
 Numba's cache does not notice that a callee in another file has changed. The name under which a kernel is kept therefore
 holds a digest of every source file that it reaches, so a changed callee is a new name.
@@ -35,9 +36,9 @@ def kernel(function: Function) -> Function:
 def step(function: Function) -> Function:
     """Compile a function of arrays and scalars that allocates nothing: inlined, and without reference counts.
 
-    Counting references costs two atomic operations for each array of a state at each call; an event loop over a state of
-    a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes arrays,
-    since what it calls is compiled in its way.
+    Counting references costs two atomic operations for each array of a state at each call; an event loop over a state
+    of a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes
+    arrays, since what it calls is compiled in its way.
     """
     return _compiled(function, "step", {"_nrt": False, "forceinline": True})
 

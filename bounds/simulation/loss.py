@@ -166,7 +166,7 @@ def draw_rewards(axes: Axes, results: Sequence[LossResult], marks: Sequence[tupl
     axes.legend(loc="lower right", frameon=False)
 
 
-def picture(results: Sequence[LossResult], path: Path) -> None:
+def picture(results: Sequence[LossResult], path: str | Path) -> None:
     """Draw reward over time beside the greedy and the optimal reward in the limit of many servers."""
     from bounds.pictures import figure, save
     from theory.assignment import solve

@@ -90,10 +90,11 @@ def prepare(setting: Setting) -> PreemptionState:
     victims = np.array(sorted(np.flatnonzero(priority == 0).tolist(), key=lambda j: (whole[j], j)), np.int64)
     held, levels = empty_sets(len(victims), setting.servers)
     for row, j in enumerate(victims):
-        for server in np.flatnonzero(made["counts"][:, j]):
+        for server in np.flatnonzero(made["counts"][:, j]).tolist():
             insert(held, levels, row, server)
     state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
-    return settled(setting, state, ids, refresh_by_reservation, answer)
+    ready: PreemptionState = settled(setting, state, ids, refresh_by_reservation, answer)
+    return ready
 
 
 @step

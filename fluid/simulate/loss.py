@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import ceil
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,18 +131,18 @@ class LossRun:
     @cached_property
     def jobs(self) -> NDArray[np.float64]:
         """Mean jobs in service of each type by bin, float64[B, J]."""
-        return cast(NDArray[np.float64], self.measures.jobs / self.spans[:, None])
+        return self.measures.jobs / self.spans[:, None]
 
     @cached_property
     def slots(self) -> NDArray[np.float64]:
         """Mean slots held ready by bin, float64[B, J]."""
-        return cast(NDArray[np.float64], self.measures.slots / self.spans[:, None])
+        return self.measures.slots / self.spans[:, None]
 
     @cached_property
     def reward(self) -> NDArray[np.float64]:
         """Mean reward per server by bin, float64[B]."""
         u = np.array([float(x) for x in self.scenario.instance.rewards])
-        return cast(NDArray[np.float64], self.jobs @ u / self.scenario.servers)
+        return np.asarray(self.jobs @ u / self.scenario.servers)
 
     @property
     def mean_reward(self) -> float:
@@ -218,7 +218,7 @@ def run_loss(
             status = run(state, engine.jobs, measures, *engine.inputs, world, choices, most)
             seconds += time.perf_counter() - begin
             if status == NEEDS_JOBS:
-                engine.supply()
+                engine.supply()  # type: ignore[union-attr]
             if state.done[ASKS]:
                 while state.done[ASKS]:
                     state = policy.answer(setting, state)
