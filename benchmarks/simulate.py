@@ -77,7 +77,9 @@ def main() -> None:
                 print(f"  {tool}: {rate / 1e6:.2f} M events/s; ours is {ours / rate:.2f} times that")
     four = read_instance(FOUR_TYPES)
     for name in ("dra", "power-of-d", "static", "first-fit", "best-fit"):
-        print(f"{name}, four VM types, L = 10,000: {speed(name, Scenario(four, 10_000, 12.0, 2.0)) / 1e6:.1f} M events/s")
+        print(
+            f"{name}, four VM types, L = 10,000: {speed(name, Scenario(four, 10_000, 12.0, 2.0)) / 1e6:.1f} M events/s"
+        )
     print("growth of dynamic reservation with the number of servers:")
     times = {}
     for servers in (10**3, 10**4, 10**5, 10**6):

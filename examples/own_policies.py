@@ -1,7 +1,7 @@
 """Policies of one's own: worst-fit in a dozen lines, and dynamic reservation with a noisy hand.
 
-A policy is three plain functions over a state of arrays (see ``fluid/policy.py``). Written so, it has the simulator, the
-exact chain, experiments and plots of the policies that come with packproof:
+A policy is three plain functions over a state of arrays (see ``fluid/policy.py``). Written so, it has the simulator,
+the exact chain, experiments and plots of the policies that come with packproof:
 
     packproof simulate examples/four_types.toml --policy examples/own_policies.py:WORST_FIT --servers 200 --until 20
 

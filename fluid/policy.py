@@ -9,14 +9,14 @@ measurements; the policy owns nothing but its state, and never sees time unless 
          |  policy.prepare
          v
       State: a NamedTuple of numpy arrays, nothing else
-      +-------------------------------------------------------+            +-- compiled: theory.compiled.bound(loop, ...)
-      | common part, the same names in every state            |            |   millions of events a second
-      |   counts[L,J] totals[J] slots[J] free[L,R]            |            |
-      |   demands[J,R] generators spans pool[L]               | -- loop ---+-- Python: theory.compiled.plain(loop, ...)
-      |   moves[M,3] done[4]                                  |            |   same seed, same path; every step checked
-      | the policy's own arrays (lists, ranks, tokens, ...)   |            |
-      +-------------------------------------------------------+            +-- fluid.markov: all outcomes of all draws,
-                                                                               the exact law of a small system
+      +-----------------------------------------------------+          +-- compiled: theory.compiled.bound(loop, ...)
+      | common part, the same names in every state          |          |   millions of events a second
+      |   counts[L,J] totals[J] slots[J] free[L,R]          |          |
+      |   demands[J,R] generators spans pool[L]             | -- loop -+-- Python: theory.compiled.plain(loop, ...)
+      |   moves[M,3] done[4]                                |          |   same seed, same path; every step checked
+      | the policy's own arrays (lists, ranks, tokens, ...) |          |
+      +-----------------------------------------------------+          +-- fluid.markov: all outcomes of all draws,
+                                                                           the exact law of a small system
 
       arrival of type j                              departure of type j from server l
         l = place(state, j, draws)                     take(state, l, j)           <- the loop
@@ -45,8 +45,8 @@ Rules
 - Functions are written for numba (`theory.compiled.step`): scalars, arrays by field, no allocation. Where it cannot
   compile them they run as Python.
 - Where a policy must be extended from outside (a table that it fills as sets of types come up), it sets ``done[ASKS]``;
-  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls ``refresh``
-  once more, and goes on.
+  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls
+  ``refresh`` once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
 common part, which the loop raises and the policy lowers as it calls `start`. It also holds ``clocks`` float64[K], the
@@ -153,7 +153,7 @@ class Setting:
         return np.repeat(np.arange(len(self.pool_sizes), dtype=np.int32), self.pool_sizes)
 
 
-def _nothing_to_answer(setting: Setting, state: State) -> State:  # noqa: ARG001 (the interface)
+def _nothing_to_answer(setting: Setting, state: State) -> State:
     return state
 
 

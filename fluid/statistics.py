@@ -145,9 +145,10 @@ def growth(curves: ArrayLike, times: ArrayLike, level: float = 0.95, batches: in
     Parameters
     ----------
     curves : float[R, n] or float[n]
-        The quantity at the given times, one row a replication. Several: a line is fitted to each and the slopes are averaged.
-        One: its increments over equal spans are averaged, which is valid for a process that grows by stationary
-        increments, and conservative for one that is stable (increments of a stable process are negatively correlated).
+        The quantity at the given times, one row a replication. Several: a line is fitted to each and the slopes are
+        averaged. One: its increments over equal spans are averaged, which is valid for a process that grows by
+        stationary increments, and conservative for one that is stable (increments of a stable process are negatively
+        correlated).
     times : float[n]
         Equally spaced.
 

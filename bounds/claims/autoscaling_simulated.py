@@ -1,7 +1,7 @@
 """Claims of the auto-scaling paper on its simulations: Figures 3 and 4 on the four VM types, 5 and 6 on a real trace.
 
-The paper's workload, g(L), L and reward factors are lost; the workload is the worst one of the four types, g(L) = (log L)^1.5. Each
-statistical decision has fixed seeds and a false-alarm rate of at most 1e-6.
+The paper's workload, g(L), L and reward factors are lost; the workload is the worst one of the four types, g(L) = (log
+L)^1.5. Each statistical decision has fixed seeds and a false-alarm rate of at most 1e-6.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def _runs(name: str, scenario: Scenario, count: int) -> list[LossRun]:
 @claim(
     PAPER,
     "figure-3",
-    "As the number of servers grows, the reward of dynamic reservation approaches the global greedy reward: for the four "
+    "As the number of servers grows, the reward of dynamic reservation approaches the global greedy reward: for "
+    "the four "
     "VM types the gap to it, fitted as a power of L over L = 50 ... 1,600 (full: 3,200), falls at least like L^-1/2, "
     "and is below 1% at the largest L.",
     Evidence.statistical,
@@ -57,12 +58,13 @@ def figure_3(level: Level, broken: bool) -> Outcome:
         # groups of replications give points whose scatter is honest about the error of each
         groups = np.array([run.mean_reward for run in runs]).reshape(3, -1).mean(axis=1)
         points += [(log(servers), log(max(limit - reward, 1e-9))) for reward in groups]
-    fitted = slope(*zip(*points, strict=True), 1 - ALARM / 2)
+    fitted = slope([x for x, _ in points], [y for _, y in points], 1 - ALARM / 2)
     last = rewards[-1]
     holds = fitted.high < -0.5 and last.low > 0.99 * limit and last.high < 1.01 * limit
     shown = ", ".join(f"{servers:,}: {found.mean:.3f}" for servers, found in zip(sizes, rewards, strict=True))
     computed = (
-        f"limit {limit:.3f}; reward at L = {shown} (last in [{last.low:.3f}, {last.high:.3f}]); gap ~ L^{fitted.mean:.2f}, "
+        f"limit {limit:.3f}; reward at L = {shown} (last in [{last.low:.3f}, {last.high:.3f}]); gap ~ "
+        f"L^{fitted.mean:.2f}, "
         f"interval [{fitted.low:.2f}, {fitted.high:.2f}]; {count} runs a point, {events:,} events, seed {SEED}"
     )
     return Outcome(computed, Evidence.statistical, bool(holds))
@@ -71,8 +73,10 @@ def figure_3(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-4",
-    "From an empty system, and from one full of the smallest type, the reward of dynamic reservation converges to the global greedy "
-    "reward: for the four VM types on 800 servers it is within 1.5% of it on average over the last third of the time, and "
+    "From an empty system, and from one full of the smallest type, the reward of dynamic reservation converges to "
+    "the global greedy "
+    "reward: for the four VM types on 800 servers it is within 1.5% of it on average over the last third of the "
+    "time, and "
     "further off over the first tenth.",
     Evidence.statistical,
 )
@@ -106,9 +110,7 @@ def _window() -> TaskSystem | None:
     return tasks_of(read_google_table(place)) if place.exists() else None
 
 
-def _on_window(
-    name: str, system: TaskSystem, servers: int, count: int = 1
-) -> list[float]:
+def _on_window(name: str, system: TaskSystem, servers: int, count: int = 1) -> list[float]:
     """Rewards over [1000, 5000] s; only policies that draw differ between runs."""
     given = {"priority": system.priority}
     scenario = Scenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=given, bins=10)
@@ -121,7 +123,8 @@ WITHOUT_DATA = Outcome("no real data: PACKPROOF_DATA holds no google2011_part0_a
 @claim(
     PAPER,
     "figure-5-bound",
-    "On the completed tasks of the trace's first 83 minutes no policy earns more than the assignment program with the jobs of "
+    "On the completed tasks of the trace's first 83 minutes no policy earns more than the assignment program with "
+    "the jobs of "
     "a lossless system: dynamic reservation with and without preemption, power of two choices and first-fit on 50 to "
     "800 servers (reward factors 1, 2, 4 are ours).",
     Evidence.numeric,
@@ -136,7 +139,9 @@ def figure_5_bound(level: Level, broken: bool) -> Outcome:
     for servers in sizes:
         scale = 0.5 if broken else 1.0
         bound = upper_bound(system, int(scale * servers), 1000.0, 5000.0, 10 if level is Level.quick else 100) * scale
-        best = max(_on_window(name, system, servers)[0] for name in ("dra", "dra-preemption", "power-of-d", "first-fit"))
+        best = max(
+            _on_window(name, system, servers)[0] for name in ("dra", "dra-preemption", "power-of-d", "first-fit")
+        )
         holds &= best <= bound * (1 + 1e-6)
         shown.append(f"L = {servers}: best {best:.4f}, bound {bound:.4f}")
     return Outcome("; ".join(shown), Evidence.numeric, bool(holds))
@@ -145,7 +150,8 @@ def figure_5_bound(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-5-order",
-    "On the same window dynamic reservation with preemption earns more than without, and both more than power of two choices, "
+    "On the same window dynamic reservation with preemption earns more than without, and both more than power of "
+    "two choices, "
     "at 50, 100 and 200 servers (the paper's sample of a million tasks is longer than this window).",
     Evidence.refuted,
 )
@@ -169,14 +175,16 @@ def figure_5_order(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-6-preemption",
-    "With rewards and priorities of a system that is short of servers, preemption pays: with the four VM types, the two smaller of "
-    "priority 0, it raises the reward of dynamic reservation above that without, and above power of two choices (600 servers).",
+    "With rewards and priorities of a system that is short of servers, preemption pays: with the four VM types, "
+    "the two smaller of "
+    "priority 0, it raises the reward of dynamic reservation above that without, and above power of two choices "
+    "(600 servers).",
     Evidence.statistical,
 )
 def figure_6_preemption(level: Level, broken: bool) -> Outcome:
     """Compare paired runs; broken: nothing has priority, so nothing is stopped."""
     instance = four_types()
-    priority = dict.fromkeys(instance.names, 0) | ({} if broken else {name: 1 for name in instance.names[2:]})
+    priority = dict.fromkeys(instance.names, 0) | ({} if broken else dict.fromkeys(instance.names[2:], 1))
     count = 16 if level is Level.quick else 40
     scenario = Scenario(instance, 600, 12.0, 4.0, options={"priority": priority}, synchronised=True, bins=10)
     rewards = {name: [run.mean_reward for run in _runs(name, scenario, count)] for name in ("dra", "dra-preemption")}

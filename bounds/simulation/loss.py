@@ -138,9 +138,8 @@ def lines(answer: dict[str, Any]) -> list[str]:
     made += [f"{what} per unit time {shown(answer[key], 5)}" for key, what in rates if answer[key]["mean"]]
     check = answer["warmup_check"]
     if not check["enough"]:
-        made.append(
-            f"the warm-up looks short: reward still drifts (try --warmup {max(check['suggested'], answer['until'] / 2):g})"
-        )
+        longer = max(check["suggested"], answer["until"] / 2)
+        made.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
     for row in answer.get("log", []):
         where = f" server {row['server']}" if "server" in row else ""
         to = f" -> {row['to']}" if "to" in row else ""

@@ -14,8 +14,8 @@
     workload = [0.9, 1.0]               # factors of the instance's workload, optional
     reservation = ["(log L)^1.5", "log L"]      # any field of [simulation] may vary
 
-What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the instance hold
-where the grid does not say otherwise.
+What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
+instance hold where the grid does not say otherwise.
 """
 
 from __future__ import annotations
@@ -142,9 +142,7 @@ def read_grid(path: str | Path) -> Grid:
     cells = []
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
-        cell = _document(
-            fields, Path(path).parent, instance, simulation, {**fixed, **chosen}, (until, warmup, seed)
-        )
+        cell = _document(fields, Path(path).parent, instance, simulation, {**fixed, **chosen}, (until, warmup, seed))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied))

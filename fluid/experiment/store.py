@@ -1,7 +1,7 @@
 """The store: one SQLite file, one row a cell, committed as it completes.
 
-Only the process that drives an experiment writes, under a lock that ends with it, however it ends. Write-ahead logging keeps
-every committed row through a kill; the file must lie on a local disk.
+Only the process that drives an experiment writes, under a lock that ends with it, however it ends. Write-ahead logging
+keeps every committed row through a kill; the file must lie on a local disk.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ class Store:
         if application != APPLICATION and (application or tables):
             raise InputError(f"{self.path}: expected a store of experiments, found another program's database")
         if version > VERSION:
-            raise InputError(f"{self.path}: expected a store of version {VERSION}, found {version}: use a newer packproof")
+            raise InputError(
+                f"{self.path}: expected a store of version {VERSION}, found {version}: use a newer packproof"
+            )
 
     def _locked(self) -> int:
         import fcntl

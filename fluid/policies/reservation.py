@@ -1,7 +1,7 @@
 """Dynamic reservation (DRA), Algorithm 2 of the auto-scaling paper, with and without preemption.
 
-After every admission and departure the Greedy Placement Algorithm runs on the jobs in service plus a reservation g(L) of
-each type; empty servers are reassigned towards its output, servers are ranked, and the newest server of each
+After every admission and departure the Greedy Placement Algorithm runs on the jobs in service plus a reservation g(L)
+of each type; empty servers are reassigned towards its output, servers are ranked, and the newest server of each
 configuration whose rank is beyond the first unmatched stage is drained: no job is placed there, and each departure
 elsewhere pulls one of its jobs out.
 

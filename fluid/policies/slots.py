@@ -1,9 +1,9 @@
 """Servers by configuration and free slot, for policies that reserve: linked lists, so each step is O(1) in the servers.
 
-Servers of a configuration stand in the order in which they were assigned to it, the newest first. The oldest of them, as
-many as the greedy placement wants, are *effective*, the newer ones surplus; the border between the two moves by single
-servers. Beside that order each server is in one list of its class (configuration, effective or not) for every type of
-which it has a free slot, and in one more while it is empty.
+Servers of a configuration stand in the order in which they were assigned to it, the newest first. The oldest of them,
+as many as the greedy placement wants, are *effective*, the newer ones surplus; the border between the two moves by
+single servers. Beside that order each server is in one list of its class (configuration, effective or not) for every
+type of which it has a free slot, and in one more while it is empty.
 
 ::
 
@@ -25,8 +25,8 @@ from fluid.policies.bitset import discard, insert
 from theory.compiled import step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
-"""Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and then
-two links (next, previous) for each of the J + 1 lists."""
+"""Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and
+then two links (next, previous) for each of the J + 1 lists."""
 
 NOBODY = -1
 """No server."""

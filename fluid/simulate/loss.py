@@ -192,8 +192,8 @@ def run_loss(
 
     Notes
     -----
-    Work per event does not grow with the number of servers (event list: log of the jobs in service). Memory per server with
-    dynamic reservation: 4 (11 + 5 J) bytes, and with the jump chain 4 bytes a job; see `benchmarks/simulate.py`.
+    Work per event does not grow with the number of servers (event list: log of the jobs in service). Memory per server
+    with dynamic reservation: 4 (11 + 5 J) bytes, and with the jump chain 4 bytes a job; see `benchmarks/simulate.py`.
     """
     if policy.model != "loss":
         raise InputError(f"--policy: {policy.name} is no policy of loss systems")

@@ -1,4 +1,4 @@
-"""Tasks of a trace as jobs of a loss system: types by priority class and rounded size (auto-scaling paper, Section 7.2)."""
+"""Tasks of a trace as jobs of a loss system: types by priority class and rounded size (auto-scaling paper, 7.2)."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
 
     Notes
     -----
-    Size is the largest requested share; only tasks that finished inside the trace are kept, as in the paper, so durations
-    are biased down.
+    Size is the largest requested share; only tasks that finished inside the trace are kept, as in the paper, so
+    durations are biased down.
     """
     kept = single_resource(completed(trace).arrivals)
     exponent, level = powers_of_half(kept, finest), priority_classes(kept)
@@ -82,10 +82,10 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
 def upper_bound(system: TaskSystem, servers: int, warmup: float, until: float, spans: int = 100) -> float:
     """Bound the time-average reward per server of any policy over [warmup, until].
 
-    The jobs in service never exceed those of a system that loses none, so at each moment the reward is at most the optimum
-    of the assignment program for the latter's jobs; that optimum is concave in the jobs, so its average over a span of
-    time is at most its value at their average. More spans, a sharper bound. Source: auto-scaling paper, Section 7.2 (the
-    program), and Jensen's inequality.
+    The jobs in service never exceed those of a system that loses none, so at each moment the reward is at most the
+    optimum of the assignment program for the latter's jobs; that optimum is concave in the jobs, so its average over a
+    span of time is at most its value at their average. More spans, a sharper bound. Source: auto-scaling paper,
+    Section 7.2 (the program), and Jensen's inequality.
     """
     program = AssignmentProgram(system.instance)
     edges = np.linspace(warmup, until, spans + 1)

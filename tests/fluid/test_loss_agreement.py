@@ -1,4 +1,4 @@
-"""Loss systems against mathematics: Erlang, Poisson, Kaufman-Roberts, exact chains, Little; conservation at every event.
+"""Loss systems against mathematics: Erlang, Poisson, Kaufman-Roberts, exact chains, Little; conservation.
 
 Every statistical test has its seed fixed and a false-alarm rate of at most 1e-6, shared among its parameter sets.
 """
@@ -120,7 +120,12 @@ SYSTEMS: list[tuple[str, Instance, int, dict[str, Any]]] = [
     ("dra", additive([12], [[5], [7]], [1, 1], [1, 1]), 3, {"reservation": 1}),
     ("dra", explicit([[1, 0, 0], [0, 1, 0], [1, 1, 1]], [2, 1, 2], ["1/2", 1, "1/2"]), 2, {"reservation": 0}),
     ("dra", additive([3], [[1], [2]], [1, 3], [2, 1]), 2, {"reservation": 0, "placement": "worst-ranked"}),
-    ("dra-preemption", additive([2], [[1], [2]], [1, 3], [1, "1/2"]), 3, {"reservation": 1, "priority": {"t1": 0, "t2": 1}}),
+    (
+        "dra-preemption",
+        additive([2], [[1], [2]], [1, 3], [1, "1/2"]),
+        3,
+        {"reservation": 1, "priority": {"t1": 0, "t2": 1}},
+    ),
     ("first-fit", pooled([(1, [3]), (1, [2])], [[2], [1]], [2, 1], ["1/2", 1]), 4, {}),
 ]
 
@@ -139,7 +144,9 @@ def test_exact_chain(case: int) -> None:
     for j, value in enumerate(law.blocking):
         found = mean_interval([blocking(run, j) for run in runs], level)
         assert found.holds(value), (j, found, value)
-    moves = [(run.measures.migrations[run.first :].sum() + run.measures.preempted[run.first :].sum()) / 2450 for run in runs]
+    moves = [
+        (run.measures.migrations[run.first :].sum() + run.measures.preempted[run.first :].sum()) / 2450 for run in runs
+    ]
     assert mean_interval(moves, level).holds(law.move_rate) or max(moves) == law.move_rate == 0
 
 
@@ -154,14 +161,12 @@ def test_exact_chain_can_fail() -> None:
 
 
 def test_little() -> None:
-    """Jobs in service = accepted per unit time x mean service, for each type and law, run by run within its interval."""
+    """Jobs in service = accepted per unit time x mean service, for each type and law, within its interval."""
     instance = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])
     for i, law in enumerate(LAWS):
         runs = replicate("dra", Scenario(instance, 20, 300.0, 30.0, service=law, bins=10), 30, 500 + i)
         for j in range(4):
-            gaps = [
-                run.jobs[run.first :, j].mean() - run.measures.accepted[run.first :, j].sum() / 270 for run in runs
-            ]
+            gaps = [run.jobs[run.first :, j].mean() - run.measures.accepted[run.first :, j].sum() / 270 for run in runs]
             assert mean_interval(gaps, 1 - ALARM / 16).holds(0.0), (law, j)
 
 
@@ -230,7 +235,7 @@ def test_parts_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_list_of_jobs() -> None:
-    """A trace by hand: two servers of one slot; the third job finds both taken, the fourth a slot freed at that moment."""
+    """A trace by hand: two servers of one slot; the third job finds both taken, the fourth a slot freed just then."""
     jobs = JobList(np.array([1.0, 2.0, 3.0, 5.0]), np.zeros(4, np.int32), np.array([4.0, 5.0, 1.0, 1.0]))
     run = run_loss(policy("first-fit"), Scenario(additive([1], [[1]]), 2, 10.0, 0.0, jobs=jobs, log=20), 1)
     rows = run.measures.log[: run.measures.logged[0], [0, 1, 3]].tolist()
