@@ -43,6 +43,11 @@ def step(function: Function) -> Function:
     return _compiled(function, "step", {"_nrt": False, "forceinline": True})
 
 
+def routine(function: Function) -> Function:
+    """Compile a step that is long and called seldom: once, instead of at every place that calls it."""
+    return _compiled(function, "routine", {"_nrt": False})
+
+
 def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Function:
     source = cast(FunctionType, function)
     source.__dict__["is_kernel"] = kind
@@ -110,8 +115,9 @@ def _as_python(function: Function) -> Function:
 
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How a function was compiled: as a step, or (plain Python included) as a kernel."""
-    return step if _source(function).__dict__.get("is_kernel") == "step" else kernel
+    """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
+    kinds = {"step": step, "routine": routine}
+    return kinds.get(_source(function).__dict__.get("is_kernel", ""), kernel)
 
 
 def _rebuilt(

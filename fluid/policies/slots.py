@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from fluid.policies.bitset import discard, insert
-from theory.compiled import step
+from theory.compiled import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
 """Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and
@@ -123,7 +123,7 @@ def freed(state: Any, server: int, j: int) -> None:
         _mark(state, c, j)
 
 
-@step
+@routine
 def _turn(state: Any, server: int, e: int) -> None:
     """Make a server effective (1) or surplus (0): it changes all its lists."""
     c = state.rows[server, CONFIGURATION]
@@ -150,8 +150,13 @@ def _turn(state: Any, server: int, e: int) -> None:
 @step
 def set_effective(state: Any, c: int, target: int) -> None:
     """Move the border so that the `target` oldest servers of a configuration are effective."""
-    if state.effective[c] == target:
-        return
+    if state.effective[c] != target:
+        _shift(state, c, target)
+
+
+@routine
+def _shift(state: Any, c: int, target: int) -> None:
+    """Turn servers one by one from the border on."""
     while state.effective[c] < target:
         border = state.border[c]
         server = state.oldest[c] if border < 0 else state.rows[border, NEWER]
@@ -166,7 +171,7 @@ def set_effective(state: Any, c: int, target: int) -> None:
     mark_all(state, c)
 
 
-@step
+@routine
 def assign(state: Any, server: int, c: int) -> None:
     """Reassign an empty server to a configuration, as its newest and effective server.
 

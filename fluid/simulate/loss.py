@@ -228,7 +228,7 @@ def run_loss(
             if progress is not None:
                 progress(float(measures.now[0]), int(measures.events[0]))
     except KeyboardInterrupt:
-        if measures.bin[0] <= first:
+        if measures.now[0] <= edges[first]:
             raise
         interrupted = True
         measures = _cut(measures)
@@ -244,12 +244,12 @@ def _sequence(seed: np.random.SeedSequence | int) -> np.random.SeedSequence:
 
 
 def _cut(measures: Measures) -> Measures:
-    """Keep the bins that are complete."""
-    bins = int(measures.bin[0])
+    """Keep the bins that were reached; the last one ends now."""
+    bins = int(measures.bin[0]) + 1
     fields = {name: getattr(measures, name) for name in measures._fields}
     for name, array in fields.items():
         if name == "edges":
-            fields[name] = array[: bins + 1]
+            fields[name] = np.append(array[:bins], measures.now)
         elif name not in ("now", "bin", "events", "log", "logged"):
             fields[name] = array[:bins]
     return Measures(**fields)
