@@ -1,0 +1,76 @@
+"""The policies by name, for the simulator, the exact chain, experiments and the command line."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from fluid.policy import Policy
+from theory.errors import InputError
+
+HOMES = {
+    "dra": "fluid.policies.reservation:DRA",
+    "dra-preemption": "fluid.policies.preemption:DRA_PREEMPTION",
+    "power-of-d": "fluid.policies.sampling:POWER_OF_D",
+    "static": "fluid.policies.static:STATIC",
+    "first-fit": "fluid.policies.fits:FIRST_FIT",
+    "best-fit": "fluid.policies.best:BEST_FIT",
+    "nonpreemptive": "fluid.policies.queue.nonpreemptive:NONPREEMPTIVE",
+    "max-weight-local": "fluid.policies.queue.local:MAX_WEIGHT_LOCAL",
+    "randomized-sampling": "fluid.policies.queue.tokens:RANDOMIZED_SAMPLING",
+    "bf-j": "fluid.policies.slotted.bestfit:BF_J",
+    "bf-s": "fluid.policies.slotted.bestfit:BF_S",
+    "bf-js": "fluid.policies.slotted.bestfit:BF_JS",
+    "vqs": "fluid.policies.slotted.virtual:VQS",
+    "vqs-bf": "fluid.policies.slotted.virtual_bestfit:VQS_BF",
+    "max-weight": "fluid.policies.slotted.maxweight:MAX_WEIGHT",
+    "fifo-ff": "fluid.policies.slotted.fifo:FIFO_FF",
+}
+"""Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
+
+
+@cache
+def policy(name: str) -> Policy:
+    """Return a policy by name, or an author's own as ``FILE.py:NAME``.
+
+    Raises
+    ------
+    InputError
+        Unknown name, a file that cannot be read or run, or a name in it that is no `Policy`.
+
+    Examples
+    --------
+    >>> policy("first-fit").model
+    'loss'
+    """
+    if ".py:" in name:
+        return _own(name)
+    if name not in HOMES:
+        raise InputError(f"--policy: expected one of {', '.join(HOMES)}, or FILE.py:NAME, got {name!r}")
+    module, _, attribute = HOMES[name].partition(":")
+    found: Policy = getattr(import_module(module), attribute)
+    return found
+
+
+def _own(name: str) -> Policy:
+    path, _, attribute = name.rpartition(":")
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise InputError(f"--policy: {path}: expected a Python file")
+    spec = spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise InputError(f"--policy: {path}: expected a Python file")
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"--policy: {path} does not run: {type(error).__name__}: {error}") from None
+    found = getattr(module, attribute, None)
+    if not isinstance(found, Policy):
+        known = [name for name, value in vars(module).items() if isinstance(value, Policy)]
+        raise InputError(
+            f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
+        )
+    return found

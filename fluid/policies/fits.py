@@ -1,0 +1,80 @@
+"""First-fit: the first server, by number, that has room."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.policies.bitset import discard, empty_sets, insert, least
+from fluid.policy import Policy, Setting, common, fits
+from theory.compiled import step
+
+
+class FirstFitState(NamedTuple):
+    """The common part, and for each type the set of servers with room for it (see `fluid.policies.bitset`)."""
+
+    counts: NDArray[np.int32]
+    totals: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    free: NDArray[np.int64]
+    demands: NDArray[np.int64]
+    generators: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    pool: NDArray[np.int32]
+    moves: NDArray[np.int32]
+    done: NDArray[np.int64]
+    room: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    touched_: NDArray[np.int64]
+
+
+def prepare(setting: Setting) -> FirstFitState:
+    """Make the state of first-fit; any number of pools."""
+    base = common(setting)
+    room, levels = empty_sets(len(setting.instance.types), setting.servers)
+    state = FirstFitState(**base, room=room, levels=levels, touched_=np.full(1, -1))
+    _fill(state)
+    return state
+
+
+@step
+def _fill(state: FirstFitState) -> None:
+    for server in range(len(state.counts)):
+        _update(state, server)
+
+
+@step
+def _update(state: FirstFitState, server: int) -> None:
+    for j in range(len(state.totals)):
+        if fits(state, server, j):
+            insert(state.room, state.levels, j, server)
+        else:
+            discard(state.room, state.levels, j, server)
+
+
+@step
+def place(state: FirstFitState, job_type: int, draws: Any) -> int:
+    """Return the first server with room."""
+    server = least(state.room, state.levels, job_type)
+    state.touched_[0] = server
+    return server
+
+
+@step
+def depart(state: FirstFitState, server: int, job_type: int, draws: Any) -> None:
+    """Remember whose room has changed."""
+    state.touched_[0] = server
+
+
+@step
+def refresh(state: FirstFitState, draws: Any) -> bool:
+    """Bring the sets of servers with room up to date."""
+    if state.touched_[0] >= 0:
+        _update(state, state.touched_[0])
+        state.touched_[0] = -1
+    return False
+
+
+FIRST_FIT = Policy("first-fit", "loss", prepare, place, depart, refresh, about="the first server, by number, with room")

@@ -1,0 +1,197 @@
+"""Algorithm 1 of paper 004: each server keeps a configuration, stalls when it has grown too light, and renews it when empty."""
+
+from __future__ import annotations
+
+from math import tanh
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.policies.bitset import discard, empty_sets, insert, least
+from fluid.policies.options import Options
+from fluid.policies.queue.oracle import heaviest, oracle
+from fluid.policy import Policy, Setting, common, start
+from theory.compiled import step
+from theory.errors import InputError
+
+BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5
+"""Places in ``rule``."""
+
+
+class NonpreemptiveState(NamedTuple):
+    """The common part, the queues, the oracle (`fluid.policies.queue.oracle.Oracle`), and of each server:
+
+    Attributes
+    ----------
+    configuration : int32[L, J]
+        Slots while it is active.
+    active : int64[L]
+        1 active, 0 stalled.
+    stalled : int64[1]
+        Number of stalled servers.
+    vacant : int64[J, W]
+        Active servers with an empty slot of each type (`fluid.policies.bitset`).
+    rule : float64[6]
+        See `BETA`; beta = BETA (P + (1 - P) tanh(Z sum Q)) q(s), (29), with q(s) = 1 - FALL s for a share s < CUT of
+        stalled servers and 0 from there (6.4); EARLY: whether 6.3 is in force.
+    """
+
+    counts: NDArray[np.int32]
+    totals: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    free: NDArray[np.int64]
+    demands: NDArray[np.int64]
+    generators: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    pool: NDArray[np.int32]
+    moves: NDArray[np.int32]
+    done: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    clocks: NDArray[np.float64]
+    table: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    room: NDArray[np.int64]
+    need: NDArray[np.int64]
+    share: NDArray[np.float64]
+    best_: NDArray[np.int32]
+    left_: NDArray[np.int64]
+    configuration: NDArray[np.int32]
+    active: NDArray[np.int64]
+    stalled: NDArray[np.int64]
+    vacant: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    rule: NDArray[np.float64]
+
+
+def prepare(setting: Setting) -> NonpreemptiveState:
+    """Make the state of Algorithm 1; several pools are servers of several kinds.
+
+    Options: ``beta`` (0.9), ``p`` (-0.05) and ``z`` (0.005) of (29), p = 1 for a constant beta; ``cut`` (0.1) and
+    ``fall`` (1) of q(s), cut = 2 and fall = 0 for none; ``early`` (true) for 6.3; ``oracle``.
+    """
+    options = Options(setting.options)
+    beta = options.number("beta", 0.9, least=0.0, most=1.0)
+    rule = np.array(
+        [
+            beta,
+            options.number("p", -0.05, most=1.0),
+            options.number("z", 0.005, least=0.0),
+            options.number("cut", 0.1, least=0.0),
+            options.number("fall", 1.0, least=0.0, most=1.0),
+            float(options.flag("early", True)),
+        ]
+    )
+    helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
+    options.finish()
+    if setting.initial is not None and setting.initial.any():
+        raise InputError("initial: expected empty servers for nonpreemptive")
+    types = len(setting.instance.types)
+    vacant, levels = empty_sets(types, setting.servers)
+    state = NonpreemptiveState(
+        **common(setting, resources=False, room=most_starts(setting)),
+        waiting=np.zeros(types, np.int64),
+        clocks=np.zeros(0),
+        **helper._asdict(),
+        configuration=np.zeros((setting.servers, types), np.int32),
+        active=np.zeros(setting.servers, np.int64),
+        stalled=np.full(1, setting.servers),
+        vacant=vacant,
+        levels=levels,
+        rule=rule,
+    )
+    for server in range(setting.servers):
+        heaviest(state, state.pool[server])
+        _activate(state, server)
+    return state
+
+
+def most_starts(setting: Setting) -> int:
+    """Return room for the moves of one event: all slots of one server, and a margin."""
+    types = range(len(setting.instance.types))
+    return 16 + max(sum(pool.space.most(j) for j in types) for pool in setting.instance.pools)
+
+
+@step
+def _activate(state: NonpreemptiveState, server: int) -> None:
+    """Give a stalled server the configuration in ``best_`` and fill it from the queues."""
+    state.active[server] = 1
+    state.stalled[0] -= 1
+    for j in range(len(state.waiting)):
+        state.configuration[server, j] = state.best_[j]
+        while state.counts[server, j] < state.best_[j] and state.waiting[j] > 0:
+            state.waiting[j] -= 1
+            start(state, j, server)
+        if state.counts[server, j] < state.best_[j]:
+            insert(state.vacant, state.levels, j, server)
+
+
+@step
+def beta_now(state: NonpreemptiveState) -> float:
+    """Return beta for the queues and the share of stalled servers as they are."""
+    rule = state.rule
+    stalled = state.stalled[0] / len(state.active)
+    if stalled >= rule[CUT]:
+        return 0.0
+    waiting = 0
+    for j in range(len(state.waiting)):
+        waiting += state.waiting[j]
+    growing = rule[P] + (1.0 - rule[P]) * tanh(rule[Z] * waiting)
+    return float(rule[BETA] * growing * (1.0 - rule[FALL] * stalled))
+
+
+@step
+def place(state: NonpreemptiveState, job_type: int, draws: Any) -> int:
+    """Return the first server with an empty slot of the type."""
+    server = least(state.vacant, state.levels, job_type)
+    if server >= 0 and state.counts[server, job_type] + 1 == state.configuration[server, job_type]:
+        discard(state.vacant, state.levels, job_type, server)
+    return server
+
+
+@step
+def depart(state: NonpreemptiveState, server: int, job_type: int, draws: Any) -> None:
+    """Stall the server if its configuration is too light (5), else refill the slot; renew a stalled server's when empty."""
+    types = len(state.waiting)
+    best = -1
+    if state.active[server] == 1:
+        best = heaviest(state, state.pool[server])
+        weight = 0
+        for j in range(types):
+            weight += state.waiting[j] * state.configuration[server, j]
+        if weight < beta_now(state) * best:
+            state.active[server] = 0
+            state.stalled[0] += 1
+            for j in range(types):
+                discard(state.vacant, state.levels, j, server)
+        elif state.waiting[job_type] > 0:
+            state.waiting[job_type] -= 1
+            start(state, job_type, server)
+        else:
+            insert(state.vacant, state.levels, job_type, server)
+    if state.active[server] == 0:
+        if best < 0:
+            heaviest(state, state.pool[server])
+        empty = below = True
+        for j in range(types):
+            empty = empty and state.counts[server, j] == 0
+            below = below and state.counts[server, j] <= state.best_[j]
+        if empty or (below and state.rule[EARLY] != 0.0):
+            _activate(state, server)
+
+
+@step
+def refresh(state: NonpreemptiveState, draws: Any) -> bool:
+    """Do nothing: servers act when a job leaves them."""
+    return False
+
+
+NONPREEMPTIVE = Policy(
+    "nonpreemptive",
+    "queue",
+    prepare,
+    place,
+    depart,
+    refresh,
+    about="Algorithm 1 of paper 004: active and stalled periods, r-max weight configurations",
+)

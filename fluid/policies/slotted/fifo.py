@@ -1,0 +1,49 @@
+"""FIFO-FF (paper 001, VII-B): the first job in the queue goes to the first server that has room, or everybody waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fluid.policies.options import Options
+from fluid.policies.slotted.bestfit import place_nowhere, server_depart
+from fluid.policies.slotted.state import SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
+from fluid.policy import Policy
+from theory.compiled import step
+
+FifoState = state_type("FifoState", "rooms")
+"""``rooms``: tree over servers of residuals."""
+
+
+def prepare(setting: SlottedSetting) -> Any:
+    """Make the state of FIFO-FF."""
+    Options(setting.options).finish()
+    rooms = new_tree(setting.servers)
+    for server in range(setting.servers):
+        set_leaf(rooms, server, setting.capacity)
+    return FifoState(**shared(setting, ordered=True), rooms=rooms)
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Start the job that came first, if a server has room for it."""
+    job_class = greatest_in(state.heads, 0, len(state.sizes))
+    if job_class < 0:
+        return False
+    server = first_at_least(state.rooms, 0, state.sizes[job_class])
+    if server < 0:
+        return False
+    begin(state, job_class, server)
+    set_leaf(state.rooms, server, state.free[server])
+    return True
+
+
+FIFO_FF = Policy(
+    "fifo-ff",
+    "slotted",
+    prepare,
+    place_nowhere,
+    server_depart,
+    refresh,
+    about="first in, first out, on the first server with room",
+)

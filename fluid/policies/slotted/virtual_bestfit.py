@@ -1,0 +1,111 @@
+"""VQS-BF (paper 001, VI): the configurations of VQS, filled by the largest jobs that fit, the rest of the server by Best-Fit.
+
+Choices as in `fluid.policies.slotted.virtual`; sizes count as they are. The jobs of the other queue in a server are those
+it holds, however they came there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.policies.bitset import greatest_upto
+from fluid.policies.options import Options
+from fluid.policies.slotted.bestfit import fill, place_nowhere
+from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
+from fluid.policies.slotted.state import SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
+from fluid.policies.slotted.trees import first_at_least, new_tree, set_leaf
+from fluid.policies.slotted.virtual import heaviest_row, spans_of
+from fluid.policy import MOVES, Policy
+from theory.compiled import step
+
+HybridState = state_type("HybridState", "table", "spans", "active", "held", "rooms", "cursor")
+"""As `fluid.policies.slotted.virtual.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
+``rooms`` int64[2P]: tree over servers of residuals."""
+
+
+def prepare(setting: SlottedSetting) -> Any:
+    """Make the state of VQS-BF. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
+    options = Options(setting.options)
+    levels = int(options.number("partition", depth(setting.sizes, setting.capacity), least=2, most=40))
+    options.finish()
+    queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
+    rooms = new_tree(setting.servers)
+    for server in range(setting.servers):
+        set_leaf(rooms, server, setting.capacity)
+    return HybridState(
+        **shared(setting, queue_of=queue_of, queues=2 * levels),
+        table=reduced_configurations(levels),
+        spans=spans_of(queue_of, 2 * levels),
+        active=np.full(setting.servers, -1),
+        held=np.zeros((setting.servers, 2 * levels), np.int64),
+        rooms=rooms,
+        cursor=np.zeros(1, np.int64),
+    )
+
+
+@step
+def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+    """Free the room; a server that is empty loses its configuration."""
+    state.held[server, state.queue_of[job_class]] -= 1
+    set_leaf(state.rooms, server, state.free[server])
+    if state.jobs[server] == 0:
+        state.active[server] = -1
+
+
+@step
+def _largest_of(state: Any, queue: int, room: int) -> int:
+    """Return the largest class of a virtual queue that waits and fits so much room, -1 if there is none."""
+    most = min(classes_upto(state, room), state.spans[queue, 1]) - 1
+    found = greatest_upto(state.words, state.levels, 0, most)
+    return found if found >= state.spans[queue, 0] else -1
+
+
+@step
+def _start(state: Any, job_class: int, server: int) -> None:
+    begin(state, job_class, server)
+    state.held[server, state.queue_of[job_class]] += 1
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Let the next server, by number, that some waiting job fits take jobs: (i) queue 1, (ii) the other queue, (iii) any."""
+    smallest = smallest_waiting(state)
+    server = -1
+    if smallest >= 0:
+        server = first_at_least(state.rooms, state.cursor[0], state.sizes[smallest])
+    if server < 0:
+        state.cursor[0] = 0
+        return False
+    if state.active[server] < 0:
+        state.active[server] = heaviest_row(state)
+    row = state.active[server]
+    if state.table[row, 0] == 1:
+        job_class = _largest_of(state, 1, state.free[server])
+        if job_class >= 0:
+            _start(state, job_class, server)
+    queue, most = state.table[row, 1], state.table[row, 2]
+    while state.held[server, queue] < most:
+        job_class = _largest_of(state, queue, state.free[server])
+        if job_class < 0 or state.done[MOVES] == len(state.moves):
+            break
+        _start(state, job_class, server)
+    before = state.done[MOVES]
+    finished = fill(state, server)
+    for started in range(before, state.done[MOVES]):
+        state.held[server, state.queue_of[state.moves[started, 0]]] += 1
+    state.cursor[0] = server + 1 if finished else server
+    set_leaf(state.rooms, server, state.free[server])
+    return True
+
+
+VQS_BF = Policy(
+    "vqs-bf",
+    "slotted",
+    prepare,
+    place_nowhere,
+    depart,
+    refresh,
+    about="VQS whose servers take the largest jobs that fit and fill up by Best-Fit",
+)

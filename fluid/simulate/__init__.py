@@ -1,0 +1,1 @@
+"""Event-driven simulators: loss systems here, queues and slotted queues beside them."""

@@ -1,0 +1,158 @@
+"""Runs of a queue: the loop fed with jobs and with room, in parts, so that it can be interrupted and watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.policy import MOVES, Policy, State, copied
+from fluid.simulate import heap as events
+from fluid.simulate.measures import bin_edges
+from fluid.simulate.queue import lines as queues
+from fluid.simulate.queue import loop
+from fluid.simulate.queue.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Jobs
+from fluid.simulate.queue.measures import QueueMeasures, new_measures
+from fluid.simulate.streams import Stream
+from theory.compiled import bound, plain
+
+PART = 1 << 18
+"""Events between two looks at the clock on the wall; no part of what a seed means."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a queue has measured, and its state at the end.
+
+    Attributes
+    ----------
+    measures : QueueMeasures
+    state : NamedTuple
+    seconds : float
+        Time in the loop.
+    """
+
+    measures: QueueMeasures
+    state: State
+    seconds: float
+
+
+def loop_of(policy: Policy, *, compiled: bool = True, **others: Callable[..., Any]) -> Callable[..., int]:
+    """Return the event loop of a policy; ``others`` stand for other names of the loop, such as ``observe``."""
+    functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh, "ring": policy.ring}
+    if compiled and not others:
+        return _compiled_loop(*functions.values())
+    return (bound if compiled else plain)(loop.run, **functions, **others)
+
+
+@cache
+def _compiled_loop(*functions: Callable[..., Any]) -> Callable[..., int]:
+    return bound(loop.run, **dict(zip(("place", "depart", "refresh", "ring"), functions, strict=True)))
+
+
+def simulate_queue(
+    policy: Policy,
+    state: State,
+    stream: Stream,
+    until: float,
+    warmup: float,
+    seed: np.random.SeedSequence | int,
+    *,
+    bins: int = 200,
+    log: int = 0,
+    compiled: bool = True,
+    say: Callable[[float], None] | None = None,
+    **others: Callable[..., Any],
+) -> Run:
+    """Run a queue from an empty system to a horizon.
+
+    Parameters
+    ----------
+    policy : Policy
+        Of model ``queue``.
+    state : NamedTuple
+        From ``policy.prepare``; copied, not changed.
+    stream : Stream
+    until, warmup : float
+        Horizon, and the time from which averages are taken.
+    seed : SeedSequence or int
+        Of what the policy draws.
+    bins, log : int
+        Bins of time after the warm-up, and rows of the event log.
+    compiled : bool
+        False: the same loop as plain Python, the same path.
+    say : callable, optional
+        Told the time that is reached, now and then.
+    others : callable
+        Names of the loop to be replaced, such as ``observe``.
+    """
+    from time import perf_counter
+
+    run = loop_of(policy, compiled=compiled, **others)
+    draws = np.random.Generator(np.random.PCG64(seed))
+    state = copied(state)
+    edges, first = bin_edges(until, warmup, bins)
+    measures = new_measures(edges, first, len(state.totals), log)
+    jobs = Jobs(events.new_heap(2 * len(state.moves) + 1024), queues.new_lines(len(state.totals)))
+    coming = Coming(np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(2, np.int64))
+    seconds = 0.0
+    while True:
+        begin = perf_counter()
+        status = run(state, jobs, coming, measures, draws, PART)
+        seconds += perf_counter() - begin
+        if status == FINISHED:
+            return Run(measures, state, seconds)
+        if status == NEEDS_JOBS:
+            coming = next_chunk(stream)
+        elif status == NEEDS_ROOM:
+            jobs = _with_room(jobs, len(state.moves))
+        elif say is not None:
+            say(float(measures.now[0]))
+
+
+def next_chunk(stream: Stream) -> Coming:
+    """Return the next chunk of a stream, or the note that none follows."""
+    chunk = next(stream, None)
+    if chunk is None:
+        return Coming(np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.array([0, 1]))
+    return Coming(chunk.time, chunk.type, chunk.work, np.zeros(2, np.int64))
+
+
+def _with_room(jobs: Jobs, margin: int) -> Jobs:
+    calendar, lines = jobs
+    if calendar.size[0] + margin >= len(calendar.time):
+        calendar = events.enlarged(calendar)
+    if lines.free[0] < 0:
+        lines = queues.enlarged(lines)
+    return Jobs(calendar, lines)
+
+
+def conserve(state: State, jobs: Jobs, measures: QueueMeasures) -> None:
+    """Assert what must hold after every event (to be put in the place of ``observe``, in Python).
+
+    Every job that came waits, is in service or has gone; lines and queues agree; no server is over its capacity; the
+    policy's moves are carried out; nobody's clock goes back.
+    """
+    waiting: NDArray[np.int64] = measures.arrivals.sum(axis=0) - measures.starts.sum(axis=0)
+    serving = measures.starts.sum(axis=0) - measures.ends.sum(axis=0)
+    assert (waiting == state.waiting).all(), "jobs that came and did not start wait"
+    assert (serving == state.totals).all(), "jobs that started and did not end are in service"
+    assert (state.counts.sum(axis=0) == state.totals).all(), "the totals are those of the servers"
+    assert (state.counts >= 0).all()
+    assert (state.free >= 0).all(), "no server is over its capacity"
+    assert state.done[MOVES] == 0
+    assert jobs.calendar.size[0] == state.totals.sum(), "each job in service has its end in the calendar"
+    held = jobs.calendar.what[: jobs.calendar.size[0]]
+    assert (np.bincount(held, minlength=state.counts.size) == state.counts.ravel()).all()
+    assert (jobs.calendar.time[: len(held)] >= measures.now[0]).all()
+    for j, expected in enumerate(state.waiting):
+        at, length, before = jobs.lines.first[j], 0, -1.0
+        while at >= 0:
+            assert jobs.lines.arrival[at] >= before, "a line is in the order of arrival"
+            before = float(jobs.lines.arrival[at])
+            at, length = jobs.lines.after[at], length + 1
+        assert length == expected

@@ -1,0 +1,95 @@
+"""A trace: who came when, wanted what, and stayed how long, in whole microseconds and whole units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+MICROSECONDS = 1_000_000
+"""Ticks a second: all times of a trace are whole microseconds after it opens."""
+
+
+class Outcome(IntEnum):
+    """How a stay in service ended; `censored` means that the trace ended first."""
+
+    finish = 0
+    kill = 1
+    evict = 2
+    fail = 3
+    censored = 4
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Tasks in the order of their arrival.
+
+    Attributes
+    ----------
+    resources : tuple of str, length R
+    unit : tuple of Fraction, length R
+        What one unit of `demand` stands for.
+    arrival : int64[n]
+        Microseconds after the trace opens, nondecreasing; -1 for a task that runs when it opens (warm start).
+    duration : int64[n]
+        Microseconds in service, of a task that runs at time 0 those that are left; at least 0. Of a censored task the
+        time seen, a lower bound.
+    outcome : int64[n]
+        An `Outcome` each.
+    attempt : int64[n]
+        0 for a task's first run.
+    demand : int64[n, R]
+        Exact, in units.
+    label : int64[n]
+        The priority (Google), the place of the quality of service in `labels` (Alibaba) or of the type (plain CSV).
+    labels : tuple of str
+        Names of the labels where they are names; empty where a label is a number.
+    notes : tuple of str
+        What was dropped, assumed and done, one sentence each.
+    """
+
+    resources: tuple[str, ...]
+    unit: tuple[Fraction, ...]
+    arrival: NDArray[np.int64]
+    duration: NDArray[np.int64]
+    outcome: NDArray[np.int64]
+    attempt: NDArray[np.int64]
+    demand: NDArray[np.int64]
+    label: NDArray[np.int64]
+    labels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return len(self.arrival)
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which tasks run when the trace opens."""
+        return self.arrival < 0
+
+    @property
+    def censored(self) -> NDArray[np.bool_]:
+        """Which tasks are still there when it ends."""
+        return np.equal(self.outcome, Outcome.censored)
+
+    def only(self, chosen: NDArray[np.bool_], note: str) -> Trace:
+        """Keep the chosen tasks, and say why."""
+        return replace(
+            self,
+            arrival=self.arrival[chosen],
+            duration=self.duration[chosen],
+            outcome=self.outcome[chosen],
+            attempt=self.attempt[chosen],
+            demand=self.demand[chosen],
+            label=self.label[chosen],
+            notes=(*self.notes, f"{note}: {int(chosen.sum()):,} of {len(self):,} tasks kept"),
+        )
+
+    @property
+    def arrivals(self) -> Trace:
+        """The tasks that arrive after it opens."""
+        return self.only(~self.present, "arrivals after time 0")
