@@ -18,7 +18,7 @@ from theory.errors import InputError
 PAPERS = ("autoscaling", "ps-dsf", "packproof")
 """Papers by name; ``packproof`` stands for results of our own."""
 
-MODULES = ("autoscaling", "autoscaling_simulated", "own", "sharing", "own_sharing")
+MODULES = ("autoscaling", "autoscaling_simulated", "autoscaling_fluid", "own", "sharing", "own_sharing")
 """Where the claims stand: importing one registers its claims."""
 
 

@@ -23,7 +23,7 @@ EMPTY = 1e-12
 LEAST = 1e-6
 """A smaller mean occupancy counts as none."""
 
-FASTEST = 1e4
+FASTEST = 1e2
 """Servers a unit of time: as fast as servers are freed that are nearly surely empty."""
 
 
@@ -118,8 +118,9 @@ def emptying_rates(
 
     Notes
     -----
-    Above `MOST_STATES` joint contents the chain is not solved (`is_exact` tells). Instead each configuration is taken
-    to see the departures that its forerunners let pass on average, as if independent of its own content.
+    Above `MOST_STATES` joint contents the chain is not solved (`is_exact` tells), nor where slots are full by chance.
+    Instead each configuration is taken to see the departures that its forerunners let pass on average, as if
+    independent of its own content.
 
     Examples
     --------
@@ -132,9 +133,10 @@ def emptying_rates(
     held = [(np.array(k) > 0) & (occupancy > 0) for k in configurations]
     if not held or (np.sum(held, axis=0) <= 1).all():  # no type in two of them: they do not meet
         return [emptying_rate(k, rates, occupancy) for k in configurations]
+    partly = bool(((occupancy > 0) & (occupancy < 1)).any())  # a mean as it is: not worth a chain
     stuck = rates <= 0  # a type that never departs stops whoever holds it: no single stationary law
     empty = any(not one.any() for one in held)
-    if empty or (np.any(held, axis=0) & stuck).any() or joint_contents(configurations) > MOST_STATES:
+    if partly or empty or (np.any(held, axis=0) & stuck).any() or joint_contents(configurations) > MOST_STATES:
         return _thinned(configurations, rates, occupancy)
     return _joint(configurations, rates, occupancy)
 

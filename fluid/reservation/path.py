@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,9 +21,11 @@ PRECISION = 1e-11
 
 MOST_SWITCHES = 100_000
 
-FLICKER, HOLD, LONGEST_HOLD = 1e-7, 1e-3, 2e-2
+FLICKER, HOLD, LONGEST_HOLD = 1e-5, 1e-3, 2e-2
 """Where eight modes in a row last less than the first, the fluid slides between modes of which none is the mean: it is
 then held in each for the second, slowly growing to the third, and the path is not exact."""
+
+Values = Callable[[float], NDArray[np.float64]]
 
 State = tuple[Vector, Masses]
 """Jobs per server, float64[J], and the fraction of servers in each configuration."""
@@ -45,7 +47,7 @@ class Segment:
         self._model, self._arrivals, self._rates = model, arrivals, rates
         self._jobs, self._masses = state
         self._target = arrivals / model.service
-        self._dense: list[tuple[float, Callable[[float], NDArray[np.float64]]]] = []
+        self._dense: list[tuple[float, Values]] = []
 
     def state(self, time: float, draining: NDArray[np.float64] | None = None) -> State:
         """Return jobs and masses at a time of the segment."""
@@ -92,8 +94,11 @@ class Segment:
     def exact(self, time: float) -> bool:
         """Return whether nothing here is a mean but what is one in the limit."""
         mode = self.mode
-        if self.held or mode.kind == "mixed" or not is_exact(mode.asked):
-            return False
+        return not self.held and mode.kind != "mixed" and is_exact(mode.asked) and self._full_drains(time)
+
+    def _full_drains(self, time: float) -> bool:
+        """Return whether every server that drains is known to be full as its turn comes, where that matters."""
+        mode = self.mode
         if mode.kind == "tracking" and not mode.drains:
             return True
         chance = occupancy(self._model, mode, *self.state(time))
@@ -141,22 +146,48 @@ class Segment:
         return after
 
     def _integrate(self, horizon: float) -> None:
-        from scipy.integrate import DOP853
-
-        def slope(time: float, draining: NDArray[np.float64]) -> NDArray[np.float64]:
-            moving = self.velocity(self.state(time, draining))
-            return np.array([moving[k] for k in self.mode.drains])
-
-        solver = DOP853(slope, self.start, self._initial(), horizon, rtol=1e-9, atol=1e-11)
-        while solver.status == "running":
-            solver.step()
-            self._dense.append((float(solver.t), solver.dense_output()))
-            grid = np.linspace(float(solver.t_old), float(solver.t), 4)
-            for before, after in pairwise(grid):
+        """Follow the draining configurations to the first switch, or to the horizon."""
+        for start, stop, values in self._steps(horizon):
+            self._dense.append((stop, values))
+            for before, after in pairwise(np.linspace(start, stop, 4)):
                 if not self.held and self._decide(float(after)) != self.mode:
                     self.stop = self._first_switch(float(before), float(after))
                     return
         self.stop = horizon
+
+    def _slope(self, time: float, draining: NDArray[np.float64]) -> NDArray[np.float64]:
+        moving = self.velocity(self.state(time, draining))
+        return np.array([moving[k] for k in self.mode.drains])
+
+    def _steps(self, horizon: float) -> Iterator[tuple[float, float, Values]]:
+        """Yield (from, to, values between): of high order where draining servers are full, else plain steps.
+
+        Where contents are means the right-hand side has corners at which a solver with error control creeps.
+        """
+        if self._full_drains(self.start):
+            from scipy.integrate import DOP853
+
+            solver = DOP853(self._slope, self.start, self._initial(), horizon, rtol=1e-9, atol=1e-11)
+            while solver.status == "running":
+                solver.step()
+                yield float(solver.t_old), float(solver.t), solver.dense_output()
+            return
+        rate = float(self._model.service.max())
+        time, width, at = self.start, 0.002 / rate, self._initial()
+        while time < horizon:
+            step = min(width, horizon - time)
+            first = self._slope(time, at)
+            second = self._slope(time + step / 2, np.maximum(at + step / 2 * first, 0.0))
+            third = self._slope(time + step / 2, np.maximum(at + step / 2 * second, 0.0))
+            fourth = self._slope(time + step, np.maximum(at + step * third, 0.0))
+            after = np.maximum(at + step / 6 * (first + 2 * second + 2 * third + fourth), 0.0)
+            end = time + step if step < horizon - time else horizon
+            yield time, end, _straight(time, at, end, after)
+            time, at, width = end, after, min(1.05 * width, 0.05 / rate)
+
+
+def _straight(start: float, first: Vector, stop: float, last: Vector) -> Values:
+    return lambda time: first + (last - first) * ((time - start) / (stop - start))
 
 
 @dataclass(frozen=True)

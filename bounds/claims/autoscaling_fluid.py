@@ -1,0 +1,254 @@
+"""Claims of the auto-scaling paper on its fluid limit: paths, their end, the Lyapunov function, convergence as a rate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import log
+
+import numpy as np
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims.autoscaling import PAPER
+from bounds.claims.families import dynamic_instance, four_types
+from fluid.crosscheck import crosscheck
+from fluid.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
+from fluid.reservation import FluidPath, Reservation, fluid_path, minimum_rates, state_of
+from fluid.reservation.path import State
+from fluid.simulate.options import Expression
+from theory.configurations import maximal
+from theory.greedy import MaxRewards
+from theory.instance import additive
+from theory.servers import greedy_placement, max_jobs
+
+SEED = 514
+SLOPES = (-0.8, -0.35)
+"""A distance that falls like L^-1/2, with g/L and the largest of many fluctuations on top."""
+
+
+def _random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
+    """Draw systems: servers in up to three random maximal configurations, their slots partly full."""
+    rows = maximal(model.instance.pools[0].space)
+    states = []
+    for _ in range(count):
+        chosen = generator.permutation(len(rows))[:3]
+        shares = generator.dirichlet(np.ones(len(chosen)))
+        assignment = {tuple(rows[i].tolist()): float(x) for i, x in zip(chosen, shares, strict=True)}
+        jobs, masses = state_of(model, assignment)
+        states.append((jobs * generator.uniform(0, 1, len(jobs)), masses))
+    return states
+
+
+@claim(
+    PAPER,
+    "theorem-6.1",
+    "From any initial state the fluid paths of dynamic reservation converge to the global greedy assignment: random "
+    "instances with unequal service rates, from the empty system to 1e-6 and from random states to 1e-4.",
+    Evidence.numeric,
+)
+def theorem_6_1(level: Level, broken: bool) -> Outcome:
+    """Follow paths for 40 mean service times of the slowest type; broken: compare with the greedy assignment of half the workload."""
+    instances, states = (4, 1) if level is Level.quick else (20, 5)
+    generator, worst = np.random.default_rng(SEED), [0.0, 0.0]
+    for seed in range(instances):
+        instance = dynamic_instance(seed)
+        model = Reservation(instance)
+        goal = Reservation(instance.with_workload([rho / 2 for rho in instance.workload])) if broken else model
+        wanted = {s.configurations[0]: float(s.fraction) for s in goal.equilibrium.stages}
+        until = 40.0 / float(model.service.min())
+        for start in [None, *_random_states(model, generator, states)]:
+            jobs, masses = fluid_path(model, until, start).state(until)
+            away = max(abs(masses.get(k, 0.0) - share) for k, share in wanted.items()) if wanted else 0.0
+            away = max(away, float(np.abs(jobs - np.array([float(y) for y in goal.equilibrium.served])).max()))
+            worst[start is not None] = max(worst[start is not None], away)
+    computed = f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
+    return Outcome(computed, Evidence.numeric, bool(worst[0] < 1e-6 and worst[1] < 1e-4))
+
+
+@claim(
+    PAPER,
+    "lemma-5.9",
+    "Whatever the initial state, y_j <= rho_j + eps for all types after the time max_j log(K / eps) / mu_j.",
+    Evidence.numeric,
+)
+def lemma_5_9(level: Level, broken: bool) -> Outcome:
+    """Follow paths from random states to that time; broken: a third of the time."""
+    count = 3 if level is Level.quick else 40
+    generator, eps, kept, total = np.random.default_rng(SEED), 1e-3, 0, 0
+    for seed in range(count):
+        instance = dynamic_instance(seed)
+        model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
+        time = log(max_jobs(instance) / eps) / float(model.service.min()) * (1 / 3 if broken else 1)
+        full = state_of(model, {tuple(maximal(instance.pools[0].space)[0].tolist()): 1.0})
+        for start in [full, *_random_states(model, generator, 1)]:
+            jobs = fluid_path(model, time, start).jobs([time])[0]
+            kept += bool((jobs <= model.workload + eps).all())
+            total += 1
+    return Outcome(f"{kept} of {total} paths, eps = {eps:g}", Evidence.numeric, kept == total)
+
+
+@claim(
+    PAPER,
+    "prop-5.10",
+    "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - mu_j "
+    "y_j (equation (40), with the types that drive the stages).",
+    Evidence.numeric,
+)
+def proposition_5_10(level: Level, broken: bool) -> Outcome:
+    """Differentiate paths numerically between switches; broken: departures are left out."""
+    worst, points, step = 0.0, 0, 1e-5
+    for seed in range(5 if level is Level.quick else 25):
+        model = Reservation(dynamic_instance(seed))
+        path = fluid_path(model, 8.0)
+        for segment in path.segments:
+            if segment.stop - segment.start < 0.01 or segment.mode.kind == "mixed":
+                continue
+            for time in np.linspace(segment.start + 2 * step, segment.stop - 2 * step, 5):
+                (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-step, 0.0, step))
+                velocity = model.workload * model.service - (0 if broken else 1) * model.service * jobs
+                for i, stage in enumerate(segment.mode.followed):
+                    if not all(f.moves for f in segment.mode.followed[: i + 1]) or stage.driver < 0:
+                        continue
+                    ahead = [f.configuration for f in segment.mode.followed[: i + 1]]
+                    moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
+                    worst = max(worst, abs(moved - velocity[stage.driver]))
+                    points += 1
+    return Outcome(f"{points} points, largest difference {worst:.1e}", Evidence.numeric, bool(worst < 1e-4))
+
+
+@claim(
+    PAPER,
+    "prop-6.2",
+    "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights that "
+    "fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
+    Evidence.certified,
+)
+def proposition_6_2(level: Level, broken: bool) -> Outcome:
+    """Check the duals in rationals; broken: weights that fall by one in a hundred."""
+    count = 60 if level is Level.quick else 600
+    ratio = Fraction(101, 100) if broken else None
+    proved = sum(is_unique_maximiser(i, lyapunov(i, ratio)) for i in map(dynamic_instance, range(count)))
+    return Outcome(f"{proved} of {count} instances", Evidence.certified, proved == count)
+
+
+@claim(
+    PAPER,
+    "prop-6.3",
+    "The Lyapunov function rises along fluid paths once no type has more jobs than its workload, up to its maximum at "
+    "the greedy assignment.",
+    Evidence.numeric,
+)
+def proposition_6_3(level: Level, broken: bool) -> Outcome:
+    """Sample it along paths; broken: the weights in the opposite order."""
+    count, falls, points = (3 if level is Level.quick else 30), 0.0, 0
+    for seed in range(count):
+        instance = dynamic_instance(seed)
+        model, v = Reservation(instance), lyapunov(instance)
+        if broken:
+            v = Lyapunov(v.configurations, tuple(reversed(v.weights)), v.penalty)
+        rows = maximal(instance.pools[0].space)
+        few = np.minimum(model.workload, rows[0])
+        for start in (None, state_of(model, {tuple(rows[0].tolist()): 1.0}, few.tolist())):
+            path = fluid_path(model, 10.0, start)
+            values = [v.value(model, *path.state(float(t))) for t in np.linspace(0.0, 10.0, 81)]
+            falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
+            points += len(values)
+    return Outcome(f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-6))
+
+
+@claim(
+    PAPER,
+    "lemma-d.1",
+    "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most (K + "
+    "1)^(i - 1) and no more (the printed constant is lost; this one is derived): random systems, one event at a time.",
+    Evidence.certified,
+)
+def lemma_d_1(level: Level, broken: bool) -> Outcome:
+    """Compare placements before and after an event; broken: a bound that is one less."""
+    generator, count, servers = np.random.default_rng(SEED), (150 if level is Level.quick else 3000), 997
+    kept, largest = 0, 0
+    for seed in range(count):
+        instance = dynamic_instance(seed % 40)
+        rewards, most = MaxRewards(instance), max_jobs(instance)
+        jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 1 for rho in instance.workload]
+        changed = list(jobs)
+        changed[int(generator.integers(len(jobs)))] += int(generator.choice([-1, 1]))
+        placed = [
+            greedy_placement(instance.with_workload([Fraction(n, servers) for n in numbers]), servers, rewards)
+            for numbers in (jobs, changed)
+        ]
+        used = [{s.configurations[0]: s.servers[0] for s in p.stages} for p in placed]
+        order = sorted(set(used[0]) | set(used[1]), key=lambda k: max(_place(p, k) for p in placed))
+        fine = True
+        for i, k in enumerate(order):
+            moved = abs(used[0].get(k, 0) - used[1].get(k, 0))
+            largest = max(largest, moved)
+            fine &= moved <= (most + 1) ** i - broken
+        kept += fine
+    return Outcome(f"{kept} of {count} events, largest change {largest}", Evidence.certified, kept == count)
+
+
+def _place(placement: object, configuration: tuple[int, ...]) -> int:
+    stages = [s.configurations[0] for s in placement.stages]  # type: ignore[attr-defined]
+    return stages.index(configuration) if configuration in stages else -1
+
+
+@claim(
+    PAPER,
+    "prop-5.4",
+    "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of |Y_j/L - "
+    "y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining does not limit the path and where it does.",
+    Evidence.statistical,
+)
+def proposition_5_4(level: Level, broken: bool) -> Outcome:
+    """Fit log distance on log L, g = (log L)^2; broken: the limit with the simplified drain rates."""
+    sizes = [500, 2000, 8000] if level is Level.quick else [1000, 5000, 20000, 100000]
+    runs = 3 if level is Level.quick else 8
+    plain = additive([4], [[1], [2]], rewards=[3, 2], workload=[1, 3])
+    slow = replace(plain, types=(plain.types[0], replace(plain.types[1], service_rate=Fraction(1, 2))))
+    limiting = additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"])
+    shown, good = [], True
+    for name, instance in (("tracking", slow), ("draining", limiting)):
+
+        def simplified(one: object, times: np.ndarray) -> np.ndarray:
+            path: FluidPath = fluid_path(Reservation(one), float(times[-1]), rates=minimum_rates)  # type: ignore[arg-type]
+            return path.jobs(times)
+
+        check = crosscheck(
+            instance,
+            sizes,
+            10.0,
+            runs,
+            options={"reservation": Expression("(log L)^2")},
+            seed=SEED,
+            bins=500,
+            limit=simplified if broken else None,
+        )
+        rate = check.rate
+        good &= SLOPES[0] <= rate.mean <= SLOPES[1] and float(check.distances[-1].max()) < 0.05
+        far = ", ".join(f"{d:.4f}" for d in check.distances.mean(axis=1))
+        shown.append(f"{name}: {far} at L = {sizes}, slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
+    return Outcome("; ".join(shown) + f"; {runs} runs each, seed {SEED}", Evidence.statistical, good)
+
+
+@claim(
+    PAPER,
+    "section-7-path",
+    "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, first "
+    "fills the servers, then follows the greedy map to the greedy reward 1796/13.",
+    Evidence.numeric,
+)
+def section_7_path(level: Level, broken: bool) -> Outcome:
+    """Follow the path; broken: twice the workload."""
+    del level
+    instance = four_types()
+    if broken:
+        instance = instance.with_workload([2 * rho for rho in instance.workload])
+    model = Reservation(instance)
+    path = fluid_path(model, 40.0)
+    reward = float(path.rewards([40.0])[0])
+    near = path.time_within(0.01)
+    kinds = [s.mode.kind for s in path.segments][:2]
+    computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
+    good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
+    return Outcome(computed, Evidence.numeric, good)
