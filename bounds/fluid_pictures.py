@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bounds.fluid_report import sample_times
 from bounds.pictures import GREEDY, MARK, PALETTE, figure, save
-from fluid.reservation import FluidPath
+from fluid.lyapunov import lyapunov
+from fluid.reservation import FluidPath, Reservation, fluid_path
+from fluid.reservation.path import State
+from theory.configurations import maximal
+
+if TYPE_CHECKING:
+    from fluid.crosscheck import CrossCheck
 
 MOST_DRAWN = len(PALETTE)
 
@@ -43,4 +51,54 @@ def picture_of_path(path: FluidPath, target: str | Path, points: int = 400) -> N
         axes.set_xlim(0, path.until)
         for time in path.switches[:20]:
             axes.axvline(time, color=MARK, ls=":", lw=0.8)
+    save(made, target)
+
+
+def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
+    """Draw jobs of the fluid path within bands of simulated ones, and the distance against the number of servers."""
+    names = check.instance.names
+    made, axes = figure(13.0, 4.2, 3)
+    smallest, largest = 0, len(check.servers) - 1
+    for axis, i in ((axes[0], smallest), (axes[1], largest)):
+        runs = check.simulated[i]
+        for j in range(min(len(names), MOST_DRAWN)):
+            low, high = runs[:, :, j].min(axis=0), runs[:, :, j].max(axis=0)
+            axis.fill_between(check.times, low, high, color=PALETTE[j], alpha=0.35, lw=0)
+            axis.plot(check.times, check.fluid[:, j], color=PALETTE[j], lw=1.5, label=names[j])
+        axis.set(xlabel="time", ylabel="jobs per server", xlim=(0, check.times[-1]), ylim=(0, None))
+        axis.set_title(f"{check.servers[i]:,} servers: fluid path, range of {len(runs)} runs", fontsize=10)
+    axes[0].legend(fontsize=8, frameon=False)
+    sizes = np.repeat(check.servers, check.distances.shape[1])
+    axes[2].loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
+    rate = check.rate
+    middle = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
+    axes[2].loglog(check.servers, middle, color="black", lw=1, label=f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
+    axes[2].set(xlabel="servers L", ylabel="sup |Y/L - y|")
+    axes[2].legend(frameon=False, fontsize=9)
+    save(made, target)
+
+
+def picture_of_phases(model: Reservation, starts: Sequence[State], until: float, target: str | Path) -> None:
+    """Draw paths of a two-type system from several states, its region, its configurations, and V along the paths."""
+    made, (left, right) = figure(11.0, 4.6, 2)
+    rows = maximal(model.instance.pools[0].space)
+    corners = np.array(sorted((r.tolist() for r in rows)), dtype=float)
+    left.plot([0, *corners[:, 0], corners[-1, 0]], [corners[0, 1], *corners[:, 1], 0], color=MARK, lw=1)
+    left.plot(corners[:, 0], corners[:, 1], "s", color=MARK, ms=4, label="maximal configurations")
+    function = lyapunov(model.instance)
+    times = np.linspace(0.0, until, 300)
+    for i, start in enumerate(starts):
+        path = fluid_path(model, until, start)
+        jobs = path.jobs(times)
+        left.plot(jobs[:, 0], jobs[:, 1], color=PALETTE[i % len(PALETTE)], lw=1.5)
+        left.plot(*jobs[0], "o", color=PALETTE[i % len(PALETTE)], ms=4)
+        values = [function.value(model, *path.state(float(t))) for t in times]
+        right.plot(times, values, color=PALETTE[i % len(PALETTE)], lw=1.5)
+    end = [float(y) for y in model.equilibrium.served]
+    left.plot(*end, "*", color="black", ms=12, label="greedy assignment")
+    left.plot(*model.workload, "x", color="black", ms=8, label="workload")
+    names = model.instance.names
+    left.set(xlabel=f"jobs of {names[0]} per server", ylabel=f"jobs of {names[1]} per server", xlim=(0, None), ylim=(0, None))
+    left.legend(fontsize=8, frameon=False)
+    right.set(xlabel="time", ylabel="Lyapunov function V", xlim=(0, until))
     save(made, target)

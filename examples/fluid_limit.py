@@ -1,0 +1,44 @@
+"""The fluid limit of dynamic reservation beside simulations, where draining limits the path.
+
+Two small types share servers with a large one that is worth more; all servers fill with small jobs first, and have to be
+drained for the large ones, at the rate of the slowest of three Erlang times. Simulated paths approach the fluid one like
+L^-1/2; the limit with the simplified drain rate stays off. Run ``python -m examples.fluid_limit [PICTURE.png]``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from bounds.fluid_pictures import picture_of_crosscheck
+from fluid.crosscheck import crosscheck, reservation_limit
+from fluid.reservation import minimum_rates
+from fluid.simulate.options import Expression
+from theory.instance import Instance, additive
+
+SIZES = (500, 2000, 8000, 32000)
+
+
+def simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
+    """Return the path with drain rates ``min_j mu_j y_j / k_j``."""
+    return reservation_limit(instance, times, minimum_rates)
+
+
+def main(picture: str | None = None, sizes: tuple[int, ...] = SIZES) -> tuple[float, float]:
+    """Print the distances and return the fitted slopes: of the exact limit, and of the simplified one."""
+    instance = additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"])
+    options = {"reservation": Expression("(log L)^2")}
+    rates = []
+    for name, limit in (("exact", None), ("simplified", simplified)):
+        check = crosscheck(instance, sizes, 10.0, 4, options=options, limit=limit, bins=500)
+        far = ", ".join(f"{d:.4f}" for d in check.distances.mean(axis=1))
+        print(f"{name:10s} limit: distance {far} at L = {', '.join(map(str, sizes))}; slope {check.rate.mean:.2f}")
+        rates.append(check.rate.mean)
+        if limit is None and picture is not None:
+            picture_of_crosscheck(check, picture)
+    return rates[0], rates[1]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
