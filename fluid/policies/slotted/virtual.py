@@ -15,7 +15,7 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SOON, WAITING, SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import SIZE, SOON, WAITING, SlottedSetting, begin, shared, state_type
 from fluid.policies.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
@@ -78,7 +78,7 @@ def heaviest_row(state: Any) -> int:
 
 @step
 def _counted(state: Any, job_class: int) -> int:
-    size, least = state.sizes[job_class], state.least_size[0]
+    size, least = state.lines[job_class, SIZE], state.least_size[0]
     return int(size if size > least else least)
 
 

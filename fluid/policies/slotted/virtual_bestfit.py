@@ -14,7 +14,7 @@ from fluid.policies.bitset import greatest_upto
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import fill, place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
+from fluid.policies.slotted.state import SIZE, SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
 from fluid.policies.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.policies.slotted.virtual import heaviest_row, spans_of
 from fluid.policy import MOVES, Policy
@@ -74,7 +74,7 @@ def refresh(state: Any, draws: Any) -> bool:
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.sizes[smallest])
+        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
     if server < 0:
         state.cursor[0] = 0
         return False

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policies.slotted.state import SOON, WAITING, with_places
+from fluid.policies.slotted.state import COUNT, FIRST, SOON, WAITING, with_places
 from fluid.policy import MOVES, Policy, State, copied
 from fluid.simulate.heap import Heap, enlarged, new_heap
 from fluid.simulate.measures import bin_edges
@@ -112,15 +112,15 @@ def conserve(state: State, places: Places, ends: Heap, measures: SlottedMeasures
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
     held = ends.what[: ends.size[0]]
-    np.add.at(by_group[0], measures.group, state.waiting)
+    np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
     np.add.at(by_group[1], measures.group[held % classes], 1)
-    np.add.at(by_group[2], measures.group, state.waiting * state.sizes)
+    np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
     np.add.at(by_group[3], measures.group[held % classes], state.sizes[held % classes])
     assert (by_group == measures.inside).all(), "what is counted as inside is inside"
     assert (came - began == by_group[0]).all(), "jobs that came and did not start wait"
     assert (began - gone == by_group[1]).all(), "jobs that started and did not end are in service"
     assert state.done[MOVES] == 0
-    assert state.counters[WAITING] == state.waiting.sum()
+    assert state.counters[WAITING] == state.lines[:, COUNT].sum()
     used = np.zeros(len(state.free), np.int64)
     np.add.at(used, held // classes, state.sizes[held % classes])
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
@@ -128,14 +128,14 @@ def conserve(state: State, places: Places, ends: Heap, measures: SlottedMeasures
     assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
     assert (ends.time[: len(held)] > measures.now[0]).all(), "whatever is due has ended"
     for c in range(classes):
-        at, length, before = state.first[c], 0, -1
+        at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:
             assert state.number[at] > before, "a line is in the order of arrival"
             before, at, length = state.number[at], state.after[at], length + 1
-        assert length == state.waiting[c]
+        assert length == state.lines[c, COUNT]
         assert bool(state.words[0, c >> 5] >> (c & 31) & 1) == (length > 0), "the set is that of the classes that wait"
     if len(state.queue_of):
         queues = np.zeros(len(state.queues), np.int64)
-        np.add.at(queues, state.queue_of, state.waiting)
+        np.add.at(queues, state.queue_of, state.lines[:, COUNT])
         assert (queues == state.queues).all(), "virtual queues are as long as their lines"
     assert state.done[SOON] in (0, 1)
