@@ -36,8 +36,9 @@ Rules
   loop reads the rows, changes its lists of jobs and its measurements alike, and clears them. There is room for
   ``len(moves)`` rows between two clearings: ``refresh`` returns True where it needs another call to go on.
 - Jobs of one type on one server are exchangeable to a policy: which of them moves is the loop's choice.
-- ``draws`` is a numpy Generator in a simulator. Policies draw by ``draws.integers(0, n)`` only, so that the exact chain
-  can hand in a stand-in that branches over all n outcomes; one that draws otherwise can be simulated, not enumerated.
+- ``draws`` is a numpy Generator in a simulator. Policies draw by ``one_of(draws, n)``, uniform on 0, ..., n - 1, and by
+  ``draws.random() < p``: the exact chain hands in a stand-in that branches over the outcomes of these two. A policy
+  that draws otherwise can be simulated, not enumerated.
 - Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `key`).
@@ -308,6 +309,12 @@ def take(state: Common, server: int, job_type: int) -> None:
 
 
 @step
+def one_of(draws: Any, number: int) -> int:
+    """Draw one of 0, ..., number - 1, each with the same probability (up to 2^-53 number)."""
+    return int(draws.random() * number)
+
+
+@step
 def move(state: Common, job_type: int, source: int, target: int) -> None:
     """Migrate a job of a type from one server to another."""
     take(state, source, job_type)
@@ -340,11 +347,13 @@ def _write(state: Common, job_type: int, source: int, target: int) -> None:
     state.done[MOVES] = row + 1
 
 
+@step
 def nothing_to_depart(state: State, server: int, job_type: int, draws: Any) -> None:
     """Do nothing when a job leaves: for policies without memory."""
 
 
-def nothing_to_refresh(state: State, draws: Any) -> bool:  # noqa: ARG001 (the interface)
+@step
+def nothing_to_refresh(state: State, draws: Any) -> bool:
     """Do nothing after an event: for policies that only place."""
     return False
 

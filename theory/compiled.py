@@ -36,8 +36,8 @@ def step(function: Function) -> Function:
     """Compile a function of arrays and scalars that allocates nothing: inlined, and without reference counts.
 
     Counting references costs two atomic operations for each array of a state at each call; an event loop over a state of
-    a dozen arrays is twenty times faster without. A step may be called from a kernel and the other way round; one that
-    makes an array does not compile.
+    a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes arrays,
+    since what it calls is compiled in its way.
     """
     return _compiled(function, "step", {"_nrt": False, "forceinline": True})
 
@@ -55,13 +55,15 @@ def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Functi
         source.__qualname__ = name
 
 
-def bound(function: Function, **functions: Callable[..., Any]) -> Function:
+def bound(function: Function, *, allocating: bool = False, **functions: Callable[..., Any]) -> Function:
     """Copy a kernel, with other functions under the given names wherever it or what it calls uses them.
 
     Parameters
     ----------
     function : callable
-        A kernel, or a Python function.
+        A kernel or a step, or a Python function.
+    allocating : bool
+        Whether the functions make arrays: what calls them is then compiled as kernels, even where it was steps.
     functions : callable
         What each name shall mean. Plain functions are compiled, in the way of ``function``.
 
@@ -79,9 +81,9 @@ def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> twice(1), bound(twice, step=lambda x: 10 * x)(1)
     (3, 100)
     """
-    finish = _finish_of(function)
+    finish = kernel if allocating else _finish_of(function)
     compiled = {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
-    return cast(Function, _rebuilt(function, compiled))
+    return cast(Function, _rebuilt(function, compiled, kernel if allocating else None))
 
 
 def plain(function: Function, **functions: Callable[..., Any]) -> Function:
@@ -95,8 +97,15 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> hasattr(plain(step), "py_func"), plain(step)(Fraction(1, 2))
     (False, Fraction(3, 2))
     """
-    sources = {name: _rebuilt(other, {}, as_python=True) for name, other in functions.items()}
-    return cast(Function, _rebuilt(function, sources, as_python=True))
+    sources = {
+        name: _rebuilt(other, {}, _as_python) if isinstance(_source(other), FunctionType) else other
+        for name, other in functions.items()
+    }
+    return cast(Function, _rebuilt(function, sources, _as_python))
+
+
+def _as_python(function: Function) -> Function:
+    return function
 
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,9 +114,14 @@ def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rebuilt(
-    function: Callable[..., Any], functions: dict[str, Callable[..., Any]], *, as_python: bool = False
+    function: Callable[..., Any],
+    functions: dict[str, Callable[..., Any]],
+    finish: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """Copy a function and those it reaches that change, innermost first; the same object where nothing changes."""
+    """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
+
+    Copies are compiled as their originals were, or all by `finish`.
+    """
     done: dict[int, Callable[..., Any]] = {}
 
     def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,7 +131,7 @@ def _rebuilt(
             for name, callee in _callees(source):
                 if name not in functions and callee is not one and rebuild(callee) is not callee:
                     changed[name] = rebuild(callee)
-            if not changed and (one is source or not as_python):
+            if not changed and (one is source or finish is not _as_python):
                 done[id(one)] = one
             else:
                 copy = FunctionType(
@@ -129,7 +143,7 @@ def _rebuilt(
                 )
                 copy.__kwdefaults__ = source.__kwdefaults__
                 copy.__qualname__, copy.__doc__ = source.__qualname__, source.__doc__
-                done[id(one)] = copy if as_python else _finish_of(one)(copy)
+                done[id(one)] = (finish or _finish_of(one))(copy)
         return done[id(one)]
 
     return rebuild(function)

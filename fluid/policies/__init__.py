@@ -1,8 +1,11 @@
-"""The policies by name: one place that the simulator, the exact chain, experiments and the command line look them up."""
+"""The policies by name: one place for the simulator, the exact chain, experiments and the command line to look them up."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 from fluid.policy import Policy
 from theory.errors import InputError
@@ -28,21 +31,44 @@ HOMES = {
 """Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
 
 
+@cache
 def policy(name: str) -> Policy:
-    """Return a policy by name.
+    """Return a policy by name, or an author's own as ``FILE.py:NAME``.
 
     Raises
     ------
     InputError
-        Unknown name.
+        Unknown name, a file that cannot be read or run, or a name in it that is no `Policy`.
 
     Examples
     --------
     >>> policy("first-fit").model
     'loss'
     """
+    if ".py:" in name:
+        return _own(name)
     if name not in HOMES:
-        raise InputError(f"--policy: expected one of {', '.join(HOMES)}, got {name!r}")
+        raise InputError(f"--policy: expected one of {', '.join(HOMES)}, or FILE.py:NAME, got {name!r}")
     module, _, attribute = HOMES[name].partition(":")
     found: Policy = getattr(import_module(module), attribute)
+    return found
+
+
+def _own(name: str) -> Policy:
+    path, _, attribute = name.rpartition(":")
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise InputError(f"--policy: {path}: expected a Python file")
+    spec = spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise InputError(f"--policy: {path}: expected a Python file")
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"--policy: {path} does not run: {type(error).__name__}: {error}") from None
+    found = getattr(module, attribute, None)
+    if not isinstance(found, Policy):
+        known = [name for name, value in vars(module).items() if isinstance(value, Policy)]
+        raise InputError(f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}")
     return found

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policies import reservation
+
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.reservation import answer, arrays, drained, settled
+from fluid.policies.reservation import depart as depart_by_reservation
+from fluid.policies.reservation import place as place_by_reservation
+from fluid.policies.reservation import refresh as refresh_by_reservation
 from fluid.policies.slots import freed
 from fluid.policy import MOVES, Policy, Setting, stop
 from theory.compiled import step
@@ -89,8 +92,10 @@ def prepare(setting: Setting) -> PreemptionState:
     for row, j in enumerate(victims):
         for server in np.flatnonzero(made["counts"][:, j]):
             insert(held, levels, row, server)
-    state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
-    return settled(setting, state, ids, reservation.refresh, answer)
+    state = PreemptionState(
+        **made, priority=priority, size=size, victims=victims, held=held, held_levels=levels
+    )
+    return settled(setting, state, ids, refresh_by_reservation, answer)
 
 
 @step
@@ -111,7 +116,7 @@ def place(state: PreemptionState, job_type: int, draws: Any) -> int:
     Stops the smallest first, from drained servers before others, until their total size reaches g(L) times the size of
     the refused job, or none is left.
     """
-    server = reservation.place(state, job_type, draws)
+    server = place_by_reservation(state, job_type, draws)
     if server >= 0 or state.priority[job_type] == 0:
         return server
     wanted = state.reserve[0] * state.size[job_type]
@@ -133,7 +138,7 @@ def place(state: PreemptionState, job_type: int, draws: Any) -> int:
 @step
 def depart(state: PreemptionState, server: int, job_type: int, draws: Any) -> None:
     """Let dynamic reservation pull a job in; follow who holds victims."""
-    reservation.depart(state, server, job_type, draws)
+    depart_by_reservation(state, server, job_type, draws)
     _follow(state, server, job_type)
     if state.done[MOVES] > 0:
         _follow(state, state.moves[0, 1], job_type)
@@ -144,7 +149,7 @@ def refresh(state: PreemptionState, draws: Any) -> bool:
     """Classify and reassign; follow who holds victims."""
     if state.touched_[0] >= 0:
         _follow(state, state.touched_[0], state.touched_[1])
-    return bool(reservation.refresh(state, draws))
+    return bool(refresh_by_reservation(state, draws))
 
 
 DRA_PREEMPTION = Policy(

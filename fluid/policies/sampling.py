@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Policy, Setting, common, fits, nothing_to_depart, nothing_to_refresh
+from fluid.policy import Policy, Setting, common, fits, nothing_to_depart, nothing_to_refresh, one_of
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive, Space
@@ -69,7 +69,7 @@ def place(state: SamplingState, job_type: int, draws: Any) -> int:
     """Return the least loaded of d random servers (drawn with replacement, the first of equals) if the job fits there."""
     best, least = -1, 0
     for _ in range(state.choices[0]):
-        server = int(draws.integers(0, len(state.counts)))
+        server = one_of(draws, len(state.counts))
         load = 0
         pool = state.pool[server]
         for j in range(len(state.totals)):

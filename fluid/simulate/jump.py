@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fluid.policy import Common
 from fluid.simulate.measures import Measures, advance
-from fluid.simulate.steps import asks, end, observe, settle, try_to_place
+from fluid.simulate.steps import FINISHED, GOES_ON, asks, end, observe, settle, try_to_place
 from fluid.simulate.urn import Urn, add_job, draw_job
 from theory.compiled import step
 
@@ -22,9 +22,10 @@ def jump_chain(
     arrival_rates: NDArray[np.float64],
     service_rates: NDArray[np.float64],
     draws: Any,
+    choices: Any,
     most: int,
-) -> bool:
-    """Run at most so many events; return whether the horizon is reached.
+) -> int:
+    """Run at most so many events; return whether it is `FINISHED` or `GOES_ON`.
 
     Parameters
     ----------
@@ -36,7 +37,9 @@ def jump_chain(
     arrival_rates, service_rates : float64[J]
         Arrivals of each type per unit time, all servers together; rate at which each job ends.
     draws : numpy.random.Generator
-        Three numbers an event (holding time, which type, which job) and what the policy draws.
+        Three numbers an event: holding time, which type, which job.
+    choices : numpy.random.Generator
+        What the policy draws from.
     most : int
         Cutting a run into parts does not change its path.
 
@@ -54,16 +57,16 @@ def jump_chain(
             total += state.totals[j] * service_rates[j]
         if total <= 0.0:
             advance(measures, state, np.inf)
-            return True
+            return FINISHED
         if not advance(measures, state, measures.now[0] + draws.standard_exponential() / total):
-            return True
+            return FINISHED
         level = draws.random() * total
         if level < arriving:
             j = 0
             while j < types - 1 and level >= arrival_rates[j]:
                 level -= arrival_rates[j]
                 j += 1
-            server = try_to_place(state, urn, measures, j, draws)
+            server = try_to_place(state, urn, measures, j, choices)
             if server >= 0:
                 add_job(urn, j, server)
         else:
@@ -75,9 +78,9 @@ def jump_chain(
             while state.totals[j] == 0:  # rounding at the very end of the scale
                 j -= 1
             server = draw_job(urn, state, j, draws)
-            end(state, urn, measures, server, j, draws)
-        settle(state, urn, measures, draws)
-        observe(state, urn, measures)
+            end(state, urn, measures, server, j, choices)
+        settle(state, urn, measures, choices)
         if asks(state):
-            return False
-    return False
+            return GOES_ON
+        observe(state, urn, measures)
+    return GOES_ON

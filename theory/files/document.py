@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
@@ -193,12 +193,12 @@ class Fields:
             self.fail(name, f"expected {expected}, got {_shown(value)}")
         return [Fields(item, self.source, f"{name}[{i}]") for i, item in enumerate(value, 1)]
 
-    def finish(self) -> None:
-        """Refuse fields that nobody took."""
+    def finish(self, known: Sequence[str] = ()) -> None:
+        """Refuse fields that nobody took; `known` names optional ones beside those that were asked for."""
         for name in self._left:
             self.fail(
                 name if len(name) <= 60 and name.isprintable() else _shown(name),
-                f"unknown field, expected one of {', '.join(dict.fromkeys(self._known))}",
+                f"unknown field, expected one of {', '.join(dict.fromkeys([*self._known, *known]))}",
             )
 
 

@@ -1,0 +1,67 @@
+"""Independent tasks on the processes of this machine, or on a dask cluster; results come as they finish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from theory.errors import InputError
+
+
+def run_all(
+    function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], *, workers: int = -1, engine: str = "local"
+) -> Iterator[tuple[int, Any]]:
+    """Call a function for every tuple of arguments; yield (number of the task, result) as they finish.
+
+    Parameters
+    ----------
+    function : callable
+        Importable, or defined where it can be sent by value.
+    tasks : sequence of tuple
+    workers : int
+        Processes here; -1: one a core.
+    engine : str
+        ``local``, or ``dask://HOST:PORT``: the scheduler of a cluster (extra ``cluster``).
+
+    Raises
+    ------
+    InputError
+        An engine that is none, cannot be reached, or is not installed.
+    """
+    if engine == "local":
+        yield from _here(function, tasks, workers)
+    elif engine.startswith("dask://"):
+        yield from _on_dask(function, tasks, engine.removeprefix("dask://"))
+    else:
+        raise InputError(f"--engine: expected local or dask://HOST:PORT, got {engine!r}")
+
+
+def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
+    return number, function(*task)
+
+
+def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
+    from joblib import Parallel, delayed
+
+    if workers == 1:
+        for number, task in enumerate(tasks):
+            yield number, function(*task)
+        return
+    calls = (delayed(_numbered)(function, number, task) for number, task in enumerate(tasks))
+    yield from Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
+
+
+def _on_dask(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
+    try:
+        from dask.distributed import Client, as_completed
+    except ImportError:
+        raise InputError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
+    try:
+        client = Client(f"tcp://{address}", timeout="10s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(f"--engine: no dask scheduler at {address}: {type(error).__name__}") from None
+    with client:
+        futures = [client.submit(_numbered, function, i, task, pure=False) for i, task in enumerate(tasks)]
+        for future in as_completed(futures):
+            yield future.result()
+            future.release()

@@ -1,0 +1,90 @@
+"""How the jobs of a loss system arrive: the law, and the stream of jobs that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulate.laws import Law
+from fluid.simulate.streams import Chunk, Stream, listed, poisson, renewal, sample
+from theory.errors import InputError
+
+
+@dataclass(frozen=True)
+class ArrivalLaw:
+    """How jobs arrive.
+
+    Attributes
+    ----------
+    between : Law
+        Times between arrivals of a type; exponential: Poisson arrivals.
+    batch : float
+        Mean jobs in a batch of one type; the rate of batches is that of jobs divided by it.
+    geometric : bool
+        Whether batches have geometric sizes 1, 2, ...; otherwise `batch` is a whole number and all are equal.
+    """
+
+    between: Law = Law()
+    batch: float = 1.0
+    geometric: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch <= 1e6 or (not self.geometric and self.batch != int(self.batch)):
+            raise InputError(f"batch: expected a whole number (geometric sizes: any) from 1, got {self.batch!r}")
+
+    @property
+    def is_poisson(self) -> bool:
+        """Whether single jobs arrive in Poisson streams."""
+        return self.between.name == "exponential" and self.batch == 1
+
+
+class JobList(NamedTuple):
+    """Jobs that arrive at given times.
+
+    Attributes
+    ----------
+    times : float64[N]
+        Not decreasing, from 0 on.
+    types : int32[N]
+    durations : float64[N]
+        Service time of each job.
+    """
+
+    times: NDArray[np.float64]
+    types: NDArray[np.int32]
+    durations: NDArray[np.float64]
+
+
+def stream_of(
+    law: ArrivalLaw,
+    service: Law,
+    rates: NDArray[np.float64],
+    service_rates: NDArray[np.float64],
+    draws: np.random.Generator,
+    jobs: JobList | None = None,
+) -> Stream:
+    """Return the stream of jobs with arrival and service times; a list of jobs stands instead of both laws."""
+    if jobs is not None:
+        return listed(jobs.times, jobs.types, jobs.durations)
+    if law.is_poisson:
+        return poisson(rates.tolist(), service_rates.tolist(), service, draws)
+    batches = (rates / law.batch).tolist()
+    if law.between.name == "exponential":
+        heads = poisson(batches, service_rates.tolist(), service, draws)
+    else:
+        heads = renewal(batches, service_rates.tolist(), law.between, service, draws)
+    return heads if law.batch == 1 else _in_batches(heads, law, service, service_rates, draws)
+
+
+def _in_batches(
+    heads: Stream, law: ArrivalLaw, service: Law, service_rates: NDArray[np.float64], draws: np.random.Generator
+) -> Stream:
+    """Follow each job by the rest of its batch: the same type and time, a service time of its own."""
+    for chunk in heads:
+        count = len(chunk.time)
+        sizes = draws.geometric(1 / law.batch, count) if law.geometric else np.full(count, int(law.batch))
+        kind = np.repeat(chunk.type, sizes)
+        yield Chunk(np.repeat(chunk.time, sizes), kind, sample(service, draws, len(kind)) / service_rates[kind])

@@ -1,0 +1,241 @@
+"""The table ``[simulation]`` of an instance file: arrivals, service, initial jobs, and options of policies.
+
+.. code-block:: toml
+
+    [simulation]
+    arrivals = "poisson"                       # or { law = "log-normal", scv = 2 }, { law = "poisson", batch = 5 },
+                                               #    { law = "poisson", batch = 5, sizes = "geometric" }
+    service = "exponential"                    # or { law = "hyper-exponential", scv = 4 }, "deterministic", "log-normal"
+    initial = "empty"                          # or { full = { small = 80 } }, every server so; or a list, in order:
+                                               #    [ { servers = 10, jobs = { small = 2 } }, ... ]
+    reservation = "(log L)^1.5"                # dra: g, a number or a function of L
+    placement = "best-ranked"                  # dra: or "worst-ranked"
+    d = 2                                      # power-of-d
+    priority = { small = 0, large = 1 }        # dra-preemption
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulate.arrivals import ArrivalLaw
+from fluid.simulate.expression import function_of_servers
+from fluid.simulate.laws import NAMES, Law
+from theory.files.document import Fields, read_document
+from theory.instance import Instance
+
+
+@dataclass(frozen=True)
+class InitialJobs:
+    """Jobs at time 0: runs of equal servers (how many, jobs of each type); None stands for all servers.
+
+    Attributes
+    ----------
+    runs : tuple of (int or None, tuple of int)
+        In the order of the servers; those left over are empty.
+    """
+
+    runs: tuple[tuple[int | None, tuple[int, ...]], ...] = ()
+
+    def counts(self, servers: int, types: int) -> NDArray[np.int32] | None:
+        """Return the jobs of each type on each server, int32[L, J], or None where all are empty."""
+        if not self.runs:
+            return None
+        made = np.zeros((servers, types), np.int32)
+        at = 0
+        for number, jobs in self.runs:
+            end = servers if number is None else min(servers, at + number)
+            made[at:end] = jobs
+            at = end
+        return made
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What the table ``[simulation]`` says.
+
+    Attributes
+    ----------
+    arrivals : ArrivalLaw
+    service : Law
+    initial : InitialJobs
+    options : dict
+        Of policies; each takes what it knows.
+    """
+
+    arrivals: ArrivalLaw = ArrivalLaw()
+    service: Law = Law()
+    initial: InitialJobs = InitialJobs()
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A function of the number of servers that remembers its text (and can be sent to another process)."""
+
+    text: str
+
+    def __call__(self, servers: int) -> float:
+        """Evaluate it."""
+        return function_of_servers(self.text)(servers)
+
+
+def read_simulation(path: str | Path, instance: Instance) -> Simulation:
+    """Read the table ``[simulation]`` of an instance file; defaults where there is none."""
+    document = read_document(path)
+    return parse_simulation(document.get("simulation", {}), instance, str(path))
+
+
+def parse_simulation(table: object, instance: Instance, source: str = "instance") -> Simulation:
+    """Turn the table ``[simulation]`` into what it says.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field and what was expected.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> made = parse_simulation({"reservation": "2 log L", "service": "deterministic"}, additive([1], [[1]]))
+    Traceback (most recent call last):
+    theory.errors.InputError: instance: simulation.reservation: expected a number or a function of L such as
+    "(log L)^1.5", got '2 log L' (not an expression in L)
+    """
+    fields = Fields(table, source, "simulation")
+    arrivals = _arrivals(fields) if fields.has("arrivals") else ArrivalLaw()
+    service = _law(fields, "service") if fields.has("service") else Law()
+    initial = _initial(fields, instance) if fields.has("initial") else InitialJobs()
+    options: dict[str, Any] = {}
+    for name, parse in OPTIONS.items():
+        if fields.has(name):
+            options[name] = parse(fields, instance)
+    fields.finish([*OPTIONS, "arrivals", "service", "initial"])
+    return Simulation(arrivals, service, initial, options)
+
+
+
+
+
+def _law(fields: Fields, name: str, own: str = "law") -> Law:
+    expected = f"one of {', '.join(NAMES)}, or a table with {own} and scv"
+    value = fields.take(name, expected)
+    if isinstance(value, str) and value in NAMES:
+        return Law(value)
+    if not isinstance(value, Mapping):
+        fields.fail(name, f"expected {expected}, got {str(value)[:60]!r}")
+    table = Fields(value, fields.source, f"{fields.place}.{name}")
+    law = _law_of(table, own)
+    table.finish()
+    return law
+
+
+def _law_of(table: Fields, own: str) -> Law:
+    law = table.text(own, f"one of {', '.join(NAMES)}")
+    law = "exponential" if law == "poisson" else law
+    if law not in NAMES:
+        table.fail(own, f"expected one of {', '.join(NAMES)}, got {law!r}")
+    least = 1 if law == "hyper-exponential" else 0
+    expected = f"variance over squared mean, more than {least} and less than a million"
+    scv = 4.0
+    if table.has("scv"):
+        scv = float(table.number("scv", expected, least=least, strict=True))
+        if scv >= 1e6:
+            table.fail("scv", f"expected {expected}, got {scv:g}")
+    return Law(law, scv)
+
+
+def _arrivals(fields: Fields) -> ArrivalLaw:
+    expected = "poisson, or a table with law, and scv, batch and sizes where they apply"
+    value = fields.take("arrivals", expected)
+    if value == "poisson":
+        return ArrivalLaw()
+    if isinstance(value, str) and value in NAMES:
+        return ArrivalLaw(Law(value))
+    if not isinstance(value, Mapping):
+        fields.fail("arrivals", f"expected {expected}, got {str(value)[:60]!r}")
+    table = Fields(value, fields.source, f"{fields.place}.arrivals")
+    law = _law_of(table, "law")
+    geometric = table.has("sizes") and table.text("sizes", "fixed or geometric") == "geometric"
+    batch = float(table.number("batch", "mean jobs in a batch, 1 to a million", least=1)) if table.has("batch") else 1.0
+    if batch > 1e6 or (not geometric and batch != int(batch)):
+        table.fail("batch", f"expected a whole number up to a million (geometric sizes: any), got {batch:g}")
+    table.finish()
+    return ArrivalLaw(law, batch, geometric)
+
+
+def _initial(fields: Fields, instance: Instance) -> InitialJobs:
+    expected = 'empty, { full = { TYPE = jobs } }, or a list of { servers = N, jobs = { TYPE = jobs } }'
+    value = fields.take("initial", expected)
+    place = f"{fields.place}.initial"
+    if value == "empty":
+        return InitialJobs()
+    if isinstance(value, Mapping):
+        table = Fields(value, fields.source, place)
+        jobs = _jobs(table, "full", instance)
+        table.finish()
+        return InitialJobs(((None, jobs),))
+    if not isinstance(value, list) or not value:
+        fields.fail("initial", f"expected {expected}, got {str(value)[:60]!r}")
+    runs = []
+    for i, item in enumerate(value, 1):
+        table = Fields(item, fields.source, f"{place}[{i}]")
+        runs.append((table.integer("servers", "a number of servers", least=1), _jobs(table, "jobs", instance)))
+        table.finish()
+    return InitialJobs(tuple(runs))
+
+
+def _jobs(fields: Fields, name: str, instance: Instance) -> tuple[int, ...]:
+    table = fields.table(name, "a table of jobs by type")
+    jobs = dict.fromkeys(instance.names, 0)
+    for job_type in table.names():
+        if job_type not in jobs:
+            table.fail(job_type, f"expected a type ({', '.join(instance.names)})")
+        jobs[job_type] = table.integer(job_type, "a number of jobs")
+    return tuple(jobs.values())
+
+
+def _reservation(fields: Fields, instance: Instance) -> float | Expression:
+    del instance
+    expected = 'a number or a function of L such as "(log L)^1.5"'
+    value = str(fields.take("reservation", expected))
+    try:
+        function_of_servers(value)
+    except ValueError as error:
+        fields.fail("reservation", f"expected {expected}, got {value[:60]!r} ({error})")
+    return Expression(value)
+
+
+def _placement(fields: Fields, instance: Instance) -> str:
+    del instance
+    rule = fields.text("placement", "best-ranked or worst-ranked")
+    if rule not in ("best-ranked", "worst-ranked"):
+        fields.fail("placement", f"expected best-ranked or worst-ranked, got {rule!r}")
+    return rule
+
+
+def _choices(fields: Fields, instance: Instance) -> int:
+    del instance
+    return fields.integer("d", "a number of servers to draw, at least 1", least=1)
+
+
+def _priority(fields: Fields, instance: Instance) -> dict[str, int]:
+    table = fields.table("priority", "a table of priorities by type")
+    priority = {name: table.integer(name, "a priority, 0 the lowest") for name in instance.names}
+    table.finish()
+    return priority
+
+
+OPTIONS: dict[str, Callable[[Fields, Instance], Any]] = {
+    "reservation": _reservation,
+    "placement": _placement,
+    "d": _choices,
+    "priority": _priority,
+}
+"""Options of policies by name, and how each is read; queue models add theirs."""

@@ -1,0 +1,155 @@
+"""A referee for dynamic reservation: the text of Algorithm 2 with sets and sorting, slow and literal.
+
+It looks on after every event. It works out from its own records (order of assignment of every configuration, jobs on every
+server) which servers the text allows at each choice, asserts that the policy took one of them, follows it, and compares
+all it knows. Where the text says "any", the policy's choice stands; otherwise a single other path is a failure.
+"""
+
+from __future__ import annotations
+
+from math import ceil, isfinite
+from typing import Any
+
+import numpy as np
+
+from fluid.policies.slots import CONFIGURATION, OLDER
+from fluid.policy import Setting
+from fluid.simulate.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
+from theory.instance import Instance
+from theory.knapsack import max_reward
+
+Server = int
+Configuration = tuple[int, ...]
+
+
+def literal_placement(instance: Instance, jobs: list[float], servers: int) -> list[tuple[Configuration, int]]:
+    """Algorithm 1 on real numbers of jobs."""
+    space, rewards = instance.pools[0].space, instance.rewards
+    left, types, stages = servers, set(range(len(jobs))), []
+    residual = list(jobs)
+    while types:
+        k = max_reward(space, rewards, types)
+        need = {j: ceil(max(residual[j], 0) / k[j]) for j in sorted(types) if k[j]}
+        used = min(left, min(need.values()))
+        stages.append((k, used))
+        residual = [r - used * slots for r, slots in zip(residual, k, strict=True)]
+        left -= used
+        types -= {min(need, key=lambda j: (need[j], j))}
+    return stages
+
+
+class Referee:
+    """Follows one run from its beginning; call it as the `watch` of a plain loop."""
+
+    def __init__(self, setting: Setting, reservation: float) -> None:
+        assert isfinite(reservation)
+        self.instance, self.reservation = setting.instance, reservation
+        self.types = len(setting.instance.types)
+        self.order: dict[Configuration, list[Server]] = {}  # newest first
+        self.jobs: list[list[int]] = []
+        self.rank: dict[Server, int] = {}
+        self.unmatched = 0
+        self.row = 0
+        self.migrations = 0
+
+    def begin(self, state: Any) -> None:
+        """Take over the initial state: configurations are the initial jobs, in any order; then CRA runs."""
+        servers = range(len(state.rows))
+        self.jobs = [state.counts[s].tolist() for s in servers]
+        initial: dict[Configuration, list[Server]] = {}
+        for server in servers:
+            initial.setdefault(tuple(self.jobs[server]), []).insert(0, server)
+        self.order = initial
+        self.classify(state)
+
+    def configuration(self, server: Server) -> Configuration:
+        return next(k for k, servers in self.order.items() if server in servers)
+
+    def rejects(self) -> set[Server]:
+        heads = {servers[0] for servers in self.order.values() if servers}
+        return {s for s in heads if self.rank[s] > self.unmatched}
+
+    def __call__(self, state: Any, _jobs: Any, measures: Any) -> None:
+        rows = measures.log[self.row : int(measures.logged[0])]
+        self.row = int(measures.logged[0])
+        kind, job_type, server = (int(x) for x in rows[0, 1:4])
+        rejects = self.rejects()
+        if kind in (ARRIVAL, REFUSAL):
+            assert len(rows) == 1
+            slots = {s: k for k, servers in self.order.items() for s in servers}
+            open_to = [
+                s for s in slots if s not in rejects and self.jobs[s][job_type] < slots[s][job_type]
+            ]
+            if kind == REFUSAL:
+                assert not open_to, "refused beside a free slot in the accept group"
+            else:
+                assert server in open_to, "placed outside the accept group or without a slot"
+                assert self.rank[server] == min(self.rank[s] for s in open_to), "not the best rank"
+                self.jobs[server][job_type] += 1
+                self.classify(state)
+        else:
+            assert kind == DEPARTURE
+            self.jobs[server][job_type] -= 1
+            holders = [s for s in rejects if self.jobs[s][job_type] > 0]
+            if server not in rejects and holders:
+                assert len(rows) == 2, "no migration"
+                moved, source, target = (int(x) for x in rows[1, 2:5])
+                assert int(rows[1, 1]) == MIGRATION
+                assert (moved, target) == (job_type, server)
+                assert source in holders, "pulled from outside the reject group"
+                assert self.rank[source] == max(self.rank[s] for s in holders), "not the highest rank"
+                self.jobs[source][job_type] -= 1
+                self.jobs[server][job_type] += 1
+                self.migrations += 1
+            else:
+                assert len(rows) == 1, "a migration too many"
+            self.classify(state)
+        self.compare(state)
+
+    def classify(self, state: Any) -> None:
+        """CRA, following the policy in which empty server it took."""
+        now = [tuple(state.configurations[state.rows[s, CONFIGURATION]].tolist()) for s in range(len(self.jobs))]
+        jobs = [sum(on[j] for on in self.jobs) + self.reservation for j in range(self.types)]
+        self.rank = dict.fromkeys(range(len(self.jobs)), self.types + 1)
+        self.unmatched = self.types + 1
+        for i, (k, wanted) in enumerate(literal_placement(self.instance, jobs, len(self.jobs)), 1):
+            mine = self.order.setdefault(k, [])
+            if len(mine) <= wanted:
+                newest = [s for s in self.listed(state, k) if s not in mine]
+                for server in reversed(newest):
+                    assert len(mine) < wanted, "assigned beyond the target"
+                    assert not any(self.jobs[server]), "reassigned a server with jobs"
+                    assert self.rank[server] == self.types + 1, "reassigned a ranked server"
+                    self.order[self.configuration(server)].remove(server)
+                    mine.insert(0, server)
+                for server in mine:
+                    self.rank[server] = i
+                if len(mine) < wanted:
+                    free = [s for s, r in self.rank.items() if r == self.types + 1 and not any(self.jobs[s])]
+                    assert not free, "stopped short of the target beside an empty server"
+                    self.unmatched = min(self.unmatched, i)
+            else:
+                for server in mine[len(mine) - wanted :]:
+                    self.rank[server] = i
+        for server, k in enumerate(now):
+            assert server in self.order[k], "a server changed hands outside CRA"
+
+    def listed(self, state: Any, k: Configuration) -> list[Server]:
+        """The policy's servers of a configuration, newest first, by its own links."""
+        rows = np.flatnonzero((state.configurations == k).all(axis=1))
+        c = next((int(c) for c in rows if c == 0 or any(k)), 0)
+        found, server = [], int(state.newest[c])
+        while server >= 0:
+            found.append(server)
+            server = int(state.rows[server, OLDER])
+        return found
+
+    def compare(self, state: Any) -> None:
+        """All that both know."""
+        assert self.jobs == state.counts.tolist()
+        assert self.unmatched == int(state.unmatched[0])
+        for k, servers in self.order.items():
+            if any(k) or servers:
+                assert self.listed(state, k) == servers, f"another order of {k}"
+        slots = [sum(k[j] * len(servers) for k, servers in self.order.items()) for j in range(self.types)]
+        assert slots == state.slots.tolist()

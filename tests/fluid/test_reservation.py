@@ -1,0 +1,96 @@
+"""Dynamic reservation against the text, run by run: every choice is one that Algorithm 2 allows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from referee import Referee
+
+from bounds.strategies import instances
+from fluid.policies import policy
+from fluid.policies.reservation import DRA, prepare
+from fluid.policy import Setting
+from fluid.simulate.laws import Law
+from fluid.simulate.loss import Scenario, run_loss
+from theory.configurations import feasible
+from theory.errors import InputError
+from theory.instance import Instance, additive, explicit, pooled
+
+
+def refereed(instance: Instance, servers: int, until: float, seed: int, **more: object) -> Referee:
+    initial = more.pop("initial", None)
+    g = more.pop("reservation", 1.5)
+    scenario = Scenario(
+        instance, servers, until, 0.0, initial=initial, options={"reservation": g}, log=10**5, bins=1, **more
+    )
+    setting = Setting(instance, servers, scenario.options, initial)
+    referee = Referee(setting, float(g))
+    referee.begin(prepare(setting))
+    run_loss(DRA, scenario, seed, python=True, watch=referee)
+    return referee
+
+
+@pytest.mark.parametrize("service", [Law(), Law("hyper-exponential", 4.0)])
+def test_every_choice_is_allowed(service: Law) -> None:
+    two = additive([12], [[5], [7]], [1, 1], [1, 1])
+    for servers, seed in ((1, 1), (3, 2), (12, 3), (30, 4)):
+        assert refereed(two, servers, 1500.0 / servers, seed, service=service).row > 800
+    four = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])
+    referee = refereed(four, 12, 20.0, 5, reservation=3, service=service)
+    assert referee.migrations > 100
+
+
+def test_from_a_bad_start() -> None:
+    three = explicit([[1, 0, 0], [0, 1, 0], [3, 3, 3]], [1, 1, 7], [3, 3, "3/2"])
+    initial = np.tile(np.array([[3, 3, 0]], np.int32), (10, 1))
+    assert refereed(three, 10, 30.0, 1, initial=initial).migrations > 10
+    mixed = np.random.default_rng(1).permutation(feasible(three.pools[0].space))[:25].astype(np.int32)
+    assert refereed(three, 25, 10.0, 2, initial=mixed, reservation=4).row > 500
+
+
+@settings(max_examples=40)
+@given(instances(max_types=4, max_resources=2), st.integers(1, 7), st.integers(0, 5), st.integers(0, 2**32))
+def test_on_any_instance(instance: Instance, servers: int, g: int, seed: int) -> None:
+    events = 150
+    rates = sum(float(t.workload * t.service_rate) for t in instance.types) * servers
+    most = max(sum(k) for k in [tuple(instance.pools[0].space.most(j) for j in range(len(instance.types)))])
+    if len(instance.pools) > 1 or rates == 0 or most > 60:
+        return
+    refereed(instance, servers, events / rates, seed, reservation=g)
+
+
+def test_sets_of_types_on_demand() -> None:
+    """More types than are computed beforehand: MaxReward is asked for as sets come up, and the referee agrees."""
+    sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    many = additive([24], [[d] for d in sizes], [10, 21, 29, 41, 52, 58, 75, 79, 91], ["1/2"] * 9)
+    assert refereed(many, 8, 20.0, 3).row > 500
+    run = run_loss(DRA, Scenario(many, 200, 20.0, 5.0), 1)
+    again = run_loss(DRA, Scenario(many, 200, 20.0, 5.0), 1, python=True)
+    assert (run.measures.jobs == again.measures.jobs).all()
+
+
+def test_a_wrong_policy_is_caught() -> None:
+    """The referee can say no: first-fit within slots is not best-ranked, and a reservation off by one is another plan."""
+    two = additive([12], [[5], [7]], [1, 1], [1, 1])
+    with pytest.raises(AssertionError):
+        scenario = Scenario(two, 12, 100.0, 0.0, options={"placement": "worst-ranked", "reservation": 1}, log=10**5)
+        referee = Referee(Setting(two, 12, scenario.options), 1.0)
+        referee.begin(prepare(Setting(two, 12, scenario.options)))
+        run_loss(DRA, scenario, 1, python=True, watch=referee)
+    with pytest.raises(AssertionError):
+        referee = Referee(Setting(two, 12, {"reservation": 2}), 1.0)
+        referee.begin(prepare(Setting(two, 12, {"reservation": 2})))
+        run_loss(DRA, Scenario(two, 12, 100.0, 0.0, options={"reservation": 2}, log=10**5), 1, python=True, watch=referee)
+
+
+def test_refusals_to_prepare() -> None:
+    with pytest.raises(InputError, match="one pool"):
+        prepare(Setting(pooled([(1, [3]), (1, [2])], [[2], [3]]), 4))
+    with pytest.raises(InputError, match="best-ranked"):
+        prepare(Setting(additive([2], [[1]]), 4, {"placement": "any"}))
+    with pytest.raises(InputError, match="priority"):
+        policy("dra-preemption").prepare(Setting(additive([2], [[1]]), 4))
+    with pytest.raises(InputError, match="cannot hold"):
+        prepare(Setting(additive([2], [[1]]), 1, {}, np.array([[3]], np.int32)))
