@@ -70,5 +70,7 @@ def _own(name: str) -> Policy:
     found = getattr(module, attribute, None)
     if not isinstance(found, Policy):
         known = [name for name, value in vars(module).items() if isinstance(value, Policy)]
-        raise InputError(f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}")
+        raise InputError(
+            f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
+        )
     return found

@@ -92,9 +92,7 @@ def prepare(setting: Setting) -> PreemptionState:
     for row, j in enumerate(victims):
         for server in np.flatnonzero(made["counts"][:, j]):
             insert(held, levels, row, server)
-    state = PreemptionState(
-        **made, priority=priority, size=size, victims=victims, held=held, held_levels=levels
-    )
+    state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
     return settled(setting, state, ids, refresh_by_reservation, answer)
 
 

@@ -41,10 +41,10 @@ def event_list(
     O(log n + J) an event with n jobs in service, and what the policy takes. Of simultaneous events departures come first.
     """
     for _ in range(most):
-        row = coming.position[0]
+        row = coming.at[0]
         if row < len(coming.time):
             arrival = float(coming.time[row])
-        elif coming.position[1] == 0:
+        elif coming.at[1] == 0:
             return NEEDS_JOBS
         else:
             arrival = np.inf
@@ -61,7 +61,7 @@ def event_list(
         else:
             if not advance(measures, state, arrival):
                 return FINISHED
-            coming.position[0] = row + 1
+            coming.at[0] = row + 1
             j = coming.type[row]
             server = try_to_place(state, calendar, measures, j, choices)
             if server >= 0:

@@ -120,9 +120,6 @@ def parse_simulation(table: object, instance: Instance, source: str = "instance"
     return Simulation(arrivals, service, initial, options)
 
 
-
-
-
 def _law(fields: Fields, name: str, own: str = "law") -> Law:
     expected = f"one of {', '.join(NAMES)}, or a table with {own} and scv"
     value = fields.take(name, expected)
@@ -171,7 +168,7 @@ def _arrivals(fields: Fields) -> ArrivalLaw:
 
 
 def _initial(fields: Fields, instance: Instance) -> InitialJobs:
-    expected = 'empty, { full = { TYPE = jobs } }, or a list of { servers = N, jobs = { TYPE = jobs } }'
+    expected = "empty, { full = { TYPE = jobs } }, or a list of { servers = N, jobs = { TYPE = jobs } }"
     value = fields.take("initial", expected)
     place = f"{fields.place}.initial"
     if value == "empty":

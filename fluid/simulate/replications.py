@@ -67,9 +67,7 @@ class LossResult:
         a, b = ([part(run)[run.first :] for run in self.runs] for part in (above, below))
         if len(self.runs) == 1:
             length = max(1, len(a[0]) // BATCHES)
-            a, b = (
-                [row[i : i + length] for i in range(len(row) % length, len(row), length)] for row in (a[0], b[0])
-            )
+            a, b = ([row[i : i + length] for i in range(len(row) % length, len(row), length)] for row in (a[0], b[0]))
         return ratio_interval([part.sum() for part in a], [part.sum() for part in b], level)
 
     def utilisation(self, level: float = 0.95) -> dict[str, Interval]:

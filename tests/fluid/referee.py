@@ -77,9 +77,7 @@ class Referee:
         if kind in (ARRIVAL, REFUSAL):
             assert len(rows) == 1
             slots = {s: k for k, servers in self.order.items() for s in servers}
-            open_to = [
-                s for s in slots if s not in rejects and self.jobs[s][job_type] < slots[s][job_type]
-            ]
+            open_to = [s for s in slots if s not in rejects and self.jobs[s][job_type] < slots[s][job_type]]
             if kind == REFUSAL:
                 assert not open_to, "refused beside a free slot in the accept group"
             else:

@@ -82,7 +82,9 @@ def test_a_wrong_policy_is_caught() -> None:
     with pytest.raises(AssertionError):
         referee = Referee(Setting(two, 12, {"reservation": 2}), 1.0)
         referee.begin(prepare(Setting(two, 12, {"reservation": 2})))
-        run_loss(DRA, Scenario(two, 12, 100.0, 0.0, options={"reservation": 2}, log=10**5), 1, python=True, watch=referee)
+        run_loss(
+            DRA, Scenario(two, 12, 100.0, 0.0, options={"reservation": 2}, log=10**5), 1, python=True, watch=referee
+        )
 
 
 def test_refusals_to_prepare() -> None:

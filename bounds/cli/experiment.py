@@ -1,0 +1,45 @@
+"""``packproof experiment``: parameters x replications into a store, resumed where it was left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bounds.cli.app import JsonFlag, app, progress, show
+
+
+@app.command()
+def experiment(
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", show_default=False)],
+    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file; made, or taken up.")],
+    engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
+    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes here; -1: one a core.")] = -1,
+    table: Annotated[Path | None, typer.Option("--csv", metavar="OUT", help="Write a row a finished cell.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
+    from bounds.simulation.experiment import answer_of, lines_of
+    from fluid.experiment import Store, read_grid, run_experiment
+    from fluid.experiment.summary import table as table_of
+    from theory.errors import InputError
+    from theory.files import write_text
+
+    if workers == 0 or workers < -1 or workers > 1024:
+        raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
+    planned = read_grid(grid)
+    answer: dict[str, Any]
+    with Store(store) as opened:
+        interrupted = False
+        with progress() as say:
+            try:
+                run_experiment(planned, opened, engine=engine, workers=workers, say=lambda state: say(str(state)))
+            except KeyboardInterrupt:
+                interrupted = True
+        if table is not None:
+            write_text(table, table_of(planned, opened))
+        answer = answer_of(planned, opened)
+    show(answer, lambda: lines_of(answer), as_json=as_json)
+    if interrupted:
+        raise KeyboardInterrupt

@@ -1,0 +1,50 @@
+"""``packproof simulate``: a policy in a stochastic model, measured with intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show
+
+
+@app.command()
+def simulate(
+    instance: InstanceFile,
+    policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="A policy, or FILE.py:NAME for your own.")],
+    servers: Annotated[int, typer.Option("--servers", metavar="L", min=1, max=10**8)],
+    until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time.")],
+    warmup: Annotated[
+        float | None, typer.Option("--warmup", metavar="W", help="Averages begin here; T/5 unless given.")
+    ] = None,
+    replications: Annotated[int, typer.Option("--replications", metavar="N", min=1, max=100_000)] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
+    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a CSV file.")] = None,
+    log: Annotated[int, typer.Option("--log", metavar="N", min=0, max=1_000_000, help="List the first N events.")] = 0,
+    engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="FILE", help="Keep replications, and take up those kept there.")
+    ] = None,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Simulate a policy: reward, acceptance, utilisation, migrations, each with a 95 % interval."""
+    from math import isfinite
+
+    from bounds.simulation import Request, run
+    from theory.errors import InputError
+
+    if not (until > 0 and isfinite(until)):
+        raise InputError(f"--until: expected a positive time, got {until!r}")
+    start = until / 5 if warmup is None else warmup
+    if not 0 <= start < until:
+        raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
+    with progress() as say:
+        report = run(
+            Request(instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say)
+        )
+    if plot is not None:
+        report.draw(plot)
+    show(report.answer, report.lines, as_json=as_json)

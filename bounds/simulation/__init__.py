@@ -1,0 +1,92 @@
+"""What ``packproof simulate`` asks, and where each model answers it: one module a model, found by the policy's model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from theory.errors import InputError
+
+RUNNERS = {"loss": "bounds.simulation.loss:run"}
+"""By model of policy, ``module:function`` of what runs it: ``run(request) -> Report``."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asks for.
+
+    Attributes
+    ----------
+    instance : Path
+    policy : str
+        A name, or ``FILE.py:NAME``.
+    servers : int
+    until, warmup : float
+    replications, seed : int
+    trace : Path or None
+    log : int
+        Events to log.
+    engine : str
+    store : Path or None
+        Where replications are kept, to be resumed.
+    say : callable
+        Told how far it is.
+    """
+
+    instance: Path
+    policy: str
+    servers: int
+    until: float
+    warmup: float
+    replications: int
+    seed: int
+    trace: Path | None
+    log: int
+    engine: str
+    store: Path | None
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """An answer: as a document, as lines, and as a picture.
+
+    Attributes
+    ----------
+    answer : dict
+        The JSON document.
+    lines : callable
+        ``lines() -> list of str``.
+    draw : callable
+        ``draw(path)``.
+    """
+
+    answer: dict[str, Any]
+    lines: Callable[[], list[str]]
+    draw: Callable[[Path], None]
+
+
+def run(request: Request) -> Report:
+    """Simulate under a policy by the module of its model.
+
+    Raises
+    ------
+    InputError
+        Unknown policy, or options that do not suit.
+    """
+    from fluid.policies import policy
+
+    model = policy(request.policy).model
+    if model not in RUNNERS:
+        raise InputError(f"--policy: {request.policy} is a policy of model {model}, which is not simulated here")
+    module, _, name = RUNNERS[model].partition(":")
+    try:
+        report: Report = getattr(import_module(module), name)(request)
+    except InputError as error:
+        if str(error).startswith("simulation."):
+            raise type(error)(f"{request.instance}: {error}") from None
+        raise
+    return report

@@ -1,0 +1,182 @@
+"""``packproof simulate`` for loss systems: scenario from files, report, picture of reward over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds.simulation import Report, Request
+from fluid.simulate.arrivals import JobList
+from fluid.simulate.loss import Scenario
+from fluid.simulate.options import read_simulation
+from fluid.simulate.replications import LossResult, simulate_loss
+from theory.errors import InputError
+from theory.files import read_instance
+from theory.instance import Additive, Instance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+
+def run(request: Request) -> Report:
+    """Simulate a loss system."""
+    instance = read_instance(request.instance)
+    given = read_simulation(request.instance, instance)
+    scenario = Scenario(
+        instance,
+        request.servers,
+        request.until,
+        request.warmup,
+        given.arrivals,
+        given.service,
+        given.initial.counts(request.servers, len(instance.types)),
+        None if request.trace is None else jobs_of_trace(request.trace, instance),
+        given.options,
+        log=request.log,
+    )
+    if request.store is not None:
+        from fluid.experiment.replications import kept_replications
+        from fluid.experiment.store import Store
+
+        with Store(request.store) as store:
+            result = kept_replications(
+                store,
+                request.policy,
+                scenario,
+                request.replications,
+                request.seed,
+                engine=request.engine,
+                say=request.say,
+            )
+    else:
+        workers = -1 if request.replications > 1 else 1
+        result = simulate_loss(
+            request.policy,
+            scenario,
+            replications=request.replications,
+            seed=request.seed,
+            workers=workers,
+            engine=request.engine,
+            progress=request.say,
+        )
+    answer = result.answer()
+    return Report(answer, lambda: lines(answer), lambda path: picture([result], path))
+
+
+def jobs_of_trace(path: Path, instance: Instance) -> JobList:
+    """Read a plain CSV trace whose types are those of the instance, by name or else by demand.
+
+    Raises
+    ------
+    InputError
+        A row whose type the instance does not have, or a trace without arrivals.
+    """
+    from fluid.trace import read_plain
+
+    trace = read_plain(path).arrivals
+    if not len(trace):
+        raise InputError(f"{path}: expected at least one arrival")
+    if trace.labels:
+        unknown = next((name for name in trace.labels if name not in instance.names), None)
+        if unknown is not None:
+            raise InputError(f"{path}: type: expected one of {', '.join(instance.names)}, got {unknown!r}")
+        number = np.array([instance.names.index(name) for name in trace.labels])
+        types = number[trace.label]
+    else:
+        types = _by_demand(path, trace, instance)
+    return JobList(trace.arrival / 1e6, types.astype(np.int32), trace.duration / 1e6)
+
+
+def _by_demand(path: Path, trace: Any, instance: Instance) -> Any:
+    space = instance.pools[0].space
+    if not isinstance(space, Additive) or set(trace.resources) != set(space.resources):
+        raise InputError(f"{path}: expected a column type, or the resources of the server")
+    columns = [space.resources.index(name) for name in trace.resources]
+    known = {tuple(row[r] * space.unit[r] for r in columns): j for j, row in reversed(list(enumerate(space.demands)))}
+    rows, back = np.unique(trace.demand, axis=0, return_inverse=True)
+    number = []
+    for row in rows.tolist():
+        demand = tuple(n * unit for n, unit in zip(row, trace.unit, strict=True))
+        if demand not in known:
+            shown = ", ".join(f"{name} = {float(x):g}" for name, x in zip(trace.resources, demand, strict=True))
+            raise InputError(f"{path}: expected only demands of the instance's types, got {shown}")
+        number.append(known[demand])
+    return np.array(number)[back.reshape(-1)]
+
+
+def lines(answer: dict[str, Any]) -> list[str]:
+    """Return a report as lines of text."""
+
+    def shown(number: dict[str, Any], digits: int = 6) -> str:
+        if number["mean"] is None:
+            return "-"
+        low, high = number["ci95"]
+        around = "" if low is None else f"  [{low:.{digits}g}, {high:.{digits}g}]"
+        return f"{number['mean']:.{digits}g}{around}"
+
+    speed = answer["events_per_second"]
+    made = [
+        f"{answer['policy']} on {answer['servers']:,} servers, time {answer['warmup']:g} to {answer['until']:g}, "
+        f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
+        f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+        f"reward per server {shown(answer['reward'])}",
+        "",
+        f"{'type':16} {'jobs':>12} {'accepted':>10}",
+    ]
+    reserved = answer.get("reserved_idle", {})
+    for name, jobs in answer["jobs"].items():
+        share = answer["acceptance"][name]
+        idle = f"   idle slots {shown(reserved[name], 4)}" if name in reserved else ""
+        made.append(f"{name:16} {jobs:12,.2f} {'-' if share is None else f'{share:10.4f}'}{idle}")
+    made.append("")
+    made += [f"{name} in use {shown(share, 4)}" for name, share in answer["utilisation"].items()]
+    rates = (("migrations", "migrations"), ("reassignments", "reassigned servers"), ("preemptions", "preempted jobs"))
+    made += [f"{what} per unit time {shown(answer[key], 5)}" for key, what in rates if answer[key]["mean"]]
+    check = answer["warmup_check"]
+    if not check["enough"]:
+        made.append(
+            f"the warm-up looks short: reward still drifts (try --warmup {max(check['suggested'], answer['until'] / 2):g})"
+        )
+    for row in answer.get("log", []):
+        where = f" server {row['server']}" if "server" in row else ""
+        to = f" -> {row['to']}" if "to" in row else ""
+        made.append(f"{row['time']:12.6f}  {row['event']:10} {row['type']}{where}{to}")
+    return made
+
+
+def draw_rewards(axes: Axes, results: Sequence[LossResult], marks: Sequence[tuple[str, float]] = ()) -> None:
+    """Draw reward per server over time, with 95 % bands over replications, and horizontal lines for comparison."""
+    from bounds.pictures import MARK, PALETTE
+
+    for colour, result in zip(PALETTE, results, strict=False):
+        at, mean, low, high = result.curve()
+        axes.plot(at, mean, color=colour, linewidth=1.5, label=result.policy.name)
+        if len(result.runs) > 1:
+            axes.fill_between(at, low, high, color=colour, alpha=0.25, linewidth=0)
+    for style, (name, value) in zip(("--", ":", "-."), marks, strict=False):
+        axes.axhline(value, color=MARK, linestyle=style, linewidth=1, label=name)
+    warmup = results[0].scenario.warmup
+    if warmup > 0:
+        axes.axvspan(0, warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
+    axes.set(xlabel="time", ylabel="reward per server", xlim=(0, results[0].scenario.until), ylim=(0, None))
+    axes.legend(loc="lower right", frameon=False)
+
+
+def picture(results: Sequence[LossResult], path: Path) -> None:
+    """Draw reward over time beside the greedy and the optimal reward in the limit of many servers."""
+    from bounds.pictures import figure, save
+    from theory.assignment import solve
+
+    scenario = results[0].scenario
+    marks: list[tuple[str, float]] = []
+    if scenario.jobs is None:
+        solution = solve(scenario.instance)
+        marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
+    made, axes = figure(9, 4.5)
+    draw_rewards(axes, results, marks)
+    axes.set_title(f"{scenario.servers:,} servers, {len(results[0].runs)} replications")
+    save(made, path)

@@ -1,0 +1,200 @@
+"""The grid of an experiment: a file that says what is fixed and what varies, and the cells it stands for.
+
+.. code-block:: toml
+
+    instance = "four_types.toml"        # beside the grid file
+    until = 100
+    warmup = 20                         # a fifth of `until` unless given
+    replications = 10
+    seed = 1
+
+    [vary]                              # every combination
+    policy = ["dra", "first-fit"]
+    servers = [100, 1000]
+    workload = [0.9, 1.0]               # factors of the instance's workload, optional
+    reservation = ["(log L)^1.5", "log L"]      # any field of [simulation] may vary
+
+What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the instance hold
+where the grid does not say otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theory.errors import InputError, TooLargeError
+from theory.files import instance_document, parse_instance, read_document
+from theory.files.document import Fields
+from theory.instance import Instance
+from theory.numbers import rational
+
+CELLS = 1_000_000
+"""Most cells of an experiment."""
+
+FORMAT = 1
+"""Part of every cell's key: raised when the same cell would give another result."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: all that its result depends on.
+
+    Attributes
+    ----------
+    document : dict
+        Instance and table ``[simulation]`` as in a file, policy, servers, until, warmup, seed.
+    varied : dict
+        The parameters of the grid that tell it from others, for tables.
+    replication : int
+    """
+
+    document: dict[str, Any]
+    varied: dict[str, Any]
+    replication: int
+
+    @cached_property
+    def key(self) -> str:
+        """Return the SHA-256 of what the result depends on."""
+        return _digest([FORMAT, self.document, self.replication])
+
+    def seed(self) -> np.random.SeedSequence:
+        """Return the seed: by content and replication alone, never by worker.
+
+        Policy and options that only a policy reads are left out, so that policies see the same jobs (common random
+        numbers).
+        """
+        world = {name: value for name, value in self.document.items() if name not in ("policy", "own", "simulation")}
+        laws = {n: v for n, v in self.document["simulation"].items() if n in ("arrivals", "service", "initial")}
+        word = int(_digest([FORMAT, world, laws])[:32], 16)
+        return np.random.SeedSequence(word, spawn_key=(self.replication,))
+
+
+def _digest(document: Any) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """An experiment.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        In the order of the file: the last parameter varies fastest, then the replication.
+    parameters : tuple of str
+        What varies, in the order of the file.
+    """
+
+    cells: tuple[Cell, ...]
+    parameters: tuple[str, ...]
+
+
+def read_grid(path: str | Path) -> Grid:
+    """Read the grid of an experiment.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field and what was expected.
+    """
+    fields = Fields(read_document(path), str(path))
+    place = Path(path).parent / fields.text("instance", "the name of an instance file")
+    document = read_document(place)
+    instance = parse_instance(document, str(place))
+    simulation = dict(document.get("simulation", {}))
+    until = float(fields.number("until", "a positive time", strict=True))
+    warmup = float(fields.number("warmup", "a time")) if fields.has("warmup") else until / 5
+    if warmup >= until:
+        fields.fail("warmup", f"expected less than until, got {warmup:g}")
+    replications = fields.integer("replications", "a number of at least 1", least=1)
+    seed = fields.integer("seed") if fields.has("seed") else 0
+    varied: dict[str, list[Any]] = {}
+    if fields.has("vary"):
+        table = fields.table("vary")
+        for name in table.names():
+            values = table.take(name, "a list of values")
+            if not isinstance(values, list) or not values:
+                table.fail(name, "expected a list of at least one value")
+            varied[name] = values
+    fixed: dict[str, Any] = {}
+    for name in ("policy", "servers", "workload"):
+        if fields.has(name):
+            fixed[name] = fields.take(name, "a value")
+    fields.finish(["warmup", "seed", "vary", "policy", "servers", "workload"])
+    for name in ("policy", "servers"):
+        if name not in varied and name not in fixed:
+            fields.fail(name, "missing, expected a value, or a list under [vary]")
+    number = replications
+    for values in varied.values():
+        number *= len(values)
+    if number > CELLS:
+        raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
+    cells = []
+    for values in product(*varied.values()):
+        chosen = dict(zip(varied, values, strict=True))
+        cell = _document(
+            fields, Path(path).parent, instance, simulation, {**fixed, **chosen}, (until, warmup, seed)
+        )
+        shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
+        cells += [Cell(cell, shown, r) for r in range(replications)]
+    return Grid(tuple(cells), tuple(varied))
+
+
+def _document(
+    fields: Fields,
+    folder: Path,
+    instance: Instance,
+    simulation: Mapping[str, Any],
+    chosen: dict[str, Any],
+    times: tuple[float, float, int],
+) -> dict[str, Any]:
+    """The document of one cell, checked."""
+    from fluid.policies import policy
+
+    name, servers = chosen.pop("policy"), chosen.pop("servers")
+    if not isinstance(name, str):
+        fields.fail("policy", f"expected the name of a policy, got {name!r}")
+    if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
+        fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
+    own = None
+    if ".py:" in name:
+        name = str(folder / name)
+        own = hashlib.sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest() if _exists(name) else None
+    try:
+        model = policy(name).model
+        factor = rational(chosen.pop("workload", 1))
+    except InputError as error:
+        raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
+    except ValueError as error:
+        fields.fail("workload", f"expected a factor, got {error}")
+    scaled = instance.with_workload([factor * rho for rho in instance.workload])
+    table = {**simulation, **chosen}
+    if model == "loss":
+        from fluid.simulate.options import parse_simulation
+
+        parse_simulation(table, scaled, fields.source)
+    until, warmup, seed = times
+    return {
+        **instance_document(scaled),
+        "simulation": table,
+        "policy": name,
+        "own": own,
+        "servers": servers,
+        "until": until,
+        "warmup": warmup,
+        "seed": seed,
+    }
+
+
+def _exists(name: str) -> bool:
+    return Path(name.rpartition(":")[0]).is_file()

@@ -1,0 +1,181 @@
+"""The store: one SQLite file, one row a cell, committed as it completes.
+
+Only the process that drives an experiment writes, under a lock that ends with it, however it ends. Write-ahead logging keeps
+every committed row through a kill; the file must lie on a local disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from theory.errors import InputError
+
+APPLICATION = 0x7061636B
+"""Marks a file as a store of packproof ("pack")."""
+
+VERSION = 1
+
+WAIT = 5.0
+"""Seconds to wait for another program that reads or writes the file."""
+
+_SCHEMA = """
+create table if not exists cells (
+    key text primary key,
+    replication integer not null,
+    parameters text not null,
+    numbers text not null,
+    arrays blob,
+    seconds real not null,
+    finished real not null
+) strict
+"""
+
+
+class Store:
+    """A store opened for reading and writing; use it as a context.
+
+    Parameters
+    ----------
+    path : str or Path
+        Made where it does not exist.
+    pages : int, optional
+        Most pages of the file, for tests of a full disk.
+
+    Raises
+    ------
+    InputError
+        A file that is no store, one that another experiment is writing to, one that cannot be read or written.
+    """
+
+    def __init__(self, path: str | Path, *, pages: int | None = None) -> None:
+        self.path = Path(path)
+        self._refuse_foreign()
+        self._lock = self._locked()
+        try:
+            with self._errors():
+                self._connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
+                self._connection.execute("pragma journal_mode = wal")
+                self._connection.execute("pragma synchronous = full")
+                if pages is not None:
+                    self._connection.execute(f"pragma max_page_count = {int(pages)}")
+                self._connection.execute("begin immediate")
+                self._connection.execute(f"pragma application_id = {APPLICATION}")
+                self._connection.execute(f"pragma user_version = {VERSION}")
+                self._connection.execute(_SCHEMA)
+                self._connection.execute("commit")
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store and give up its lock."""
+        self._connection.close()
+        os.close(self._lock)
+
+    def _refuse_foreign(self) -> None:
+        if self.path.is_dir():
+            raise InputError(f"{self.path}: expected a store, found a directory")
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return
+        try:
+            head = self.path.read_bytes()[:100]
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from None
+        if head[:16] != b"SQLite format 3\x00":
+            raise InputError(f"{self.path}: expected a store of experiments, found another kind of file")
+        # the first page may still be in the write-ahead log of a store that was killed at birth, so ask SQLite
+        with self._errors():
+            connection = sqlite3.connect(self.path, timeout=WAIT)
+            try:
+                (application,) = connection.execute("pragma application_id").fetchone()
+                (version,) = connection.execute("pragma user_version").fetchone()
+                tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+            finally:
+                connection.close()
+        if application != APPLICATION and (application or tables):
+            raise InputError(f"{self.path}: expected a store of experiments, found another program's database")
+        if version > VERSION:
+            raise InputError(f"{self.path}: expected a store of version {VERSION}, found {version}: use a newer packproof")
+
+    def _locked(self) -> int:
+        import fcntl
+
+        try:
+            handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be written: {error.strerror}") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise InputError(f"{self.path}: another experiment is writing to this store") from None
+        return handle
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn what SQLite says into one line."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            advice = {
+                "database or disk is full": "the disk is full; what was finished is kept, make room and run again",
+                "database is locked": "another program holds the file; close it and run again",
+                "disk I/O error": "the disk cannot be written; what was finished is kept",
+            }
+            raise InputError(f"{self.path}: {advice.get(str(error), error)}") from None
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self.path}: expected a store of experiments: {error}") from None
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Return which of the cells are in the store."""
+        with self._errors():
+            held = {key for (key,) in self._connection.execute("select key from cells")}
+        return held.intersection(keys)
+
+    def put(
+        self,
+        key: str,
+        replication: int,
+        parameters: dict[str, Any],
+        numbers: dict[str, float | None],
+        seconds: float,
+        arrays: bytes | None = None,
+    ) -> None:
+        """Write a finished cell and commit; a cell that is there already stays as it is."""
+        row = (key, replication, json.dumps(parameters), json.dumps(numbers), arrays, seconds, time.time())
+        with self._errors():
+            try:
+                self._connection.execute("insert or ignore into cells values (?, ?, ?, ?, ?, ?, ?)", row)
+            except sqlite3.OperationalError:
+                if self._connection.in_transaction:
+                    self._connection.execute("rollback")
+                raise
+
+    def numbers(self, keys: Iterable[str]) -> dict[str, dict[str, float | None]]:
+        """Return the numbers of the cells that are there, by key."""
+        wanted = set(keys)
+        with self._errors():
+            rows = self._connection.execute("select key, numbers from cells").fetchall()
+        return {key: json.loads(text) for key, text in rows if key in wanted}
+
+    def arrays(self, key: str) -> tuple[bytes, float] | None:
+        """Return the arrays of a cell and its seconds, None if it is not there."""
+        with self._errors():
+            found = self._connection.execute("select arrays, seconds from cells where key = ?", (key,)).fetchone()
+        return None if found is None or found[0] is None else (found[0], found[1])
