@@ -8,12 +8,13 @@ import sys
 from bounds.cli.app import app
 from bounds.cli.check import check
 from bounds.cli.instance import instance
+from bounds.cli.region import region
 from bounds.cli.share import share
 from bounds.cli.solve import solve
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "check", "instance", "main", "run", "share", "solve", "verify", "worst"]
+__all__ = ["app", "check", "instance", "main", "region", "run", "share", "solve", "verify", "worst"]
 
 
 def main(arguments: list[str] | None = None) -> None:

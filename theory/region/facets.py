@@ -107,7 +107,7 @@ def region_facets(instance: Instance, *, limit: int = LIMIT) -> Region:
     >>> from theory.instance import additive
     >>> region = region_facets(additive([6], [[4], [1]]))
     >>> region.outer
-    (Facet(normal=(4, 1), offset=Fraction(6, 1)), Facet(normal=(1, 0), offset=Fraction(1, 1)))
+    (Facet(normal=(1, 0), offset=Fraction(1, 1)), Facet(normal=(4, 1), offset=Fraction(6, 1)))
     >>> region.configurations
     (((1, 2),), ((1, 0),), ((0, 6),))
     """

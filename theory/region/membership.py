@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -92,6 +92,7 @@ class CapacityProgram:
         self._program.add_columns([0] * width, [{j: 1} for j in range(width)], upper=[0] * width)
         spaces = [pool.space for pool in instance.pools]
         self._columns = ConfigurationColumns(self._program, spaces, range(width), range(width, width + pools))
+        self._held: tuple[Fraction, ...] | None = None  # a workload that the columns are known to carry
 
     def intensity(self, workload: Sequence[Fraction | int] | None = None) -> Intensity:
         """Return the traffic intensity of a workload, shape (J,), with evidence.
@@ -133,23 +134,50 @@ class CapacityProgram:
         -------
         tuple of Fraction, shape (J,), or None
             None if the workload itself is not in the region.
+
+        Notes
+        -----
+        One exact program a type; the columns of one are there for the next.
         """
         if not self.intensity(workload).holds:
             return None
-        room = []
+        return tuple(self.most_beside(workload, {j: 1})[j] for j in range(len(self._instance.types)))
+
+    def most_beside(
+        self, workload: Sequence[Fraction | int] | None, gains: Mapping[int, Fraction | int]
+    ) -> dict[int, Fraction]:
+        """Return amounts of some types, worth most at given gains, that the region holds beside a workload.
+
+        Parameters
+        ----------
+        workload : sequence of rational, shape (J,), or None
+        gains : mapping of type to rational
+            What one more job per server of each of these types is worth, at least 0.
+
+        Raises
+        ------
+        InputError
+            If the region does not even hold the workload.
+        """
+        rho = self._offer(workload)
+        if rho != self._held:
+            if not self.intensity(rho).holds:
+                raise InputError("workload: expected one that the region holds")
+            self._held = rho
         self._program.set_bounds(0, 1, 1)
         self._program.set_cost(0, 0)
+        for j, gain in gains.items():
+            self._program.set_bounds(1 + j, 0, None)
+            self._program.set_cost(1 + j, gain)
         try:
-            for j in range(1, 1 + len(self._instance.types)):
-                self._program.set_bounds(j, 0, None)
-                self._program.set_cost(j, 1)
-                room.append(self._columns.solve().primal[j])
-                self._program.set_cost(j, 0)
-                self._program.set_bounds(j, 0, 0)
+            vertex = self._columns.solve()
         finally:
+            for j in gains:
+                self._program.set_bounds(1 + j, 0, 0)
+                self._program.set_cost(1 + j, 0)
             self._program.set_bounds(0, 0, None)
             self._program.set_cost(0, -1)
-        return tuple(room)
+        return {j: vertex.primal[1 + j] for j in gains}
 
     def _offer(self, workload: Sequence[Fraction | int] | None) -> tuple[Fraction, ...]:
         rho = self._instance.workload if workload is None else tuple(map(Fraction, workload))
@@ -167,7 +195,7 @@ def traffic_intensity(instance: Instance, workload: Sequence[Fraction | int] | N
     --------
     >>> from theory.instance import additive
     >>> traffic_intensity(additive([12], [[5], [7]], workload=["2/3", "1/3"]))
-    Fraction(2, 3)
+    Fraction(1, 2)
     """
     return CapacityProgram(instance).intensity(workload).value
 
