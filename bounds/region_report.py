@@ -148,7 +148,9 @@ def region_lines(answer: Answer, result: dict[str, Any]) -> list[str]:
             f"{number} hold all the jobs at once"
         )
     if any(intensity.prices):
-        worth = " + ".join(f"{price} {name}" for name, price in zip(instance.names, intensity.prices, strict=True) if price)
+        worth = " + ".join(
+            f"{price} {name}" for name, price in zip(instance.names, intensity.prices, strict=True) if price
+        )
         lines += [
             "",
             "why not less: at the prices",
@@ -170,19 +172,19 @@ def region_lines(answer: Answer, result: dict[str, Any]) -> list[str]:
     lines += ["", f"facets  {answer.no_facets or ''}".rstrip()]
     if answer.region is not None:
         outer = answer.region.outer
-        lines[-1] = f"facets  {len(outer)}, beside {len(instance.types)} x >= 0; {len(answer.region.vertices) + 1} vertices"
-        lines += [f"  {_inequality(instance, facet.normal)} <= {text(facet.offset)}" for facet in outer[:40]]
+        lines[-1] = (
+            f"facets  {len(outer)}, beside {len(instance.types)} x >= 0; {len(answer.region.vertices) + 1} vertices"
+        )
+        lines += [f"  {_inequality(instance.names, facet.normal)} <= {text(facet.offset)}" for facet in outer[:40]]
         if len(outer) > 40:
             lines.append(f"  and {len(outer) - 40} more (--json shows all)")
     if answer.slice is not None:
         pair = [instance.names[j] for j in answer.slice.types]
         lines += ["", f"slice by {pair[0]} and {pair[1]}, the others as they are"]
-        lines += [
-            f"  {a} {pair[0]} + {b} {pair[1]} <= {short(offset)}" for (a, b), offset in answer.slice.edges
-        ]
+        lines += [f"  {_inequality(pair, normal)} <= {short(offset)}" for normal, offset in answer.slice.edges]
     return lines
 
 
-def _inequality(instance: Instance, normal: Sequence[int]) -> str:
-    terms = [name if a == 1 else f"{a} {name}" for name, a in zip(instance.names, normal, strict=True) if a]
+def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
+    terms = [name if a == 1 else f"{a} {name}" for name, a in zip(names, normal, strict=True) if a]
     return " + ".join(terms)

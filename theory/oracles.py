@@ -138,9 +138,7 @@ def refined(weights: NDArray[np.int64], table: NDArray[np.int64], configuration:
 
 
 @kernel
-def _most_valuable(
-    weights: NDArray[np.int64], table: NDArray[np.int64], configuration: NDArray[np.int64]
-) -> int:
+def _most_valuable(weights: NDArray[np.int64], table: NDArray[np.int64], configuration: NDArray[np.int64]) -> int:
     """Return the type of the greatest weight for size among those that fit and are marked -1; -1 if there is none."""
     size, most = table.shape[1] - 1, table.shape[1] - 2
     best = -1

@@ -15,7 +15,7 @@ def region(
     instance: InstanceFile,
     servers: Annotated[
         int | None,
-        typer.Option("--servers", metavar="L", min=1, max=10**9, help="Also say how many servers L servers' work needs."),
+        typer.Option("--servers", metavar="L", min=1, max=10**9, help="Also say how many servers the work of L needs."),
     ] = None,
     facets: Annotated[
         int | None,

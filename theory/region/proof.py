@@ -82,7 +82,9 @@ def _determinant_is_zero(matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
         rows[:, step] = head
         zero |= head[:, step] == 0
         below = rows[:, step + 1 :]
-        below[:] = (below * head[:, None, step : step + 1] % PRIME - below[:, :, step : step + 1] * head[:, None] % PRIME) % PRIME
+        below[:] = (
+            below * head[:, None, step : step + 1] % PRIME - below[:, :, step : step + 1] * head[:, None] % PRIME
+        ) % PRIME
     return zero
 
 

@@ -46,7 +46,9 @@ class Slice:
         return min(first, second) >= 0 and all(a * first + b * second <= c for (a, b), c in self.edges)
 
 
-def region_slice(instance: Instance, first: int, second: int, workload: Sequence[Fraction | int] | None = None) -> Slice:
+def region_slice(
+    instance: Instance, first: int, second: int, workload: Sequence[Fraction | int] | None = None
+) -> Slice:
     """Cut the region by the plane of two types through a workload.
 
     Parameters
@@ -99,7 +101,13 @@ def region_slice(instance: Instance, first: int, second: int, workload: Sequence
 
     s, t = end(first, second)
     v, u = end(second, first)
-    points = [(s, Fraction(0)), (s, t), *([] if (s, t) == (u, v) else between((s, t), (u, v))), (u, v), (Fraction(0), v)]
+    points = [
+        (s, Fraction(0)),
+        (s, t),
+        *([] if (s, t) == (u, v) else between((s, t), (u, v))),
+        (u, v),
+        (Fraction(0), v),
+    ]
     return Slice((first, second), tuple(rho), tuple(_turning(points)))
 
 

@@ -107,9 +107,13 @@ def kept_fraction(instance: Instance, subset: Instance) -> Kept:
     tightest = min(inner.outer, key=fraction)
     _, best = support(tightest.normal)
     f = fraction(tightest)
-    assert f * total(
-        pool.share * a * slots
-        for pool, k in zip(instance.pools, best, strict=True)
-        for a, slots in zip(tightest.normal, k, strict=True)
-    ) == tightest.offset
+    assert (
+        f
+        * total(
+            pool.share * a * slots
+            for pool, k in zip(instance.pools, best, strict=True)
+            for a, slots in zip(tightest.normal, k, strict=True)
+        )
+        == tightest.offset
+    )
     return Kept(f, tightest, best, inner)
