@@ -148,13 +148,10 @@ def region_lines(answer: Answer, result: dict[str, Any]) -> list[str]:
             f"{number} hold all the jobs at once"
         )
     if any(intensity.prices):
-        worth = " + ".join(
-            f"{price} {name}" for name, price in zip(instance.names, intensity.prices, strict=True) if price
-        )
         lines += [
             "",
             "why not less: at the prices",
-            f"  {worth}",
+            f"  {_inequality(instance.names, intensity.prices)}",
             f"  no average server holds more than {short(intensity.support)}",
             "why not more: the workload, on these shares of the servers",
         ]

@@ -41,13 +41,13 @@ def polymake_text(names: Sequence[str], region: Region) -> str:
     <BLANKLINE>
     """
     origin = (Fraction(0),) * len(names)
-    facets = [[facet.offset, *(-a for a in facet.normal)] for facet in region.facets]
-    vertices = [[1, *vertex] for vertex in (*region.vertices, origin)]
+    facets: list[list[Fraction | int]] = [[facet.offset, *(-a for a in facet.normal)] for facet in region.facets]
+    vertices: list[list[Fraction | int]] = [[1, *vertex] for vertex in (*region.vertices, origin)]
     lines = ["# coordinates: " + " ".join("_".join(name.split()) for name in names)]
     lines += ["_application polytope", "_version 2.3", "_type RationalPolytope", "", "FACETS", *map(_row, facets), ""]
     lines += ["AFFINE_HULL", "", "VERTICES", *map(_row, vertices), ""]
     return "\n".join(lines)
 
 
-def _row(numbers: Sequence[Fraction | int]) -> str:
-    return " ".join(map(text, numbers))
+def _row(numbers: list[Fraction | int]) -> str:
+    return " ".join(text(number) for number in numbers)

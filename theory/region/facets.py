@@ -238,7 +238,7 @@ class _Growing:
         number = {plane: i for i, plane in enumerate(sorted(set(map(tuple, planes.tolist()))))}
         coordinates = self._points[order]
         assert is_outer_boundary(coordinates, simplices, planes), "the hull is not closed"
-        made = [(points[i],) for i in order]
+        made: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
         if len(self._support.spaces) > 1:
             made = [self._support(self._found[i, : self._width].tolist())[1] for i in order]
             assert [self._support.point(k) for k in made] == [points[i] for i in order], "a vertex is made two ways"

@@ -35,7 +35,7 @@ def _gcd(a: int, b: int) -> int:
 def _excess(plane: NDArray[np.int64], point: NDArray[np.int64]) -> int:
     """Return a x - b: positive beyond the hyperplane."""
     width = point.size
-    value = -plane[width]
+    value: int = -plane[width]
     for j in range(width):
         value += plane[j] * point[j]
     return value
@@ -237,9 +237,9 @@ def _around(
     while True:
         n = neighbours[s, out]
         if n < 0:
-            return n if point[-1 - n] == 0 else link[s, out]
+            return int(n) if point[-1 - n] == 0 else int(link[s, out])
         if status[n] >= 0:
-            return link[s, out]
+            return int(link[s, out])
         turn, apex = 0, 0
         for q in range(width):
             if corners[n, q] == stay:

@@ -104,14 +104,14 @@ class CapacityProgram:
         """
         rho = self._offer(workload)
         vertex = self._columns.solve()
-        width = len(rho)
         columns = trimmed([(p, k, x) for p, k, i in self._columns.items() if (x := vertex.primal[i])], rho)
         # where nothing is offered a price is free; 0 is the choice that never raises the support
-        prices, _ = to_integers([beta if load else Fraction(0) for beta, load in zip(vertex.dual, rho, strict=False)])
+        paid = [beta if load else Fraction(0) for beta, load in zip(vertex.dual[: len(rho)], rho, strict=True)]
+        prices, _ = to_integers(paid)
         support = self._support.value(prices)
         worth = total(price * load for price, load in zip(prices, rho, strict=True))
         z = vertex.primal[0]
-        assert worth == z * support and len(prices) == width, "the dual does not meet the primal"
+        assert worth == z * support, "the dual does not meet the primal"
         return Intensity(z, rho, tuple(columns), tuple(prices), support)
 
     def boundary(self, direction: Sequence[Fraction | int]) -> tuple[Fraction, ...]:
