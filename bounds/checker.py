@@ -692,7 +692,7 @@ def check_region(instance: Any, evidence: Any, claims: Any) -> None:
     require(all(u <= z * pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
     beta = [rational(value, "a price", least=0) for value in fields(prices, "evidence.prices", *m.names)]
     require(all(load_ or not price for price, load_ in zip(beta, m.workload, strict=True)), "a price without workload")
-    require(are_coprime(beta) or not any(m.workload), "the prices are not coprime integers")
+    require(are_coprime(beta) if any(m.workload) else z == 0, "the prices are not coprime integers")
     require(total(beta, m.workload) == z * worth(m, beta), "the prices do not prove the traffic intensity")
     require((boundary is None) == (facets is None), "facets and their evidence do not go together")
     if facets is not None:
