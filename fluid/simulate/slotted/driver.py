@@ -14,7 +14,7 @@ from fluid.policies.slotted.state import COUNT, FIRST, SOON, WAITING, with_place
 from fluid.policy import MOVES, Policy, State, copied
 from fluid.simulate.heap import Heap, enlarged, new_heap
 from fluid.simulate.measures import bin_edges
-from fluid.simulate.queue.driver import Run
+from fluid.simulate.queue.driver import Run, cut
 from fluid.simulate.slotted import loop
 from fluid.simulate.slotted.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Places
 from fluid.simulate.slotted.measures import SlottedMeasures, new_measures
@@ -80,26 +80,35 @@ def simulate_slots(
     places = Places(*(np.zeros(len(state.after), np.int64) for _ in range(2)))
     ends = new_heap(1024, np.int64)
     coming = Coming(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(2, np.int64))
+    run(state, places, ends, coming, measures, draws, 0)  # compile it, where it is not
     begin = perf_counter()
-    while True:
-        status = run(state, places, ends, coming, measures, draws, PART)
-        if status == FINISHED:
-            return Run(measures, state, perf_counter() - begin)
-        if status == NEEDS_JOBS:
-            chunk = next(stream, None)
-            if chunk is None:
-                coming = coming._replace(at=np.array([len(coming.slot), 1]))
-            else:
-                coming = Coming(chunk.slot, chunk.job_class, chunk.work, np.zeros(2, np.int64))
-        elif status == NEEDS_ROOM:
-            if len(ends.time) < ends.size[0] + state.counters[WAITING] + len(coming.slot):
-                ends = enlarged(ends)
-            if len(state.after) <= state.counters[WAITING] + len(coming.slot):
-                room = 2 * (len(state.after) + len(coming.slot))
-                state = with_places(state, room)
-                places = Places(*(np.concatenate([a, np.zeros(room - len(a), np.int64)]) for a in places))
-        elif say is not None:
-            say(float(measures.now[0]))
+    try:
+        while True:
+            status = run(state, places, ends, coming, measures, draws, PART)
+            if status == FINISHED:
+                return Run(measures, state, perf_counter() - begin)
+            if status == NEEDS_JOBS:
+                coming = _next_chunk(stream, coming)
+            elif status == NEEDS_ROOM:
+                if len(ends.time) < ends.size[0] + state.counters[WAITING] + len(coming.slot):
+                    ends = enlarged(ends)
+                if len(state.after) <= state.counters[WAITING] + len(coming.slot):
+                    room = 2 * (len(state.after) + len(coming.slot))
+                    state = with_places(state, room)
+                    places = Places(*(np.concatenate([a, np.zeros(room - len(a), np.int64)]) for a in places))
+            elif say is not None:
+                say(float(measures.now[0]))
+    except KeyboardInterrupt:
+        if measures.bin[0] <= measures.first[0]:
+            raise
+        return Run(cut(measures), state, perf_counter() - begin, interrupted=True)
+
+
+def _next_chunk(stream: SlotStream, before: Coming) -> Coming:
+    chunk = next(stream, None)
+    if chunk is None:
+        return before._replace(at=np.array([len(before.slot), 1]))
+    return Coming(chunk.slot, chunk.job_class, chunk.work, np.zeros(2, np.int64))
 
 
 def conserve(state: State, places: Places, ends: Heap, measures: SlottedMeasures) -> None:
