@@ -65,6 +65,7 @@ def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
         return
     for c in range(len(state.sizes)):
         discard(state.vacant, state.spread, c, server)
+        state.configuration[server, c] = 0
     insert(state.vacant, state.spread, len(state.sizes), server)
 
 
