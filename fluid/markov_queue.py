@@ -371,8 +371,9 @@ def _law(
     from scipy.sparse import coo_array, csc_array
 
     levels = np.bincount(totals[inside_a], weights=probability, minlength=kept + 1)
-    ratio = levels[kept] / levels[kept - 1] if kept and levels[kept - 1] > 0 else 0.0
-    beyond = float(levels[kept] * ratio / (1 - ratio)) if ratio < 1 else float("inf")
+    # the last level also carries what is cut off, so the decay is read before it
+    ratio = levels[kept - 1] / levels[kept - 2] if kept > 1 and levels[kept - 2] > 0 else 0.0
+    beyond = float(levels[kept - 1] * ratio**2 / (1 - ratio)) if ratio < 1 else float("inf")
     return QueueLaw(
         np.array(waiting)[inside_a],
         np.array(serving)[inside_a],

@@ -35,13 +35,13 @@ from fluid.policies.slotted.trees import (
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
-JobState = state_type("JobState", "treap", "root")
+JobState = state_type(__name__, "JobState", "treap", "root")
 """``treap``, ``root``: servers by residual."""
 
-ServerState = state_type("ServerState", "rooms", "cursor")
+ServerState = state_type(__name__, "ServerState", "rooms", "cursor")
 """``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
 
-BothState = state_type("BothState", "treap", "root", "vacated", "spread")
+BothState = state_type(__name__, "BothState", "treap", "root", "vacated", "spread")
 """``vacated``, ``spread``: the set of servers that jobs have left in this slot (`fluid.policies.bitset`)."""
 
 

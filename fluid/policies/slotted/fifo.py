@@ -11,7 +11,7 @@ from fluid.policies.slotted.trees import first_at_least, greatest_in, new_tree, 
 from fluid.policy import Policy
 from theory.compiled import step
 
-FifoState = state_type("FifoState", "rooms")
+FifoState = state_type(__name__, "FifoState", "rooms")
 """``rooms``: tree over servers of residuals."""
 
 

@@ -22,7 +22,7 @@ from theory.configurations import maximal
 from theory.errors import TooLargeError
 from theory.instance import Additive
 
-WeightState = state_type("WeightState", "table", "configuration", "serving", "vacant", "spread", "cursor")
+WeightState = state_type(__name__, "WeightState", "table", "configuration", "serving", "vacant", "spread", "cursor")
 """``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving`` int32[L,
 n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then the empty
 servers. ``cursor`` int64[1]: whose turn it is."""

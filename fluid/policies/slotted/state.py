@@ -123,9 +123,13 @@ class SlottedSetting:
             raise InputError(f"sizes: expected whole numbers from 1 to the capacity {self.capacity}, in order")
 
 
-def state_type(name: str, *own: str) -> Any:
-    """Make the type of a state: the common fields and a policy's own."""
-    return namedtuple(name, (*COMMON, *own))  # type: ignore[misc]
+def state_type(module: str, name: str, *own: str) -> Any:
+    """Make the type of a state: the common fields and a policy's own.
+
+    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled loops
+    finds it again.
+    """
+    return namedtuple(name, (*COMMON, *own), module=module)  # type: ignore[misc]  # noqa: PYI024 (fields are composed)
 
 
 def shared(

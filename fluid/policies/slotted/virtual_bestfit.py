@@ -20,7 +20,7 @@ from fluid.policies.slotted.virtual import heaviest_row, spans_of
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
-HybridState = state_type("HybridState", "table", "spans", "active", "held", "rooms", "cursor")
+HybridState = state_type(__name__, "HybridState", "table", "spans", "active", "held", "rooms", "cursor")
 """As `fluid.policies.slotted.virtual.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
 ``rooms`` int64[2P]: tree over servers of residuals."""
 
