@@ -19,6 +19,7 @@
     cut = 0.1
     fall = 1
     early = true                               # nonpreemptive: a stalled server may renew before it is empty
+    start = "as-needed"                        # nonpreemptive: when servers become active first, or "at-once"
     sampling = 1                               # randomized-sampling: rate of an empty queue over the service rate
     expiry = 1                                 # randomized-sampling: rate of a token over the service rate
     partition = 7                              # vqs, vqs-bf: J of the universal partition
@@ -261,6 +262,7 @@ OPTIONS: dict[str, Callable[[Fields, Instance], Any]] = {
     "cut": _given("cut", "a share of servers"),
     "fall": _given("fall", "a number from 0 to 1"),
     "early": _given("early", "true or false"),
+    "start": _given("start", "as-needed or at-once"),
     "sampling": _given("sampling", "a number of at least 0"),
     "expiry": _given("expiry", "a number of at least 0"),
     "partition": _given("partition", "a whole number of at least 2"),

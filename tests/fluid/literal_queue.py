@@ -22,7 +22,7 @@ class Server:
         self.holds = [0] * len(demands)
         self.tokens = [0] * len(demands)
         self.slots = [0] * len(demands)
-        self.active = True
+        self.active = self.used = True
         most = [min(c // d for c, d in zip(capacity, row, strict=True) if d) for row in demands]
         self.configurations = [
             k for k in product(*(range(m + 1) for m in most)) if any(k) and self.can_hold(k)
@@ -73,7 +73,10 @@ class Literal:
         self.starts: list[tuple[float, int, int]] = []
         if policy == "nonpreemptive":
             for server in self.servers:
-                server.slots = list(server.best(self.waiting, self.oracle))
+                if options.get("start") == "at-once":
+                    server.slots = list(server.best(self.waiting, self.oracle))
+                else:
+                    server.active = server.used = False
 
     @property
     def waiting(self) -> list[int]:
@@ -155,6 +158,10 @@ class Literal:
                 return number
         return None
 
+    def unused(self, j: int) -> list[int]:
+        """Servers never active that can hold a type; pools stand one after another, so the order is theirs too."""
+        return [number for number, server in enumerate(self.servers) if not server.used and server.most[j]]
+
     def fill(self, number: int) -> None:
         server = self.servers[number]
         for j, queue in enumerate(self.queues):
@@ -171,6 +178,14 @@ class Literal:
         slot = self.first_slot(j)
         if slot is not None:
             self.start(self.queues[j].popleft(), slot)
+        elif self.policy == "nonpreemptive":
+            for number in self.unused(j):
+                if not self.queues[j]:
+                    break
+                server = self.servers[number]
+                server.slots = list(server.best(self.waiting, self.oracle))
+                server.active = server.used = True
+                self.fill(number)
         elif self.policy == "max-weight-local":
             for number, server in enumerate(self.servers):
                 if not any(server.holds) and server.most[j]:
@@ -205,7 +220,7 @@ class Literal:
         return sum(a * b for a, b in zip(k, self.waiting, strict=True))
 
     def beta(self) -> float:
-        share = sum(not server.active for server in self.servers) / len(self.servers)
+        share = sum(server.used and not server.active for server in self.servers) / len(self.servers)
         if share >= self.options.get("cut", 0.1):
             return 0.0
         p, z = self.options.get("p", -0.05), self.options.get("z", 0.005)

@@ -73,6 +73,7 @@ def test_the_literal_policies_take_the_same_path(
                     "cut": st.sampled_from([0.1, 0.5, 2.0]),
                     "fall": st.sampled_from([0.0, 1.0]),
                     "early": st.booleans(),
+                    "start": st.sampled_from(["as-needed", "at-once"]),
                 }
             )
         )
