@@ -153,7 +153,9 @@ class _ContinuousSteps:
             if rate > 0:
                 yield from self._outcomes(state, rate, self._rings, clock, 0)
 
-    def _outcomes(self, state: State, rate: float, event: Callable[..., None], what: int, server: int) -> Iterator[Step]:
+    def _outcomes(
+        self, state: State, rate: float, event: Callable[..., None], what: int, server: int
+    ) -> Iterator[Step]:
         draws = Branching()
         for _ in draws.paths():
             after = copied(state)

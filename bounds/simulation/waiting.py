@@ -170,13 +170,16 @@ def lines(answer: dict[str, Any]) -> list[str]:
         *([] if intensity is None else [f"traffic intensity {intensity:.6g}"]),
         f"jobs waiting {shown(queue)}",
         f"growth per unit time {shown(queue['growth'], 'per_time')}" + _verdict(queue["growth"]),
-        f"delay {shown(delay)}" + ("" if delay["p95"] is None else f"   95 %: {delay['p95']:.5g}   99 %: {delay['p99']:.5g}"),
+        f"delay {shown(delay)}"
+        + ("" if delay["p95"] is None else f"   95 %: {delay['p95']:.5g}   99 %: {delay['p99']:.5g}"),
         "",
         f"{'type':16} {'in service':>12} {'waiting':>12} {'started':>9}",
     ]
     for name, jobs in answer["jobs"].items():
         share = answer["acceptance"][name]
-        made.append(f"{name:16} {jobs:12,.2f} {queue['by_type'][name]:12,.2f} {'-' if share is None else f'{share:9.4f}'}")
+        made.append(
+            f"{name:16} {jobs:12,.2f} {queue['by_type'][name]:12,.2f} {'-' if share is None else f'{share:9.4f}'}"
+        )
     made.append("")
     made += [f"{name} in use {shown(share)}" for name, share in answer["utilisation"].items()]
     if not answer["warmup_check"]["enough"]:

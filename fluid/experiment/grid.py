@@ -142,9 +142,7 @@ def read_grid(path: str | Path) -> Grid:
     cells = []
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
-        cell = _document(
-            fields, Path(path).parent, instance, simulation, {**fixed, **chosen}, (until, warmup, seed)
-        )
+        cell = _document(fields, Path(path).parent, instance, simulation, {**fixed, **chosen}, (until, warmup, seed))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied))

@@ -111,7 +111,9 @@ class Store:
         if application != APPLICATION and (application or tables):
             raise InputError(f"{self.path}: expected a store of experiments, found another program's database")
         if version > VERSION:
-            raise InputError(f"{self.path}: expected a store of version {VERSION}, found {version}: use a newer packproof")
+            raise InputError(
+                f"{self.path}: expected a store of version {VERSION}, found {version}: use a newer packproof"
+            )
 
     def _locked(self) -> int:
         import fcntl

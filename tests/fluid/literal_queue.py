@@ -24,9 +24,7 @@ class Server:
         self.slots = [0] * len(demands)
         self.active = self.used = True
         most = [min(c // d for c, d in zip(capacity, row, strict=True) if d) for row in demands]
-        self.configurations = [
-            k for k in product(*(range(m + 1) for m in most)) if any(k) and self.can_hold(k)
-        ]
+        self.configurations = [k for k in product(*(range(m + 1) for m in most)) if any(k) and self.can_hold(k)]
         self.most = most
 
     def can_hold(self, k: Sequence[int]) -> bool:

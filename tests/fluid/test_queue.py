@@ -123,7 +123,14 @@ def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
     chunk = Chunk(np.array([1.0, 2.0]), np.zeros(2, np.int32), np.array([4.0, 4.0]))
     state = policy("nonpreemptive").prepare(Setting(instance, 1))
     run = simulate_queue(
-        policy("nonpreemptive"), state, listed(chunk.time, chunk.type, chunk.work), 10.0, 0.0, 1, bins=10, compiled=False
+        policy("nonpreemptive"),
+        state,
+        listed(chunk.time, chunk.type, chunk.work),
+        10.0,
+        0.0,
+        1,
+        bins=10,
+        compiled=False,
     )
     assert run.measures.waiting[:, 0].tolist() == [0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
     assert run.measures.jobs[:, 0].tolist() == [0] + [1] * 8 + [0]

@@ -104,7 +104,14 @@ def test_slotted_queues_agree_with_the_exact_chain(case: int) -> None:
     name, sizes, servers, rate, service, kept, options = SLOTTED[case]
     n = len(sizes.sizes)
     law = slotted_law(
-        policy(name), sizes.sizes, sizes.capacity, servers, rate * sizes.probabilities, np.full(n, service), kept, options
+        policy(name),
+        sizes.sizes,
+        sizes.capacity,
+        servers,
+        rate * sizes.probabilities,
+        np.full(n, service),
+        kept,
+        options,
     )
     assert law.closed
     assert law.beyond < 1e-4
@@ -120,7 +127,10 @@ def test_one_type_is_the_queue_of_erlang(servers: int, load: float) -> None:
     instance = additive([1], [[1]], workload=[Fraction(load).limit_denominator(1000) / servers])
     scene = QueueScene(instance, servers, 30_000.0 / load, 2000.0 / load)
     exact = erlang_c(servers, load)
-    found = [simulate_waiting(name, scene, replications=REPLICATIONS, seed=5) for name in ("nonpreemptive", "max-weight-local")]
+    found = [
+        simulate_waiting(name, scene, replications=REPLICATIONS, seed=5)
+        for name in ("nonpreemptive", "max-weight-local")
+    ]
     assert found[0].queue(LEVEL).holds(exact), (found[0].queue(LEVEL), exact)
     assert found[0].queue() == found[1].queue()  # there is one configuration: the policies are the same
     if servers <= 5:

@@ -21,7 +21,18 @@ from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
 VirtualState = state_type(
-    __name__, "VirtualState", "table", "spans", "least_size", "active", "ones", "inner", "rooms", "empty", "spread", "cursor"
+    __name__,
+    "VirtualState",
+    "table",
+    "spans",
+    "least_size",
+    "active",
+    "ones",
+    "inner",
+    "rooms",
+    "empty",
+    "spread",
+    "cursor",
 )
 """``table`` int64[4J - 4, 3]: K_RED (`fluid.policies.slotted.partition`). ``spans`` int64[V, 2]: first and last-but-one
 class of each virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row of
