@@ -8,6 +8,7 @@ import sys
 from bounds.cli.app import app
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
+from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
 from bounds.cli.share import share
 from bounds.cli.simulate import simulate
@@ -15,7 +16,20 @@ from bounds.cli.solve import solve
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "check", "experiment", "instance", "main", "run", "share", "simulate", "solve", "verify", "worst"]
+__all__ = [
+    "app",
+    "check",
+    "experiment",
+    "fluid",
+    "instance",
+    "main",
+    "run",
+    "share",
+    "simulate",
+    "solve",
+    "verify",
+    "worst",
+]
 
 
 def main(arguments: list[str] | None = None) -> None:
