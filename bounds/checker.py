@@ -24,6 +24,8 @@ MAX_CELLS = 40_000_000
 """Largest dynamic program (resource levels times types)."""
 MAX_CONFIGURATIONS = 2_000_000
 """Most configurations that are enumerated where the dynamic program would be larger than that."""
+MAX_SIMPLICES = 20_000
+"""Most simplices of the boundary of a region."""
 
 
 class Refused(Exception):  # noqa: N818 (it is the verdict, not a fault)
@@ -675,7 +677,116 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     require(proved == set(users), "nothing proves that a user cannot have more")
 
 
-KINDS = {"assignment": check_assignment, "allocation": check_allocation}
+# ---- capacity regions ----------------------------------------------------------------------------------------------
+
+
+def check_region(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify the traffic intensity of the workload from both sides and, where claimed, that the facets are all."""
+    m = model(instance)
+    columns, prices, boundary = fields(evidence, "evidence", "columns", "prices", optional=["boundary"])
+    intensity, supportable, facets = fields(claims, "claims", "traffic_intensity", "supportable", optional=["facets"])
+    z = rational(intensity, "claims.traffic_intensity", least=0)
+    require(supportable is (z < 1), "claims.supportable is not whether the traffic intensity is below 1")
+    used, slots = columns_of(m, columns, "fraction")
+    require(slots == m.workload, "the columns do not carry just the workload")
+    require(all(u <= z * pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
+    beta = [rational(value, "a price", least=0) for value in fields(prices, "evidence.prices", *m.names)]
+    require(all(load_ or not price for price, load_ in zip(beta, m.workload, strict=True)), "a price without workload")
+    require(are_coprime(beta) if any(m.workload) else z == 0, "the prices are not coprime integers")
+    require(total(beta, m.workload) == z * worth(m, beta), "the prices do not prove the traffic intensity")
+    require((boundary is None) == (facets is None), "facets and their evidence do not go together")
+    if facets is not None:
+        check_facets(m, boundary, facets)
+
+
+def are_coprime(numbers: Sequence[Fraction]) -> bool:
+    """Return whether numbers are integers without a common divisor."""
+    return all(x.denominator == 1 for x in numbers) and gcd(*map(int, numbers)) == 1
+
+
+def worth(m: Model, prices: Sequence[Fraction]) -> Fraction:
+    """Return the most that an average server can hold at given prices."""
+    return sum((pool.share * greatest_value(pool, prices) for pool in m.pools), Fraction(0))
+
+
+def check_facets(m: Model, evidence: Any, claims: Any) -> None:
+    """Verify that facets describe the region: none is wrong, none is missing, none is idle.
+
+    None is wrong, for each offset is the greatest value of its normal. The simplices have independent corners in the
+    region, each lies on a facet, every ridge is in two of them or in a coordinate hyperplane, and some direction is in
+    the cone of one only. So every direction is in an odd number of cones, and whatever satisfies the inequalities is
+    at or below a point of a simplex. None is idle, for each has a simplex.
+    """
+    width = len(m.names)
+    vertices, rows = fields(evidence, "evidence.boundary", "vertices", "simplices")
+    points = []
+    for made in items(vertices, "vertices"):
+        ks = [m.configuration(k, "a vertex") for k in m.by_pool(made, "a vertex")]
+        require(all(pool.holds(k) for pool, k in zip(m.pools, ks, strict=True)), "a vertex is not feasible")
+        points.append(slots_of(m, ks))
+    require(all(a > b for a, b in pairwise(points)), "the vertices are not in order")
+    planes = []
+    for facet in items(claims, "claims.facets"):
+        normal, offset = fields(facet, "a facet", "normal", "offset")
+        a = [rational(value, "a normal") for value in fields(normal, "a normal", *m.names)]
+        require(are_coprime(a), "a normal is not of coprime integers")
+        planes.append((a, rational(offset, "an offset", least=0)))
+    walls = [([Fraction(-(i == j)) for i in range(width)], Fraction(0)) for j in range(width)]
+    outer = planes[width:]
+    require(planes[:width] == walls, "the coordinate facets do not come first")
+    require(all(a < b for (a, _), (b, _) in pairwise(outer)), "the facets are not in order")
+    for a, b in outer:
+        require(min(a) >= 0 < b and worth(m, a) == b, "an offset is not the greatest value of its normal")
+    simplices = [[whole(v, "a corner") for v in items(row, "a simplex")] for row in items(rows, "simplices")]
+    if len(simplices) > MAX_SIMPLICES:
+        raise Unreadable(f"{len(simplices):,} simplices: beyond the {MAX_SIMPLICES:,} that this checker decides")
+    require(all(a < b for a, b in pairwise(simplices)), "the simplices are not in order")
+    ridges: dict[tuple[int, ...], int] = {}
+    on: list[list[list[list[Fraction]]]] = [[] for _ in outer]
+    for simplex in simplices:
+        require(len(simplex) == width and all(a < b for a, b in pairwise(simplex)), "a simplex has not J corners")
+        require(simplex[-1] < len(points), "a simplex has a corner that is no vertex")
+        corners = [points[v] for v in simplex]
+        require(rank(corners)[0] == width, "the corners of a simplex are dependent")
+        home = [f for f, (a, b) in enumerate(outer) if all(total(a, x) == b for x in corners)]
+        require(len(home) == 1, "a simplex is on no facet")
+        on[home[0]].append(corners)
+        for i in range(width):
+            ridge = (*simplex[:i], *simplex[i + 1 :])
+            if not any(all(points[v][j] == 0 for v in ridge) for j in range(width)):
+                ridges[ridge] = ridges.get(ridge, 0) + 1
+    require(bool(on) and all(on), "a facet has no simplex")
+    require(all(count == 2 for count in ridges.values()), "a ridge is not in two simplices: the boundary is not closed")
+    first, *others = min(on, key=len)
+    middle = [sum(column, Fraction(0)) for column in zip(*first, strict=True)]
+    for corners in others:  # Cramer's rule: what share of each corner the direction takes
+        shares = [rank([*corners[:i], middle, *corners[i + 1 :]])[1] / rank(corners)[1] for i in range(width)]
+        require(min(shares) < 0, "a direction is in two cones")
+    for x in points:
+        require(rank([a for a, b in planes if total(a, x) == b])[0] == width, "a point listed as a vertex is none")
+
+
+def rank(rows: Sequence[Sequence[Fraction]]) -> tuple[int, Fraction]:
+    """Return the rank of a matrix and, if it is square, its determinant."""
+    table, value, done = [list(row) for row in rows], Fraction(1), 0
+    for column in range(len(table[0]) if table else 0):
+        pivot = next((r for r in range(done, len(table)) if table[r][column]), None)
+        if pivot is None:
+            value = Fraction(0)
+            continue
+        if pivot != done:
+            table[done], table[pivot], value = table[pivot], table[done], -value
+        head = table[done]
+        value *= head[column]
+        for r in range(done + 1, len(table)):
+            if table[r][column]:
+                factor = table[r][column] / head[column]
+                table[r] = [a - factor * b for a, b in zip(table[r], head, strict=True)]
+        done += 1
+    return done, value
+
+
+KINDS = {"assignment": check_assignment, "allocation": check_allocation, "region": check_region}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -128,7 +128,7 @@ def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     capacity = np.array(small.capacity, np.int64)
     demands = np.array(small.demands, np.int64).reshape(len(weights), len(capacity))
     if limbs == 1:
-        chosen = _table(capacity, demands, np.array([row[0] for row in words], np.int64))
+        chosen = best_by_levels(capacity, demands, np.array([row[0] for row in words], np.int64))
     else:
         chosen = _long_table(capacity, demands, np.array(words, np.int64))
     return [int(slots) for slots in chosen]
@@ -228,8 +228,12 @@ def _above(row: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
 
 
 @kernel
-def _table(capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add types from last to first; at each level note whether taking one more of the type keeps the best value.
+def best_by_levels(
+    capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the configuration of greatest weight by a table over all levels of the resources.
+
+    Add types from last to first; at each level note whether taking one more of the type keeps the best value.
 
     Taking wherever it is no worse makes the walk back prefer more of the first type, then of the second: Def. 2.2.
     """
@@ -273,7 +277,7 @@ def _walk(take: NDArray[np.bool_], demands: NDArray[np.int64], strides: NDArray[
 def _long_table(
     capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """`_table` for weights of several limbs, most significant first, shape (n, limbs)."""
+    """`best_by_levels` for weights of several limbs, most significant first, shape (n, limbs)."""
     n, limbs, last = demands.shape[0], weights.shape[1], capacity.size - 1
     base = np.int64(1) << np.int64(62)
     strides = _strides(capacity)

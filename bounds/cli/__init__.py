@@ -10,6 +10,7 @@ from bounds.cli.check import check
 from bounds.cli.experiment import experiment
 from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
+from bounds.cli.region import region
 from bounds.cli.share import share
 from bounds.cli.simulate import simulate
 from bounds.cli.solve import solve
@@ -23,6 +24,7 @@ __all__ = [
     "fluid",
     "instance",
     "main",
+    "region",
     "run",
     "share",
     "simulate",

@@ -15,13 +15,24 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SOON, WAITING, SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import SIZE, SOON, WAITING, SlottedSetting, begin, shared, state_type
 from fluid.policies.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
 VirtualState = state_type(
-    "VirtualState", "table", "spans", "least_size", "active", "ones", "inner", "rooms", "empty", "spread", "cursor"
+    __name__,
+    "VirtualState",
+    "table",
+    "spans",
+    "least_size",
+    "active",
+    "ones",
+    "inner",
+    "rooms",
+    "empty",
+    "spread",
+    "cursor",
 )
 """``table`` int64[4J - 4, 3]: K_RED (`fluid.policies.slotted.partition`). ``spans`` int64[V, 2]: first and last-but-one
 class of each virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row of
@@ -78,7 +89,7 @@ def heaviest_row(state: Any) -> int:
 
 @step
 def _counted(state: Any, job_class: int) -> int:
-    size, least = state.sizes[job_class], state.least_size[0]
+    size, least = state.lines[job_class, SIZE], state.least_size[0]
     return int(size if size > least else least)
 
 

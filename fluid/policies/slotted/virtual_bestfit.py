@@ -14,13 +14,13 @@ from fluid.policies.bitset import greatest_upto
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import fill, place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
+from fluid.policies.slotted.state import SIZE, SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
 from fluid.policies.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.policies.slotted.virtual import heaviest_row, spans_of
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
-HybridState = state_type("HybridState", "table", "spans", "active", "held", "rooms", "cursor")
+HybridState = state_type(__name__, "HybridState", "table", "spans", "active", "held", "rooms", "cursor")
 """As `fluid.policies.slotted.virtual.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
 ``rooms`` int64[2P]: tree over servers of residuals."""
 
@@ -74,7 +74,7 @@ def refresh(state: Any, draws: Any) -> bool:
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.sizes[smallest])
+        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
     if server < 0:
         state.cursor[0] = 0
         return False
