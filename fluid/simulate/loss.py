@@ -24,7 +24,7 @@ from fluid.simulate.measures import Measures, bin_edges, new_measures
 from fluid.simulate.queue.driver import next_chunk
 from fluid.simulate.steps import FINISHED, NEEDS_JOBS, observe, settle
 from fluid.simulate.streams import sample
-from theory.compiled import bound, plain
+from theory.compiled import bound, bound_allocating, plain
 from theory.errors import InputError
 from theory.instance import Instance
 
@@ -154,7 +154,8 @@ class LossRun:
 def compiled_loop(policy: Policy, loop: Callable[..., int], jobs: Any, allocating: bool = False) -> Callable[..., int]:
     """Return the compiled loop of a policy over one kind of job list."""
     functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
-    return bound(loop, allocating=allocating, **functions, transfer=jobs.transfer)
+    make = bound_allocating if allocating else bound
+    return make(loop, **functions, transfer=jobs.transfer)
 
 
 def plain_loop(
@@ -192,8 +193,8 @@ def run_loss(
 
     Notes
     -----
-    Work per event does not grow with the number of servers (event list: log of the jobs in service). Memory per server
-    with dynamic reservation: 4 (11 + 5 J) bytes, and with the jump chain 4 bytes a job; see `benchmarks/simulate.py`.
+    Work per event does not grow with the number of servers (event list: log of the jobs in service). Memory of dynamic
+    reservation for J types: 4 (3 J + 8) bytes a server, and in the jump chain 4 J more and 4 a job.
     """
     if policy.model != "loss":
         raise InputError(f"--policy: {policy.name} is no policy of loss systems")

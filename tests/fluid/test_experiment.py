@@ -106,17 +106,20 @@ def kill_and_resume(folder: Path, path: Path, kills: int, seed: int, soonest: fl
         "2",
     ]
     root = Path(__file__).parent.parent.parent
+    hit = 0
     for _ in range(kills):
         process = subprocess.Popen(
             command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         time.sleep(float(generator.uniform(soonest, latest)))
+        hit += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     done = subprocess.run(
         [*command, "--csv", str(folder / "o.csv")], cwd=root, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert hit == kills, "finished before it could be killed"
     return (folder / "o.csv").read_text()
 
 
@@ -127,7 +130,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_two_thousand_cells_killed_ten_times(tmp_path: Path) -> None:
-    path = grid_file(tmp_path, replications=125, until=1500)
+    path = grid_file(tmp_path, replications=125, until=6000)
     assert kill_and_resume(tmp_path, path, kills=10, seed=2) == undisturbed(path, workers=2)
 
 
