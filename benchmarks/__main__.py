@@ -1,4 +1,4 @@
-"""All benchmarks: ``python -m benchmarks`` (fair sharing apart: ``python -m benchmarks.sharing``)."""
+"""All benchmarks: ``python -m benchmarks`` (apart: ``-m benchmarks.sharing``, ``-m benchmarks.simulate``)."""
 
 from __future__ import annotations
 

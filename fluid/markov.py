@@ -1,9 +1,9 @@
 """The exact stationary law of a small loss system, from the chain that the policy's own functions make.
 
 Arrivals are Poisson and service is exponential. From the initial state every arrival and every departure is tried: the
-policy's ``place``, ``depart`` and ``refresh`` run as plain Python on a copy of its state, once for each outcome of each draw,
-and states are told apart by the bytes of their arrays. What comes out is the generator matrix; sparse linear algebra
-gives its stationary law, with the residual.
+policy's ``place``, ``depart`` and ``refresh`` run as plain Python on a copy of its state, once for each outcome of
+each draw, and states are told apart by the bytes of their arrays. What comes out is the generator matrix; sparse
+linear algebra gives its stationary law, with the residual.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATES = 50_000
 
 
 class Branching:
-    """A stand-in for a random generator that goes through all outcomes: ``one_of(draws, n)`` and ``draws.random() < p``."""
+    """A stand-in for a generator that goes through all outcomes of ``one_of(draws, n)`` and ``draws.random() < p``."""
 
     def __init__(self) -> None:
         self._script: list[tuple[int, tuple[float, ...]]] = []
@@ -115,12 +115,12 @@ class StationaryLaw:
     @cached_property
     def jobs(self) -> NDArray[np.float64]:
         """Mean jobs in service of each type, float64[J]."""
-        return cast(NDArray[np.float64], self.probability @ self.counts.sum(axis=1))
+        return np.asarray(self.probability @ self.counts.sum(axis=1), float)
 
     @property
     def blocking(self) -> NDArray[np.float64]:
         """Probability that an arriving job is refused, float64[J] (arrivals see time averages)."""
-        return cast(NDArray[np.float64], self.probability @ self.refused)
+        return np.asarray(self.probability @ self.refused, float)
 
     @property
     def reward(self) -> float:
@@ -175,7 +175,8 @@ def stationary_law(
 
     Notes
     -----
-    n states take n (J + busy server-type pairs) runs of the policy in Python, some 0.1 ms each, and a sparse factorisation.
+    n states take n (J + busy server-type pairs) runs of the policy in Python, some 0.1 ms each, and a sparse
+    factorisation.
 
     Examples
     --------

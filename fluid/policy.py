@@ -9,14 +9,14 @@ measurements; the policy owns nothing but its state, and never sees time unless 
          |  policy.prepare
          v
       State: a NamedTuple of numpy arrays, nothing else
-      +-------------------------------------------------------+            +-- compiled: theory.compiled.bound(loop, ...)
-      | common part, the same names in every state            |            |   millions of events a second
-      |   counts[L,J] totals[J] slots[J] free[L,R]            |            |
-      |   demands[J,R] generators spans pool[L]               | -- loop ---+-- Python: theory.compiled.plain(loop, ...)
-      |   moves[M,3] done[4]                                  |            |   same seed, same path; every step checked
-      | the policy's own arrays (lists, ranks, tokens, ...)   |            |
-      +-------------------------------------------------------+            +-- fluid.markov: all outcomes of all draws,
-                                                                               the exact law of a small system
+      +-----------------------------------------------------+          +-- compiled: theory.compiled.bound(loop, ...)
+      | common part, the same names in every state          |          |   millions of events a second
+      |   counts[L,J] totals[J] slots[J] free[L,R]          |          |
+      |   demands[J,R] generators spans pool[L]             | -- loop -+-- Python: theory.compiled.plain(loop, ...)
+      |   moves[M,3] done[4]                                |          |   same seed, same path; every step checked
+      | the policy's own arrays (lists, ranks, tokens, ...) |          |
+      +-----------------------------------------------------+          +-- fluid.markov: all outcomes of all draws,
+                                                                           the exact law of a small system
 
       arrival of type j                              departure of type j from server l
         l = place(state, j, draws)                     take(state, l, j)           <- the loop
@@ -45,8 +45,8 @@ Rules
 - Functions are written for numba (`theory.compiled.step`): scalars, arrays by field, no allocation. Where it cannot
   compile them they run as Python.
 - Where a policy must be extended from outside (a table that it fills as sets of types come up), it sets ``done[ASKS]``;
-  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls ``refresh``
-  once more, and goes on.
+  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls
+  ``refresh`` once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
 common part, which the loop raises and the policy lowers as it calls `start`. It also holds ``clocks`` float64[K], the
@@ -153,7 +153,7 @@ class Setting:
         return np.repeat(np.arange(len(self.pool_sizes), dtype=np.int32), self.pool_sizes)
 
 
-def _nothing_to_answer(setting: Setting, state: State) -> State:  # noqa: ARG001 (the interface)
+def _nothing_to_answer(setting: Setting, state: State) -> State:
     return state
 
 
@@ -190,7 +190,7 @@ class Policy:
 
     name: str
     model: Literal["loss", "queue", "slotted"]
-    prepare: Callable[[Setting], State]
+    prepare: Callable[[Any], State]
     place: Callable[..., int]
     depart: Callable[..., None]
     refresh: Callable[..., bool]
@@ -270,7 +270,7 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
 
 
 @step
-def fits(state: Common, server: int, job_type: int) -> bool:
+def fits(state: State, server: int, job_type: int) -> bool:
     """Return whether a server has room for one more job of a type, by the resources or configurations that are kept."""
     for r in range(state.free.shape[1]):
         if state.demands[job_type, r] > state.free[server, r]:
@@ -291,7 +291,7 @@ def fits(state: Common, server: int, job_type: int) -> bool:
 
 
 @step
-def put(state: Common, server: int, job_type: int) -> None:
+def put(state: State, server: int, job_type: int) -> None:
     """Add a job to a server in the common part."""
     state.counts[server, job_type] += 1
     state.totals[job_type] += 1
@@ -300,7 +300,7 @@ def put(state: Common, server: int, job_type: int) -> None:
 
 
 @step
-def take(state: Common, server: int, job_type: int) -> None:
+def take(state: State, server: int, job_type: int) -> None:
     """Remove a job from a server in the common part."""
     state.counts[server, job_type] -= 1
     state.totals[job_type] -= 1
@@ -315,7 +315,7 @@ def one_of(draws: Any, number: int) -> int:
 
 
 @step
-def move(state: Common, job_type: int, source: int, target: int) -> None:
+def move(state: State, job_type: int, source: int, target: int) -> None:
     """Migrate a job of a type from one server to another."""
     take(state, source, job_type)
     put(state, target, job_type)
@@ -323,21 +323,21 @@ def move(state: Common, job_type: int, source: int, target: int) -> None:
 
 
 @step
-def stop(state: Common, job_type: int, server: int) -> None:
+def stop(state: State, job_type: int, server: int) -> None:
     """Preempt a job of a type on a server: it leaves the system."""
     take(state, server, job_type)
     _write(state, job_type, server, OUTSIDE)
 
 
 @step
-def start(state: Common, job_type: int, server: int) -> None:
+def start(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
     put(state, server, job_type)
     _write(state, job_type, OUTSIDE, server)
 
 
 @step
-def _write(state: Common, job_type: int, source: int, target: int) -> None:
+def _write(state: State, job_type: int, source: int, target: int) -> None:
     row = state.done[MOVES]
     if row == len(state.moves):
         raise IndexError("more moves in one step than the state has room for")

@@ -2,8 +2,9 @@
 
 ``kernel`` compiles a function and keeps the machine code beside its source. ``bound`` makes a copy of a kernel in
 which some of the functions it calls are others (an event loop over the functions of one policy). ``plain`` makes the
-copy that runs as Python, through and through, in the same process. ``step`` compiles the small functions that event loops
-call millions of times with a state of many arrays: without reference counts, which would take nine tenths of the time.
+copy that runs as Python, through and through, in the same process. ``step`` compiles the small functions that event
+loops call millions of times with a state of many arrays: without reference counts, which would take nine tenths of the
+time.
 
 Numba's cache does not notice that a callee in another file has changed. The name under which a kernel is kept therefore
 holds a digest of every source file that it reaches, so a changed callee is a new name.
@@ -35,11 +36,16 @@ def kernel(function: Function) -> Function:
 def step(function: Function) -> Function:
     """Compile a function of arrays and scalars that allocates nothing: inlined, and without reference counts.
 
-    Counting references costs two atomic operations for each array of a state at each call; an event loop over a state of
-    a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes arrays,
-    since what it calls is compiled in its way.
+    Counting references costs two atomic operations for each array of a state at each call; an event loop over a state
+    of a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes
+    arrays, since what it calls is compiled in its way.
     """
     return _compiled(function, "step", {"_nrt": False, "forceinline": True})
+
+
+def routine(function: Function) -> Function:
+    """Compile a step that is long and called seldom: once, instead of at every place that calls it."""
+    return _compiled(function, "routine", {"_nrt": False})
 
 
 def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Function:
@@ -55,15 +61,13 @@ def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Functi
         source.__qualname__ = name
 
 
-def bound(function: Function, *, allocating: bool = False, **functions: Callable[..., Any]) -> Function:
+def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     """Copy a kernel, with other functions under the given names wherever it or what it calls uses them.
 
     Parameters
     ----------
     function : callable
         A kernel or a step, or a Python function.
-    allocating : bool
-        Whether the functions make arrays: what calls them is then compiled as kernels, even where it was steps.
     functions : callable
         What each name shall mean. Plain functions are compiled, in the way of ``function``.
 
@@ -81,9 +85,18 @@ def bound(function: Function, *, allocating: bool = False, **functions: Callable
     >>> twice(1), bound(twice, step=lambda x: 10 * x)(1)
     (3, 100)
     """
-    finish = kernel if allocating else _finish_of(function)
-    compiled = {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
-    return cast(Function, _rebuilt(function, compiled, kernel if allocating else None))
+    return cast(Function, _rebuilt(function, _compiled_all(functions, _finish_of(function))))
+
+
+def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Function:
+    """Copy a kernel as `bound` does, for functions that make arrays: what leads to them is compiled as kernels."""
+    return cast(Function, _rebuilt(function, _compiled_all(functions, kernel), kernel))
+
+
+def _compiled_all(
+    functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
+) -> dict[str, Callable[..., Any]]:
+    return {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
 
 
 def plain(function: Function, **functions: Callable[..., Any]) -> Function:
@@ -109,8 +122,9 @@ def _as_python(function: Function) -> Function:
 
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How a function was compiled: as a step, or (plain Python included) as a kernel."""
-    return step if _source(function).__dict__.get("is_kernel") == "step" else kernel
+    """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
+    kinds = {"step": step, "routine": routine}
+    return kinds.get(_source(function).__dict__.get("is_kernel", ""), kernel)
 
 
 def _rebuilt(

@@ -18,7 +18,16 @@ from theory.errors import InputError
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "packproof")
 """Papers by name; ``packproof`` stands for results of our own."""
 
-MODULES = ("autoscaling", "own", "sharing", "own_sharing", "nonpreemptive", "throughput_queues", "nonpreemptive_queues")
+MODULES = (
+    "autoscaling",
+    "autoscaling_simulated",
+    "own",
+    "sharing",
+    "own_sharing",
+    "nonpreemptive",
+    "nonpreemptive_queues",
+    "throughput_queues",
+)
 """Where the claims stand: importing one registers its claims."""
 
 

@@ -13,6 +13,12 @@ PRINTED = {
     "autoscaling/figure-2": "two critical points; greedy is optimal before the first, after the second (places lost)",
     "autoscaling/figure-2-86-percent": "86% of the optimal reward for the four VM types",
     "autoscaling/no-bad-scenario": "no scenario of the simulations had a ratio below a bound (figure lost)",
+    "autoscaling/figure-3": "as L becomes large, DRA approaches the global greedy reward and 86% of the optimum (L "
+    "lost)",
+    "autoscaling/figure-4": "the reward of DRA over time converges to the global greedy reward (L lost)",
+    "autoscaling/figure-5-bound": "an upper bound on any algorithm: the program with the jobs of an infinite system",
+    "autoscaling/figure-5-order": "DRA with preemptions is better than DRA and better than power of two choices",
+    "autoscaling/figure-6-preemption": "considering preemptions in DRA makes a great difference (rewards lost)",
     "throughput/vii-a-1": "VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent this",
     "throughput/vii-a-2": "VQS is stable, while both BF-J/S and VQS-BF are not",
     "throughput/figure-4a": "VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage (curves lost)",

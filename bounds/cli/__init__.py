@@ -8,6 +8,7 @@ import sys
 from bounds.cli.app import app
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
+from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
 from bounds.cli.region import region
 from bounds.cli.share import share
@@ -20,6 +21,7 @@ __all__ = [
     "app",
     "check",
     "experiment",
+    "fluid",
     "instance",
     "main",
     "region",

@@ -1,4 +1,4 @@
-"""What ``packproof simulate`` asks, and where each model answers it: one module a model, found by the policy's model."""
+"""What ``packproof simulate`` asks, and the module that answers, found by the model of the policy."""
 
 from __future__ import annotations
 

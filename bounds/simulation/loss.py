@@ -138,9 +138,8 @@ def lines(answer: dict[str, Any]) -> list[str]:
     made += [f"{what} per unit time {shown(answer[key], 5)}" for key, what in rates if answer[key]["mean"]]
     check = answer["warmup_check"]
     if not check["enough"]:
-        made.append(
-            f"the warm-up looks short: reward still drifts (try --warmup {max(check['suggested'], answer['until'] / 2):g})"
-        )
+        longer = max(check["suggested"], answer["until"] / 2)
+        made.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
     for row in answer.get("log", []):
         where = f" server {row['server']}" if "server" in row else ""
         to = f" -> {row['to']}" if "to" in row else ""
@@ -166,7 +165,7 @@ def draw_rewards(axes: Axes, results: Sequence[LossResult], marks: Sequence[tupl
     axes.legend(loc="lower right", frameon=False)
 
 
-def picture(results: Sequence[LossResult], path: Path) -> None:
+def picture(results: Sequence[LossResult], path: str | Path) -> None:
     """Draw reward over time beside the greedy and the optimal reward in the limit of many servers."""
     from bounds.pictures import figure, save
     from theory.assignment import solve

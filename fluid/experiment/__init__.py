@@ -1,4 +1,4 @@
-"""Experiments that can be left alone: cells (parameters x replications), a store that survives kills, runs that resume."""
+"""Experiments that can be left alone: cells (parameters x replications), a store that survives kills, resuming."""
 
 from fluid.experiment.grid import Cell, Grid, read_grid
 from fluid.experiment.run import Progress, run_experiment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 

@@ -14,8 +14,8 @@
     workload = [0.9, 1.0]               # factors of the instance's workload, optional
     reservation = ["(log L)^1.5", "log L"]      # any field of [simulation] may vary
 
-What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the instance hold
-where the grid does not say otherwise.
+What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
+instance hold where the grid does not say otherwise.
 """
 
 from __future__ import annotations
@@ -175,6 +175,8 @@ def _document(
         raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
     except ValueError as error:
         fields.fail("workload", f"expected a factor, got {error}")
+    if factor < 0:
+        fields.fail("workload", f"expected a factor of at least 0, got {factor}")
     scaled = instance.with_workload([factor * rho for rho in instance.workload])
     table = {**simulation, **chosen}
     if model == "loss":

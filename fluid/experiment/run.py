@@ -68,8 +68,8 @@ def run_experiment(
 
     Notes
     -----
-    Interrupted in any way, everything finished is in the store; another run takes up the rest. A cell's result depends on its
-    content alone, so the table is the same whoever ran it.
+    Interrupted in any way, everything finished is in the store; another run takes up the rest. A cell's result depends
+    on its content alone, so the table is the same whoever ran it.
     """
     known = store.known(cell.key for cell in grid.cells)
     waiting = [cell for cell in grid.cells if cell.key not in known]

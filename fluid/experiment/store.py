@@ -1,7 +1,7 @@
 """The store: one SQLite file, one row a cell, committed as it completes.
 
-Only the process that drives an experiment writes, under a lock that ends with it, however it ends. Write-ahead logging keeps
-every committed row through a kill; the file must lie on a local disk.
+Only the process that drives an experiment writes, under a lock that ends with it, however it ends. Write-ahead logging
+keeps every committed row through a kill; the file must lie on a local disk.
 """
 
 from __future__ import annotations

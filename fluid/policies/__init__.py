@@ -1,4 +1,4 @@
-"""The policies by name: one place for the simulator, the exact chain, experiments and the command line to look them up."""
+"""The policies by name, for the simulator, the exact chain, experiments and the command line."""
 
 from __future__ import annotations
 

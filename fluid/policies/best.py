@@ -21,8 +21,8 @@ CLASSES = 4_000_000
 class BestFitState(NamedTuple):
     """The common part, and the servers by contents.
 
-    A class is a pool and a feasible configuration, numbered from the fullest to the emptiest. ``up`` and ``down`` are the
-    classes that one more or one less job of a type leads to (-1: none); ``head``, ``after`` and ``before`` are the
+    A class is a pool and a feasible configuration, numbered from the fullest to the emptiest. ``up`` and ``down`` are
+    the classes that one more or one less job of a type leads to (-1: none); ``head``, ``after`` and ``before`` are the
     linked lists of the servers of a class; ``words`` holds, by type, the classes that have a server and have room.
     """
 
@@ -82,8 +82,17 @@ def prepare(setting: Setting) -> BestFitState:
     kind = np.array([number[content] for content in contents], np.int32)
     words, levels = empty_sets(types, len(rows))
     servers = setting.servers
-    ends = (np.full(servers, -1, np.int32) for _ in range(2))
-    state = BestFitState(*base.values(), kind, *ends, np.full(len(rows), -1, np.int32), up, down, words, levels)
+    state = BestFitState(
+        **base,
+        kind=kind,
+        after=np.full(servers, -1, np.int32),
+        before=np.full(servers, -1, np.int32),
+        head=np.full(len(rows), -1, np.int32),
+        up=up,
+        down=down,
+        words=words,
+        levels=levels,
+    )
     for server in range(servers - 1, -1, -1):
         _enter(state, server, int(kind[server]))
     return state

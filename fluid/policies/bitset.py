@@ -1,7 +1,7 @@
 """Sets of small integers with their least member: words of 32 bits in a tree, so all is O(log_32 n).
 
-Members are bits of the lowest level; a bit of a higher level says that a word below it is not empty. Ten million members
-make five levels. The order in which members came leaves no trace, so equal sets are equal arrays.
+Members are bits of the lowest level; a bit of a higher level says that a word below it is not empty. Ten million
+members make five levels. The order in which members came leaves no trace, so equal sets are equal arrays.
 """
 
 from __future__ import annotations

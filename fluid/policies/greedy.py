@@ -38,8 +38,8 @@ def remember(sets: NDArray[np.int64], known: NDArray[np.int32], types: int, conf
 def plan_greedily(state: Any) -> int:
     """Run the Greedy Placement Algorithm on the jobs in service and the reservation; write ``plan_``.
 
-    Row i of ``plan_`` is the configuration of stage i and how many servers it gets; stages after the servers have ended are
-    left out.
+    Row i of ``plan_`` is the configuration of stage i and how many servers it gets; stages after the servers have
+    ended are left out.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def plan_greedily(state: Any) -> int:
 
     Notes
     -----
-    Algorithm 1 of the auto-scaling paper: stage i gives ``min_j ceil(residual_j / k_j)`` servers to k = MaxReward of the
-    types left, as far as there are servers, and drops the first type of that minimum. O(J^2).
+    Algorithm 1 of the auto-scaling paper: stage i gives ``min_j ceil(residual_j / k_j)`` servers to k = MaxReward of
+    the types left, as far as there are servers, and drops the first type of that minimum. O(J^2).
     """
     types = len(state.totals)
     left = len(state.rows)

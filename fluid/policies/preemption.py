@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.reservation import answer, arrays, drained, settled
 from fluid.policies.reservation import depart as depart_by_reservation
@@ -25,8 +24,8 @@ from theory.numbers import to_integers
 class PreemptionState(NamedTuple):
     """The state of dynamic reservation, and which types can be preempted.
 
-    ``priority`` and ``size`` by type; ``victims`` lists the types of priority 0 from the smallest; ``held`` holds the servers
-    with a job of each victim type.
+    ``priority`` and ``size`` by type; ``victims`` lists the types of priority 0 from the smallest; ``held`` holds the
+    servers with a job of each victim type.
     """
 
     counts: NDArray[np.int32]
@@ -90,10 +89,11 @@ def prepare(setting: Setting) -> PreemptionState:
     victims = np.array(sorted(np.flatnonzero(priority == 0).tolist(), key=lambda j: (whole[j], j)), np.int64)
     held, levels = empty_sets(len(victims), setting.servers)
     for row, j in enumerate(victims):
-        for server in np.flatnonzero(made["counts"][:, j]):
+        for server in np.flatnonzero(made["counts"][:, j]).tolist():
             insert(held, levels, row, server)
     state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
-    return settled(setting, state, ids, refresh_by_reservation, answer)
+    ready: PreemptionState = settled(setting, state, ids, refresh_by_reservation, answer)
+    return ready
 
 
 @step

@@ -1,7 +1,7 @@
 """Dynamic reservation (DRA), Algorithm 2 of the auto-scaling paper, with and without preemption.
 
-After every admission and departure the Greedy Placement Algorithm runs on the jobs in service plus a reservation g(L) of
-each type; empty servers are reassigned towards its output, servers are ranked, and the newest server of each
+After every admission and departure the Greedy Placement Algorithm runs on the jobs in service plus a reservation g(L)
+of each type; empty servers are reassigned towards its output, servers are ranked, and the newest server of each
 configuration whose rank is beyond the first unmatched stage is drained: no job is placed there, and each departure
 elsewhere pulls one of its jobs out.
 
@@ -91,7 +91,7 @@ class ReservationState(NamedTuple):
 
 
 @step
-def is_rejecting(state: ReservationState, server: int) -> bool:
+def is_rejecting(state: Any, server: int) -> bool:
     """Return whether a server is in the reject group: rank beyond the first unmatched stage, newest of its kind."""
     c = state.rows[server, CONFIGURATION]
     if server != state.newest[c]:
@@ -102,7 +102,7 @@ def is_rejecting(state: ReservationState, server: int) -> bool:
 
 
 @step
-def place(state: ReservationState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the accept-group server of best rank with a free slot of the type."""
     server = -1
     if state.worst_first[0]:
@@ -123,7 +123,7 @@ def place(state: ReservationState, job_type: int, draws: Any) -> int:
 
 
 @step
-def _surplus_with_slot(state: ReservationState, j: int) -> int:
+def _surplus_with_slot(state: Any, j: int) -> int:
     types = len(state.totals)
     c = least(state.words, state.levels, types + j)
     if c >= 0:
@@ -137,7 +137,7 @@ def _surplus_with_slot(state: ReservationState, j: int) -> int:
 
 
 @step
-def drained(state: ReservationState, j: int) -> int:
+def drained(state: Any, j: int) -> int:
     """Return the reject-group server of highest rank that holds a type-j job, -1 if there is none."""
     if state.unmatched[0] > len(state.totals):
         return -1
@@ -152,7 +152,7 @@ def drained(state: ReservationState, j: int) -> int:
 
 
 @step
-def depart(state: ReservationState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Free the slot; if the server accepts, pull a job of the type out of a drained server into it."""
     freed(state, server, job_type)
     state.changed[0] = 1
@@ -165,7 +165,7 @@ def depart(state: ReservationState, server: int, job_type: int, draws: Any) -> N
 
 
 @step
-def refresh(state: ReservationState, draws: Any) -> bool:
+def refresh(state: Any, draws: Any) -> bool:
     """Classify and reassign (CRA) after an admission or a departure."""
     if state.touched_[0] >= 0:
         filled(state, state.touched_[0], state.touched_[1])
@@ -208,7 +208,7 @@ def refresh(state: ReservationState, draws: Any) -> bool:
 
 
 @step
-def _empty_server(state: ReservationState, stage: int) -> int:
+def _empty_server(state: Any, stage: int) -> int:
     """Return an empty server that no stage up to this one has ranked, -1 if there is none."""
     types = len(state.totals)
     c = least(state.words, state.levels, 3 * types)
@@ -311,7 +311,8 @@ def prepare(setting: Setting) -> ReservationState:
     """Make the state of dynamic reservation and run CRA once."""
     made = arrays(setting)
     ids = made.pop("ids")
-    return settled(setting, ReservationState(**made), ids, refresh, answer)
+    state: ReservationState = settled(setting, ReservationState(**made), ids, refresh, answer)
+    return state
 
 
 def settled(setting: Setting, state: Any, ids: NDArray[np.int32], run: Any, extend: Any) -> Any:

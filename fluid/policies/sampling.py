@@ -66,7 +66,7 @@ def prepare(setting: Setting) -> SamplingState:
 
 @step
 def place(state: SamplingState, job_type: int, draws: Any) -> int:
-    """Return the least loaded of d random servers (drawn with replacement, the first of equals) if the job fits there."""
+    """Return the least loaded of d random servers (with replacement, the first of equals) if the job fits there."""
     best, least = -1, 0
     for _ in range(state.choices[0]):
         server = one_of(draws, len(state.counts))

@@ -1,9 +1,9 @@
 """Servers by configuration and free slot, for policies that reserve: linked lists, so each step is O(1) in the servers.
 
-Servers of a configuration stand in the order in which they were assigned to it, the newest first. The oldest of them, as
-many as the greedy placement wants, are *effective*, the newer ones surplus; the border between the two moves by single
-servers. Beside that order each server is in one list of its class (configuration, effective or not) for every type of
-which it has a free slot, and in one more while it is empty.
+Servers of a configuration stand in the order in which they were assigned to it, the newest first. The oldest of them,
+as many as the greedy placement wants, are *effective*, the newer ones surplus; the border between the two moves by
+single servers. Beside that order each server is in one list of its class (configuration, effective or not) for every
+type of which it has a free slot, and in one more while it is empty.
 
 ::
 
@@ -22,11 +22,11 @@ from __future__ import annotations
 from typing import Any
 
 from fluid.policies.bitset import discard, insert
-from theory.compiled import step
+from theory.compiled import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
-"""Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and then
-two links (next, previous) for each of the J + 1 lists."""
+"""Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and
+then two links (next, previous) for each of the J + 1 lists."""
 
 NOBODY = -1
 """No server."""
@@ -123,7 +123,7 @@ def freed(state: Any, server: int, j: int) -> None:
         _mark(state, c, j)
 
 
-@step
+@routine
 def _turn(state: Any, server: int, e: int) -> None:
     """Make a server effective (1) or surplus (0): it changes all its lists."""
     c = state.rows[server, CONFIGURATION]
@@ -150,8 +150,13 @@ def _turn(state: Any, server: int, e: int) -> None:
 @step
 def set_effective(state: Any, c: int, target: int) -> None:
     """Move the border so that the `target` oldest servers of a configuration are effective."""
-    if state.effective[c] == target:
-        return
+    if state.effective[c] != target:
+        _shift(state, c, target)
+
+
+@routine
+def _shift(state: Any, c: int, target: int) -> None:
+    """Turn servers one by one from the border on."""
     while state.effective[c] < target:
         border = state.border[c]
         server = state.oldest[c] if border < 0 else state.rows[border, NEWER]
@@ -166,7 +171,7 @@ def set_effective(state: Any, c: int, target: int) -> None:
     mark_all(state, c)
 
 
-@step
+@routine
 def assign(state: Any, server: int, c: int) -> None:
     """Reassign an empty server to a configuration, as its newest and effective server.
 

@@ -39,7 +39,7 @@ class StaticState(NamedTuple):
 
 
 def configurations(setting: Setting) -> NDArray[np.int32]:
-    """Return the configuration of every server, int32[L, J]: optimal fractions in whole servers, largest remainders first."""
+    """Return the configuration of every server, int32[L, J]: optimal fractions, rounded by largest remainder."""
     instance = setting.instance
     columns = optimal_assignment(instance).columns
     rows = []

@@ -1,4 +1,4 @@
-"""Jobs with a time at which they end: a binary heap, and where needed the jobs of each server and type as linked lists."""
+"""Jobs with a time at which they end: a binary heap, and where needed lists of the jobs of each server and type."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def new_calendar(room: int, servers: int, types: int, *, moves_jobs: bool) -> Ca
         np.zeros(room, np.int32),
         np.zeros(1, np.int64),
         np.arange(room - 1, -1, -1, dtype=np.int32),
-        *(np.full(room, -1, np.int32) for _ in range(2)),
+        np.full(room, -1, np.int32),
+        np.full(room, -1, np.int32),
         np.full((servers if moves_jobs else 0, types), -1, np.int32),
     )
 

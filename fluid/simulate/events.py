@@ -38,7 +38,8 @@ def event_list(
 
     Notes
     -----
-    O(log n + J) an event with n jobs in service, and what the policy takes. Of simultaneous events departures come first.
+    O(log n + J) an event with n jobs in service, and what the policy takes. Of simultaneous events departures come
+    first.
     """
     for _ in range(most):
         row = coming.at[0]

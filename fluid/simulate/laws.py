@@ -27,8 +27,8 @@ class Law:
     name : str
         One of `NAMES`.
     scv : float
-        Squared coefficient of variation, variance / mean^2; above 1 for the hyper-exponential law (two phases of balanced
-        means), any positive number for the log-normal; of no meaning for the others.
+        Squared coefficient of variation, variance / mean^2; above 1 for the hyper-exponential law (two phases of
+        balanced means), any positive number for the log-normal; of no meaning for the others.
     """
 
     name: str = "exponential"

@@ -1,4 +1,4 @@
-"""What is measured while a system runs: sums by bins of time, so that averages, batch means and curves all come from one.
+"""What is measured while a system runs: sums by bins of time, the source of averages, batch means and curves.
 
 Every array is written by the event loop in place. A bin ends at each edge; the end of the warm-up is an edge, so a time
 average over [W, T] is a sum of whole bins.
@@ -89,11 +89,15 @@ def new_measures(edges: NDArray[np.float64], types: int, log: int = 0) -> Measur
         np.zeros(1),
         np.zeros(1, np.int64),
         np.zeros(1, np.int64),
-        *(np.zeros((bins, types)) for _ in range(2)),
-        *(np.zeros((bins, types), np.int64) for _ in range(3)),
-        *(np.zeros(bins, np.int64) for _ in range(2)),
-        np.zeros((log, 5)),
-        np.zeros(1, np.int64),
+        jobs=np.zeros((bins, types)),
+        slots=np.zeros((bins, types)),
+        arrivals=np.zeros((bins, types), np.int64),
+        accepted=np.zeros((bins, types), np.int64),
+        preempted=np.zeros((bins, types), np.int64),
+        migrations=np.zeros(bins, np.int64),
+        reassigned=np.zeros(bins, np.int64),
+        log=np.zeros((log, 5)),
+        logged=np.zeros(1, np.int64),
     )
 
 

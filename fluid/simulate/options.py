@@ -4,8 +4,8 @@
 
     [simulation]
     arrivals = "poisson"                       # or { law = "log-normal", scv = 2 }, { law = "poisson", batch = 5 },
-                                               #    { law = "poisson", batch = 5, sizes = "geometric" }
-    service = "exponential"                    # or { law = "hyper-exponential", scv = 4 }, "deterministic", "log-normal"
+                                               # { law = "poisson", batch = 5, sizes = "geometric" }
+    service = "exponential"                    # or "deterministic", { law = "hyper-exponential", scv = 4 }
     initial = "empty"                          # or { full = { small = 80 } }, every server so; or a list, in order:
                                                #    [ { servers = 10, jobs = { small = 2 } }, ... ]
     reservation = "(log L)^1.5"                # dra: g, a number or a function of L

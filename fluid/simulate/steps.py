@@ -20,7 +20,7 @@ from fluid.simulate.measures import (
 from theory.compiled import step
 
 GOES_ON, FINISHED, NEEDS_JOBS = 0, 1, 2
-"""How a part of a run ends: another may follow, the horizon is reached, or the loop waits for the next jobs of its stream."""
+"""How a part of a run ends: another may follow, the horizon is reached, or the loop needs the stream's next jobs."""
 
 
 @step

@@ -1,9 +1,9 @@
-"""Jobs with exponential service: for each type an urn with the server of every job, from which the next to end is drawn.
+"""Jobs with exponential service: for each type an urn of their servers, from which the next to end is drawn.
 
 A job that migrates or is preempted leaves its entry behind, since nobody knows where in the urn it lies. Entries of one
 type and server are exchangeable, so it is enough to count these stale entries: one drawn from a server with n jobs and
-s stale entries is stale with probability s / (n + s); it is then thrown away and the draw repeated. Every job in service
-is thus as likely as any other to be the next, and each stale entry costs one draw at most.
+s stale entries is stale with probability s / (n + s); it is then thrown away and the draw repeated. Every job in
+service is thus as likely as any other to be the next, and each stale entry costs one draw at most.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def draw_job(urn: Urn, state: Common, job_type: int, draws: Any) -> int:
         urn.servers[entry] = urn.servers[first + length - 1]
         urn.length[job_type] = length - 1
         if len(urn.stale) == 0:
-            return server
+            return int(server)
         stale = urn.stale[server, job_type]
         if stale == 0 or int(draws.random() * (stale + state.counts[server, job_type])) >= stale:
-            return server
+            return int(server)
         urn.stale[server, job_type] = stale - 1
 
 

@@ -1,8 +1,9 @@
 """A referee for dynamic reservation: the text of Algorithm 2 with sets and sorting, slow and literal.
 
-It looks on after every event. It works out from its own records (order of assignment of every configuration, jobs on every
-server) which servers the text allows at each choice, asserts that the policy took one of them, follows it, and compares
-all it knows. Where the text says "any", the policy's choice stands; otherwise a single other path is a failure.
+It looks on after every event. It works out from its own records (order of assignment of every configuration, jobs on
+every server) which servers the text allows at each choice, asserts that the policy took one of them, follows it, and
+compares all it knows. Where the text says "any", the policy's choice stands; otherwise a single other path is a
+failure.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def literal_placement(instance: Instance, jobs: list[float], servers: int) -> li
     while types:
         k = max_reward(space, rewards, types)
         need = {j: ceil(max(residual[j], 0) / k[j]) for j in sorted(types) if k[j]}
-        used = min(left, min(need.values()))
+        used = min(left, *need.values())
         stages.append((k, used))
         residual = [r - used * slots for r, slots in zip(residual, k, strict=True)]
         left -= used

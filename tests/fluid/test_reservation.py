@@ -71,20 +71,22 @@ def test_sets_of_types_on_demand() -> None:
     assert (run.measures.jobs == again.measures.jobs).all()
 
 
-def test_a_wrong_policy_is_caught() -> None:
-    """The referee can say no: first-fit within slots is not best-ranked, and a reservation off by one is another plan."""
+def unlike(options: dict[str, object], reservation: float) -> None:
+    """A run under some options, watched by a referee of best-ranked placement with another reservation."""
     two = additive([12], [[5], [7]], [1, 1], [1, 1])
+    setting = Setting(two, 12, options)
+    referee = Referee(setting, reservation)
+    referee.begin(prepare(setting))
+    run_loss(DRA, Scenario(two, 12, 100.0, 0.0, options=options, log=10**5), 1, python=True, watch=referee)
+
+
+def test_a_wrong_policy_is_caught() -> None:
+    """The referee can say no: to placement from the wrong end, and to a reservation that is off by one."""
+    unlike({"reservation": 1}, 1.0)
     with pytest.raises(AssertionError):
-        scenario = Scenario(two, 12, 100.0, 0.0, options={"placement": "worst-ranked", "reservation": 1}, log=10**5)
-        referee = Referee(Setting(two, 12, scenario.options), 1.0)
-        referee.begin(prepare(Setting(two, 12, scenario.options)))
-        run_loss(DRA, scenario, 1, python=True, watch=referee)
+        unlike({"reservation": 1, "placement": "worst-ranked"}, 1.0)
     with pytest.raises(AssertionError):
-        referee = Referee(Setting(two, 12, {"reservation": 2}), 1.0)
-        referee.begin(prepare(Setting(two, 12, {"reservation": 2})))
-        run_loss(
-            DRA, Scenario(two, 12, 100.0, 0.0, options={"reservation": 2}, log=10**5), 1, python=True, watch=referee
-        )
+        unlike({"reservation": 2}, 1.0)
 
 
 def test_refusals_to_prepare() -> None:

@@ -1,0 +1,252 @@
+"""Experiments: nothing lost or done twice by kills; stores that are full, locked or foreign; dask; pairing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bounds.cli import run
+from fluid.experiment import Store, comparisons, read_grid, run_experiment, summary
+from fluid.experiment.summary import table
+from theory.errors import InputError
+
+INSTANCE = """
+[server]
+capacity = { cpu = 12 }
+[[type]]
+name = "a"
+demand = { cpu = 5 }
+reward = 1
+workload = 1
+[[type]]
+name = "b"
+demand = { cpu = 7 }
+reward = 1
+workload = 1
+[simulation]
+service = { law = "log-normal", scv = 2 }
+"""
+
+GRID = """
+instance = "two.toml"
+until = {until}
+replications = {replications}
+seed = 3
+[vary]
+policy = ["dra", "first-fit", "power-of-d", "best-fit"]
+servers = [5, 12]
+workload = ["1/2", 1.1]
+"""
+
+
+def grid_file(folder: Path, replications: int = 3, until: float = 10) -> Path:
+    (folder / "two.toml").write_text(INSTANCE)
+    path = folder / "grid.toml"
+    path.write_text(GRID.format(replications=replications, until=until))
+    return path
+
+
+def undisturbed(path: Path, **more: object) -> str:
+    grid = read_grid(path)
+    with Store(path.parent / f"undisturbed-{len(more)}.db") as store:
+        run_experiment(grid, store, **{"workers": 1, **more})
+        return table(grid, store)
+
+
+def test_same_table_whoever_runs_it(tmp_path: Path) -> None:
+    path = grid_file(tmp_path)
+    one = undisturbed(path)
+    assert len(list(csv.DictReader(io.StringIO(one)))) == 48
+    assert undisturbed(path, workers=2, engine="local") == one
+
+
+def test_resuming_runs_only_the_rest(tmp_path: Path) -> None:
+    path = grid_file(tmp_path)
+    grid = read_grid(path)
+    told: list[int] = []
+
+    def stop_after_ten(state: object) -> None:
+        told.append(state.done)  # type: ignore[attr-defined]
+        if len(told) == 11:
+            raise KeyboardInterrupt
+
+    with Store(tmp_path / "s.db") as store:
+        with pytest.raises(KeyboardInterrupt):
+            run_experiment(grid, store, workers=1, say=stop_after_ten)
+        assert len(list(store.known(c.key for c in grid.cells))) == 10
+    with Store(tmp_path / "s.db") as store:
+        assert run_experiment(grid, store, workers=1) == 38
+        assert run_experiment(grid, store, workers=1) == 0
+        assert table(grid, store) == undisturbed(path)
+
+
+def kill_and_resume(folder: Path, path: Path, kills: int, seed: int, soonest: float = 1.0, latest: float = 6.0) -> str:
+    """Run the command, kill it (9) at random moments with all its workers, run it again to the end; return the CSV."""
+    generator = np.random.default_rng(seed)
+    command = [
+        sys.executable,
+        "-m",
+        "packproof",
+        "experiment",
+        str(path),
+        "--store",
+        str(folder / "s.db"),
+        "--workers",
+        "2",
+    ]
+    root = Path(__file__).parent.parent.parent
+    hit = 0
+    for _ in range(kills):
+        process = subprocess.Popen(
+            command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
+        time.sleep(float(generator.uniform(soonest, latest)))
+        hit += process.poll() is None
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    done = subprocess.run(
+        [*command, "--csv", str(folder / "o.csv")], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert hit == kills, "finished before it could be killed"
+    return (folder / "o.csv").read_text()
+
+
+def test_killed_and_resumed(tmp_path: Path) -> None:
+    path = grid_file(tmp_path, replications=5, until=20)
+    assert kill_and_resume(tmp_path, path, kills=2, seed=1, soonest=0.5, latest=3.0) == undisturbed(path)
+
+
+@pytest.mark.soak
+def test_two_thousand_cells_killed_ten_times(tmp_path: Path) -> None:
+    path = grid_file(tmp_path, replications=125, until=6000)
+    assert kill_and_resume(tmp_path, path, kills=10, seed=2) == undisturbed(path, workers=2)
+
+
+def test_on_dask(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("dask.distributed")
+    path = grid_file(tmp_path, replications=1)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, processes=True
+    ) as cluster:
+        address = cluster.scheduler_address.removeprefix("tcp://")
+        assert undisturbed(path, engine=f"dask://{address}") == undisturbed(path)
+    with pytest.raises(InputError, match="no dask scheduler"):
+        undisturbed(path, engine="dask://127.0.0.1:1", workers=2, say=None)
+    with pytest.raises(InputError, match="--engine"):
+        undisturbed(path, engine="mpi")
+
+
+def test_full_disk(tmp_path: Path) -> None:
+    """What was finished before the disk was full is kept, the rest follows when there is room."""
+    path = grid_file(tmp_path, replications=12, until=2)
+    grid = read_grid(path)
+    with Store(tmp_path / "s.db", pages=24) as store, pytest.raises(InputError, match="disk is full") as error:
+        run_experiment(grid, store, workers=1)
+    assert str(error.value).count("\n") == 0
+    with Store(tmp_path / "s.db") as store:
+        kept = len(store.known(c.key for c in grid.cells))
+        assert 0 < kept < len(grid.cells)
+        assert run_experiment(grid, store, workers=1) == len(grid.cells) - kept
+        assert table(grid, store) == undisturbed(path)
+
+
+def test_locked_and_foreign_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "s.db"
+    with Store(place), pytest.raises(InputError, match="another experiment"):
+        Store(place)
+    monkeypatch.setattr("fluid.experiment.store.WAIT", 0.1)
+    other = sqlite3.connect(place, isolation_level=None)
+    other.execute("begin exclusive")
+    with pytest.raises(InputError, match="another program holds"):
+        Store(place)
+    other.execute("rollback")
+    other.close()
+    Store(place).close()
+    for name, content in (("text.db", b"not a store"), ("short.db", b"SQLite format 3\x00 and no more")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=name):
+            Store(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == content
+    foreign = sqlite3.connect(tmp_path / "foreign.db")
+    foreign.execute("create table mine (x)")
+    foreign.commit()
+    foreign.close()
+    before = (tmp_path / "foreign.db").read_bytes()
+    with pytest.raises(InputError, match="another program's"):
+        Store(tmp_path / "foreign.db")
+    assert (tmp_path / "foreign.db").read_bytes() == before
+    with pytest.raises(InputError, match="directory"):
+        Store(tmp_path)
+    with pytest.raises(InputError, match="cannot be written"):
+        Store(tmp_path / "nowhere" / "s.db")
+
+
+def test_pairing_and_intervals(tmp_path: Path) -> None:
+    """Policies see the same jobs, so a difference is known better than from independent runs; keys are distinct."""
+    path = grid_file(tmp_path, replications=12, until=60)
+    grid = read_grid(path)
+    with Store(tmp_path / "s.db") as store:
+        run_experiment(grid, store, workers=2)
+        groups, pairs = summary(grid, store), comparisons(grid, store)
+    assert len(groups) == 16
+    assert len(pairs) == 12
+    mean = {tuple(group.parameters.values()): group.numbers["reward"] for group in groups}
+    for pair in pairs:
+        place = tuple(pair.parameters.values())
+        a, b = mean[(pair.first, *place)], mean[(pair.second, *place)]
+        assert pair.difference.mean == pytest.approx(a.mean - b.mean)
+        assert pair.difference.half_width < 0.9 * (a.half_width**2 + b.half_width**2) ** 0.5
+    assert len({cell.key for cell in grid.cells}) == len(grid.cells)
+    seeds: dict[tuple[object, ...], set[tuple[int, ...]]] = {}
+    for cell in grid.cells:
+        place = (cell.document["servers"], str(cell.varied["workload"]), cell.replication)
+        seeds.setdefault(place, set()).add(tuple(cell.seed().generate_state(4).tolist()))
+    assert all(len(states) == 1 for states in seeds.values())
+    assert len(set().union(*seeds.values())) == len(seeds)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("until = 0", "until"),
+        ("replications = 0", "replications"),
+        ('policy = "nothing"', "policy"),
+        ("servers = 1.5", "servers"),
+        ("warmup = 10", "warmup"),
+        ("speed = 3", "speed"),
+        ("workload = -1", "workload"),
+    ],
+)
+def test_bad_grids(tmp_path: Path, line: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = grid_file(tmp_path)
+    field = line.split(maxsplit=1)[0]
+    kept = [text for text in GRID.format(replications=1, until=10).splitlines() if not text.startswith(f"{field} ")]
+    path.write_text("\n".join([line, *kept]))
+    assert run(["experiment", str(path), "--store", str(tmp_path / "s.db")]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert expected in message
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = grid_file(tmp_path, replications=2)
+    arguments = ["experiment", str(path), "--store", str(tmp_path / "s.db"), "--workers", "1"]
+    assert run([*arguments, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["finished"] == answer["cells"] == 32
+    assert len(answer["comparisons"]) == 12
+    assert run(arguments) == 0
+    assert "paired differences" in capsys.readouterr().out
