@@ -1,4 +1,7 @@
-"""Claims of the non-preemptive scheduling paper (004) about policies at work: Section 7, examples and figures 3 to 8."""
+"""Claims of the non-preemptive scheduling paper (004) about policies at work.
+
+Section 7, examples and figures 3 to 8.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ def table_1(intensity: Fraction) -> Instance:
 
 @claim(
     PAPER,
-    "example-1",
-    "One server of 6, jobs of 4 and 1, workload 0.89 (1/2, 4): the queue grows under max-weight at local refresh times, by "
-    "3.56 - 2 = 1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth below a twentieth "
-    "of that.",
+    "example-1-queues",
+    "One server of 6, jobs of 4 and 1, workload 0.89 (1/2, 4): the queue grows under max-weight at local refresh "
+    "times, by 3.56 - 2 = 1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth "
+    "below a twentieth of that.",
     Evidence.statistical,
 )
 def example_1(level: Level, broken: bool) -> Outcome:
@@ -58,9 +61,9 @@ def example_1(level: Level, broken: bool) -> Outcome:
 
 @claim(
     PAPER,
-    "example-2",
-    "Servers of 1, 2, 4, 8 and jobs of 1, 2, 4, 8, equal rates, intensity 0.89: the mean queue of randomized sampling is more "
-    "than five times that of Algorithm 1.",
+    "example-2-queues",
+    "Servers of 1, 2, 4, 8 and jobs of 1, 2, 4, 8, equal rates, intensity 0.89: the mean queue of randomized sampling "
+    "is more than five times that of Algorithm 1.",
     Evidence.statistical,
 )
 def example_2(level: Level, broken: bool) -> Outcome:
@@ -96,8 +99,8 @@ def _runs(
 @claim(
     PAPER,
     "figure-5",
-    "Types of Table 1, intensity 0.89, Poisson and log-normal arrivals: from 20 to 200 servers the queue of Algorithm 1 falls "
-    "and that of randomized sampling grows; at 200 servers sampling's is larger than both others' together.",
+    "Types of Table 1, intensity 0.89, Poisson and log-normal arrivals: from 20 to 200 servers the queue of Algorithm "
+    "1 falls and that of randomized sampling grows; at 200 servers sampling's is larger than both others' together.",
     Evidence.statistical,
 )
 def figure_5(level: Level, broken: bool) -> Outcome:
@@ -121,9 +124,9 @@ def figure_5(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-6",
-    "Types of Table 1 on 20 servers, beta 0.98, Poisson arrivals, intensities 0.8 to 0.95: randomized sampling has the largest "
-    "queue at 0.8; at 0.95 the queue grows under max-weight at local refresh times and is smaller and settled under "
-    "Algorithm 1: growth below a twentieth.",
+    "Types of Table 1 on 20 servers, beta 0.98, Poisson arrivals, intensities 0.8 to 0.95: randomized sampling has "
+    "the largest queue at 0.8; at 0.95 the queue grows under max-weight at local refresh times and is smaller and "
+    "settled under Algorithm 1: growth below a twentieth.",
     Evidence.statistical,
 )
 def figure_6(level: Level, broken: bool) -> Outcome:
@@ -147,8 +150,9 @@ def figure_6(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-8",
-    "First 84 minutes of the Google trace (37,702 completed tasks, sizes rounded up to powers of 1/2): Algorithm 1 has the "
-    "smallest mean queue for every number of servers. The window is not the printed one (a million tasks in 1.5 days).",
+    "First 84 minutes of the Google trace (37,702 completed tasks, sizes rounded up to powers of 1/2): Algorithm 1 "
+    "has the smallest mean queue for every number of servers. The window is not the printed one (a million tasks in "
+    "1.5 days).",
     Evidence.refuted,
 )
 def figure_8(level: Level, broken: bool) -> Outcome:
@@ -164,7 +168,7 @@ def figure_8(level: Level, broken: bool) -> Outcome:
     instance = Instance(tuple(replace(t, service_rate=1 / seconds) for t in instance.types), instance.pools)
     jobs = JobList(trace.arrival / 1e6, types, trace.duration / 1e6)
     # each size divides the server, so the heaviest configuration is one of a single type: the rule is exact here
-    options = {
+    options: dict[str, dict[str, Any]] = {
         "nonpreemptive": {"oracle": "single", "z": Fraction(2, 1000), "cut": Fraction(15, 1000)},
         "max-weight-local": {"oracle": "single"},
         "randomized-sampling": {},

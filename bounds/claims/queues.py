@@ -1,9 +1,9 @@
 """What claims about queues share: growth and order of queues as tests with a stated error, and the real window.
 
-A queue *grows* if the whole interval of its growth rate over independent replications lies above 0 (or above a bound), and
-is *settled* if it lies below a small part of what an unstable queue would grow by; the level is 1 - 1e-6, so each such
-statement is false with probability 1e-6 where the opposite is true (up to Student's approximation). Orders of queues are
-paired differences on the same jobs, at the same level.
+A queue *grows* if the whole interval of its growth rate over independent replications lies above 0 (or above a bound),
+and is *settled* if it lies below a small part of what an unstable queue would grow by; the level is 1 - 1e-6, so each
+such statement is false with probability 1e-6 where the opposite is true (up to Student's approximation). Orders of
+queues are paired differences on the same jobs, at the same level.
 """
 
 from __future__ import annotations

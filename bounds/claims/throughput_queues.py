@@ -22,8 +22,9 @@ SLOT = 100_000
 @claim(
     PAPER,
     "vii-a-1",
-    "One server, sizes 0.4 and 0.6, 0.014 jobs a slot, geometric service of mean 100: the queue grows under VQS (its share "
-    "is 2/3 of 0.02) and is settled under BF-J/S and VQS-BF: growth below a twentieth of the excess 0.014 - 0.02 x 2/3.",
+    "One server, sizes 0.4 and 0.6, 0.014 jobs a slot, geometric service of mean 100: the queue grows under VQS (its "
+    "share is 2/3 of 0.02) and is settled under BF-J/S and VQS-BF: growth below a twentieth of the excess 0.014 - "
+    "0.02 x 2/3.",
     Evidence.statistical,
 )
 def instability_of_vqs(level: Level, broken: bool) -> Outcome:
@@ -42,9 +43,9 @@ def instability_of_vqs(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "vii-a-2",
-    "One server of 10, sizes 2 and 5 (2 : 1), 0.0306 jobs a slot, service of exactly 100 slots: the queue grows under BF-J/S "
-    "and VQS-BF, by 0.0006 a slot once they are caught in the configuration (2, 1), and is settled under VQS: growth below "
-    "a twentieth of that.",
+    "One server of 10, sizes 2 and 5 (2 : 1), 0.0306 jobs a slot, service of exactly 100 slots: the queue grows under "
+    "BF-J/S and VQS-BF, by 0.0006 a slot once they are caught in the configuration (2, 1), and is settled under VQS: "
+    "growth below a twentieth of that.",
     Evidence.statistical,
 )
 def instability_of_best_fit(level: Level, broken: bool) -> Outcome:
@@ -86,8 +87,8 @@ def _uniform_figure(level: Level, broken: bool, low: Fraction, high: Fraction, l
 @claim(
     PAPER,
     "figure-4a",
-    "Five servers, sizes uniform on [0.01, 0.19] (steps of 1e-4), intensities 0.85 to 0.99: the mean queue of VQS is larger "
-    "than those of BF-J/S and VQS-BF.",
+    "Five servers, sizes uniform on [0.01, 0.19] (steps of 1e-4), intensities 0.85 to 0.99: the mean queue of VQS is "
+    "larger than those of BF-J/S and VQS-BF.",
     Evidence.statistical,
 )
 def figure_4a(level: Level, broken: bool) -> Outcome:
@@ -98,8 +99,8 @@ def figure_4a(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-4b",
-    "Five servers, sizes uniform on [0.1, 0.9] (steps of 1e-4), intensities 0.85 to 0.99: the mean queue of VQS is larger "
-    "than that of VQS-BF, and that larger than that of BF-J/S.",
+    "Five servers, sizes uniform on [0.1, 0.9] (steps of 1e-4), intensities 0.85 to 0.99: the mean queue of VQS is "
+    "larger than that of VQS-BF, and that larger than that of BF-J/S.",
     Evidence.statistical,
 )
 def figure_4b(level: Level, broken: bool) -> Outcome:
@@ -110,8 +111,9 @@ def figure_4b(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "figure-5",
-    "First 84 minutes of the Google trace (37,702 completed tasks) on 300 servers, traffic scaled by 1, 1.3 and 1.6: BF-J/S "
-    "and VQS-BF have smaller mean queues than VQS and FIFO-FF at every scaling, by a growing margin. One path, no chance.",
+    "First 84 minutes of the Google trace (37,702 completed tasks) on 300 servers, traffic scaled by 1, 1.3 and 1.6: "
+    "BF-J/S and VQS-BF have smaller mean queues than VQS and FIFO-FF at every scaling, by a growing margin. One path, "
+    "no chance.",
     Evidence.numeric,
 )
 def figure_5(level: Level, broken: bool) -> Outcome:
