@@ -100,7 +100,9 @@ def loop_of(
     source: Callable[..., int],
     names: tuple[str, ...],
     arguments: tuple[Any, ...],
-    others: dict[str, Any],
+    others: dict[str, Callable[..., Any]],
+    *,
+    compiled: bool,
 ) -> Callable[..., int]:
     """Return a loop bound to the functions of a policy, compiled; as Python, with a word on stderr, where it cannot be.
 
