@@ -1,4 +1,4 @@
-"""All benchmarks: ``python -m benchmarks`` (fair sharing apart: ``python -m benchmarks.sharing``)."""
+"""All benchmarks: ``python -m benchmarks`` (apart: ``python -m benchmarks.sharing``, ``.region``)."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import sys
 
 from bounds.cli.app import app
 from bounds.cli.check import check
+from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
 from bounds.cli.region import region
 from bounds.cli.share import share
@@ -14,7 +15,7 @@ from bounds.cli.solve import solve
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "check", "instance", "main", "region", "run", "share", "solve", "verify", "worst"]
+__all__ = ["app", "check", "fluid", "instance", "main", "region", "run", "share", "solve", "verify", "worst"]
 
 
 def main(arguments: list[str] | None = None) -> None:

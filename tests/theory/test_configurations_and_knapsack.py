@@ -51,6 +51,21 @@ def test_long_weights_and_branching_agree(instance: Instance, data: st.DataObjec
     assert max_weight_by_branching(space, weights) == best
 
 
+@given(instances(), st.data())
+def test_weights_at_the_edge_of_a_limb(instance: Instance, data: st.DataObject) -> None:
+    space = instance.pools[0].space
+    near = st.builds(lambda n, d: n * 2**62 + d, st.integers(0, 3), st.integers(-1, 1)).map(abs)
+    weights = data.draw(st.lists(near, min_size=len(instance.types), max_size=len(instance.types)))
+    best = max(brute(instance), key=lambda k: (sum(w * s for w, s in zip(weights, k, strict=True)), k))
+    assert max_weight(space, weights) == best
+
+
+def test_a_carry_decides_a_tie() -> None:
+    space, half = additive([2], [[2], [1]]).pools[0].space, 2**62 + 2**61 + 1
+    for difference, best in ((-1, (0, 2)), (0, (1, 0)), (1, (1, 0))):
+        assert max_weight(space, [2 * half + difference, half]) == best
+
+
 def test_the_papers_four_types() -> None:
     space = four_types().pools[0].space
     assert count(space) == len(feasible(space)) == 12_574

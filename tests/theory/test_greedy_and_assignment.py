@@ -17,10 +17,10 @@ from bounds.strategies import explicit_instances, instances
 from theory.assignment import AssignmentProgram, optimal_assignment, solve
 from theory.configurations import feasible, maximal
 from theory.greedy import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
-from theory.instance import Instance, pooled
+from theory.instance import Instance, additive, pooled
 from theory.knapsack import max_reward
 from theory.scaling import scaling
-from theory.servers import greedy_placement, least_servers
+from theory.servers import greedy_placement, least_servers, lemma_b1_bound
 
 every_kind = instances(max_pools=3) | explicit_instances()
 
@@ -62,6 +62,8 @@ def test_column_generation_is_enumeration(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         listed = optimal_assignment(instance).reward
         patch.setattr(theory.columns, "ENUMERATE_BELOW", 0)
+        assert optimal_assignment(instance).reward == listed
+        patch.setattr(theory.columns.ConfigurationColumns, "_generate", id)  # exact pricing alone
         assert optimal_assignment(instance).reward == listed
 
 
@@ -132,6 +134,22 @@ def algorithm_1(instance: Instance, servers: int) -> list[tuple[tuple[int, ...],
 def test_greedy_placement_is_algorithm_1(instance: Instance, servers: int) -> None:
     stages = [(stage.configurations[0], stage.servers[0]) for stage in greedy_placement(instance, servers).stages]
     assert stages == algorithm_1(instance, servers)
+
+
+@given(instances() | explicit_instances())
+def test_the_loss_of_greedy_placement_is_bounded_by_lemma_b1(instance: Instance) -> None:
+    servers, greedy = 10**6 + 3, global_greedy(instance)
+    loss = servers * greedy.reward - greedy_placement(instance, servers).reward
+    bound = lemma_b1_bound(instance, greedy)
+    assert bound is not None
+    assert loss <= bound
+
+
+def test_greedy_placement_does_lose() -> None:
+    instance = additive([12], [[5], [7]])
+    greedy = global_greedy(instance)
+    assert 7 * greedy.reward - greedy_placement(instance, 7).reward == Fraction(1, 2)
+    assert lemma_b1_bound(instance, greedy) == 2 + 3 * 1  # U_1 + (K + 1) U_2, K = 2
 
 
 @given(instances(max_pools=2, max_types=3), st.integers(1, 30))

@@ -63,3 +63,14 @@ def test_infeasible_is_decided() -> None:
     program.add_columns([1], [{0: 1}], upper=[1])
     with pytest.raises(InfeasibleError):
         program.solve()
+
+
+def test_a_feasible_point_that_is_not_optimal_is_refused() -> None:
+    program = LinearProgram([(None, 1)])
+    program.add_columns([1, 2], [{0: 1}, {0: 1}])
+    zero, one = Fraction(0), Fraction(1)
+    assert program._is_optimal([zero, one], [2 * one], {1})
+    assert not program._is_optimal([one, zero], [one], {0})  # the other column gains
+    assert not program._is_optimal([zero, one], [3 * one], {1})  # its own column loses
+    assert not program._is_optimal([zero, 2 * one], [2 * one], {1})  # the row is broken
+    assert not program._is_optimal([zero, zero], [2 * one], set())  # a price on a row with slack
