@@ -89,9 +89,11 @@ class Segment:
         vanishing = self._model.slots_of((k, max(0.0, -rate)) for k, rate in self.velocity(state).items() if any(k))
         return float((self._model.service * state[0] - vanishing).min())
 
-    def full_drains(self, time: float) -> bool:
-        """Return whether every server that drains is known to be full as its turn comes, where that matters."""
+    def exact(self, time: float) -> bool:
+        """Return whether nothing here is a mean but what is one in the limit."""
         mode = self.mode
+        if self.held or mode.kind == "mixed" or not is_exact(mode.asked):
+            return False
         if mode.kind == "tracking" and not mode.drains:
             return True
         chance = occupancy(self._model, mode, *self.state(time))
@@ -224,14 +226,7 @@ class FluidPath:
         mixed mode the time for which more servers drain is, too, and where the joint contents of many draining servers
         are too many what each sees of the departures.
         """
-        return all(
-            not segment.held
-            and segment.mode.kind != "mixed"
-            and is_exact(segment.mode.asked)
-            and segment.full_drains(time)
-            for segment in self.segments
-            for time in (segment.start, 0.5 * (segment.start + segment.stop), segment.stop)
-        )
+        return all(s.exact(t) for s in self.segments for t in (s.start, 0.5 * (s.start + s.stop), s.stop))
 
     def time_within(self, share: float) -> float | None:
         """Return the time after which the reward stays within a share of the greedy reward, or None if not by `until`.
