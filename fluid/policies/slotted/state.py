@@ -129,7 +129,7 @@ def state_type(module: str, name: str, *own: str) -> Any:
     It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled loops
     finds it again.
     """
-    return namedtuple(name, (*COMMON, *own), module=module)  # type: ignore[misc]  # noqa: PYI024 (fields are composed)
+    return namedtuple(name, (*COMMON, *own), module=module)  # type: ignore[misc]
 
 
 def shared(
