@@ -1,14 +1,14 @@
 """The exact law of small queues, truncated where many jobs wait, with bounds on what the truncation does.
 
-The chain is made as in `fluid.markov`: the policy's own functions run on copies of its state, once for each outcome of each
-draw. Continuous time: Poisson arrivals, exponential service, the policy's own clocks. Slots: at most one job comes in a
-slot, each job in service ends with a probability. States in which more than N jobs wait are cut off.
+The chain is made as in `fluid.markov`: the policy's own functions run on copies of its state, once for each outcome of
+each draw. Continuous time: Poisson arrivals, exponential service, the policy's own clocks. Slots: at most one job comes
+in a slot, each job in service ends with a probability. States in which more than N jobs wait are cut off.
 
 Bounds. Let A be the states that are kept, R those of them that the chain can enter from outside, f any quantity. The
-stationary law restricted to A is v M with v >= 0 carried by R and M the matrix of expected times in A before it is left, so
-the mean of f given A lies between the least and the greatest of (M f)_i / (M 1)_i over i in R (Courtois and Semal). A job
-can only come back from outside through states in which more than N - m jobs wait, m the most that start at once; that the
-kept states are all that have at most N waiting jobs is checked against a chain that reaches further.
+stationary law restricted to A is v M with v >= 0 carried by R and M the matrix of expected times in A before it is
+left, so the mean of f given A lies between the least and the greatest of (M f)_i / (M 1)_i over i in R (Courtois and
+Semal). A job can only come back from outside through states in which more than N - m jobs wait, m the most that start
+at once; that the kept states are all that have at most N waiting jobs is checked against a chain that reaches further.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from fluid.markov import STATES, Branching, stationary
 from fluid.policies.slotted import state as slotted
+from fluid.policies.slotted.trees import NOTHING
 from fluid.policy import MOVES, Policy, Setting, State, copied, key, put, take
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
@@ -300,7 +301,7 @@ class _SlotSteps:
             number=np.zeros(room, np.int64),
             counters=np.zeros(3, np.int64),
             words=np.zeros_like(state.words),
-            heads=np.full_like(state.heads, slotted.NOTHING),
+            heads=np.full_like(state.heads, NOTHING),
             queues=np.zeros_like(state.queues),
         )
         for _, c in sorted(line):

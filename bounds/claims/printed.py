@@ -19,6 +19,22 @@ PRINTED = {
     "autoscaling/figure-5-bound": "an upper bound on any algorithm: the program with the jobs of an infinite system",
     "autoscaling/figure-5-order": "DRA with preemptions is better than DRA and better than power of two choices",
     "autoscaling/figure-6-preemption": "considering preemptions in DRA makes a great difference (rewards lost)",
+    "throughput/vii-a-1": "VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent "
+    "this",
+    "throughput/vii-a-2": "VQS is stable, while both BF-J/S and VQS-BF are not",
+    "throughput/figure-4a": "VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage "
+    "(curves lost)",
+    "throughput/figure-4b": "VQS and VQS-BF have particularly worse delays when sizes are large (curves lost)",
+    "throughput/figure-5": "as traffic scaling increases, BF-J/S and VQS-BF have a clear advantage (1000 servers, "
+    "curves lost)",
+    "nonpreemptive/example-1-queues": "the queue sizes under M14 go to infinity while Algorithm 1 keeps the queues "
+    "stable",
+    "nonpreemptive/example-2-queues": "G16 performs poorly although it theoretically converges; Algorithm 1 performs "
+    "much better",
+    "nonpreemptive/figure-5": "Algorithm 1 and M14 perform better as servers increase, unlike G16 (curves lost)",
+    "nonpreemptive/figure-6": "M14 deteriorates at higher traffic and G16 deteriorates at lower traffic (curves lost)",
+    "nonpreemptive/figure-8": "our algorithm has the best overall performance in the whole range of the number of "
+    "servers",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",
     "packproof/worst-workload": "not in the paper",

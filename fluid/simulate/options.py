@@ -13,16 +13,13 @@
     d = 2                                      # power-of-d
     priority = { small = 0, large = 1 }        # dra-preemption
     oracle = "exact"                           # nonpreemptive, max-weight-local: or "single", "greedy"
-    beta = 0.9                                 # nonpreemptive: beta (p + (1 - p) tanh(z Q)) (1 - fall s), 0 from s = cut on
-    p = -0.05                                  #   1: constant
-    z = 0.005
-    cut = 0.1
-    fall = 1
-    early = true                               # nonpreemptive: a stalled server may renew before it is empty
-    start = "as-needed"                        # nonpreemptive: when servers become active first, or "at-once"
-    sampling = 1                               # randomized-sampling: rate of an empty queue over the service rate
-    expiry = 1                                 # randomized-sampling: rate of a token over the service rate
-    partition = 7                              # vqs, vqs-bf: J of the universal partition
+    beta = 0.9                                 # nonpreemptive: beta (p + (1 - p) tanh(z Q)) (1 - fall s), 0 from s =
+    cut on p = -0.05                                  #   1: constant z = 0.005 cut = 0.1 fall = 1 early = true
+    # nonpreemptive: a stalled server may renew before it is empty start = "as-needed"                        #
+    nonpreemptive: when servers become active first, or "at-once" sampling = 1                               #
+    randomized-sampling: rate of an empty queue over the service rate expiry = 1                                 #
+    randomized-sampling: rate of a token over the service rate partition = 7                              # vqs, vqs-bf:
+    J of the universal partition
 """
 
 from __future__ import annotations

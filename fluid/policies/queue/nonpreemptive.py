@@ -1,8 +1,9 @@
-"""Algorithm 1 of paper 004: a server keeps a configuration, stalls when that has grown too light, and renews it when empty.
+"""Algorithm 1 of paper 004: a server keeps a configuration, stalls when that has grown too light, and renews it when
+empty.
 
 The paper does not say how a system begins. Here a server enters its first active period when a job comes that finds no
-slot (option ``start``, "as-needed"); with "at-once" all do at time 0, with a configuration for queues of length zero, and a
-server whose configuration suits nobody then waits for jobs that may be rare.
+slot (option ``start``, "as-needed"); with "at-once" all do at time 0, with a configuration for queues of length zero,
+and a server whose configuration suits nobody then waits for jobs that may be rare.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class NonpreemptiveState(NamedTuple):
     stalled : int64[1]
         Number of stalled servers.
     vacant : int64[J + P, W]
-        Active servers with an empty slot of each type, then servers of each pool not used yet (`fluid.policies.bitset`).
+        Active servers with an empty slot of each type, then servers of each pool not used yet
+        (`fluid.policies.bitset`).
     asked : int64[1]
         Type of a job that has found no slot; -1 for none.
     rule : float64[6]
@@ -173,7 +175,10 @@ def place(state: NonpreemptiveState, job_type: int, draws: Any) -> int:
 
 @step
 def depart(state: NonpreemptiveState, server: int, job_type: int, draws: Any) -> None:
-    """Stall the server if its configuration is too light (5), else refill the slot; renew a stalled server's when empty."""
+    """Stall the server if its configuration is too light (5), else refill the slot.
+
+    Renew a stalled server's when empty.
+    """
     types = len(state.waiting)
     best = -1
     if state.active[server] == 1:

@@ -1,8 +1,8 @@
 """MaxWeight in slots (paper 001, III): an empty server takes a configuration of greatest weight over all sizes.
 
-For few sizes: the maximal configurations are listed. Choices: a server keeps its configuration until it is empty (jobs are
-never preempted); servers take their turns by number, each sees the queues as those before it have left them; ties by more
-slots of the smallest size that differs.
+For few sizes: the maximal configurations are listed. Choices: a server keeps its configuration until it is empty (jobs
+are never preempted); servers take their turns by number, each sees the queues as those before it have left them; ties
+by more slots of the smallest size that differs.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from theory.errors import TooLargeError
 from theory.instance import Additive
 
 WeightState = state_type(__name__, "WeightState", "table", "configuration", "serving", "vacant", "spread", "cursor")
-"""``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving`` int32[L,
-n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then the empty
+"""``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving``
+int32[L, n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then
+the empty
 servers. ``cursor`` int64[1]: whose turn it is."""
 
 

@@ -10,8 +10,8 @@ their arrival. Sizes and capacity are whole numbers of one unit: whether jobs fi
                schedule     while refresh(state, draws): ...        each call starts the jobs of one server or one job
                newcomers    l = place(state, class, draws) for each class that came and still waits; l >= 0: begin(...)
 
-A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it could
-start another job in the next slot although nothing comes or ends there; otherwise idle slots are skipped.
+A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it
+could start another job in the next slot although nothing comes or ends there; otherwise idle slots are skipped.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ counters : int64[3]
 words, levels
     The set of classes that wait (`fluid.policies.bitset`).
 heads : int64[2 P]
-    Tree over classes of minus the number of the first job in line (`fluid.policies.slotted.trees`); P = 0 unless asked for.
+    Tree over classes of minus the number of the first job in line (`fluid.policies.slotted.trees`); P = 0 unless asked
+    for.
 queue_of : int32[n]
     The virtual queue of each class; empty unless there are some.
 queues : int64[V]
@@ -126,10 +127,10 @@ class SlottedSetting:
 def state_type(module: str, name: str, *own: str) -> Any:
     """Make the type of a state: the common fields and a policy's own.
 
-    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled loops
-    finds it again.
+    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled
+    loops finds it again.
     """
-    return namedtuple(name, (*COMMON, *own), module=module)  # type: ignore[misc]
+    return namedtuple(name, (*COMMON, *own), module=module)
 
 
 def shared(

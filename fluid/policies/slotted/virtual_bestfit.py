@@ -1,7 +1,8 @@
-"""VQS-BF (paper 001, VI): the configurations of VQS, filled by the largest jobs that fit, the rest of the server by Best-Fit.
+"""VQS-BF (paper 001, VI): the configurations of VQS, filled by the largest jobs that fit, the rest of the server by
+Best-Fit.
 
-Choices as in `fluid.policies.slotted.virtual`; sizes count as they are. The jobs of the other queue in a server are those
-it holds, however they came there.
+Choices as in `fluid.policies.slotted.virtual`; sizes count as they are. The jobs of the other queue in a server are
+those it holds, however they came there.
 """
 
 from __future__ import annotations
@@ -70,7 +71,10 @@ def _start(state: Any, job_class: int, server: int) -> None:
 
 @step
 def refresh(state: Any, draws: Any) -> bool:
-    """Let the next server, by number, that some waiting job fits take jobs: (i) queue 1, (ii) the other queue, (iii) any."""
+    """Let the next server, by number, that some waiting job fits take jobs.
+
+    (i) queue 1, (ii) the other queue, (iii) any.
+    """
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:

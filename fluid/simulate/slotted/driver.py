@@ -1,4 +1,7 @@
-"""Runs of a slotted queue: the loop fed with jobs and with room, in parts, so that it can be interrupted and watched."""
+"""Runs of a slotted queue.
+
+The loop fed with jobs and with room, in parts, so that it can be interrupted and watched.
+"""
 
 from __future__ import annotations
 
@@ -114,8 +117,8 @@ def _next_chunk(stream: SlotStream, before: Coming) -> Coming:
 def conserve(state: State, places: Places, ends: Heap, measures: SlottedMeasures) -> None:
     """Assert what must hold after every slot (to be put in the place of ``observe``, in Python).
 
-    Every job that came waits, is in service or has gone; lines, sets and trees agree; no server is over its capacity; the
-    policy's moves are carried out.
+    Every job that came waits, is in service or has gone; lines, sets and trees agree; no server is over its capacity;
+    the policy's moves are carried out.
     """
     classes = len(state.sizes)
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
