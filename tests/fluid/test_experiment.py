@@ -296,3 +296,22 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(answer["comparisons"]) == 12
     assert run(arguments) == 0
     assert "paired differences" in capsys.readouterr().out
+
+
+def test_interrupted_command_says_what_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = grid_file(tmp_path)
+
+    def stop_at_five(numbers: dict[str, object]) -> None:
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        seen.append(numbers)
+
+    seen: list[object] = []
+    put = Store.put
+    monkeypatch.setattr(Store, "put", lambda self, *a, **k: (stop_at_five({}), put(self, *a, **k))[1])
+    assert run(["experiment", str(path), "--store", str(tmp_path / "s.db"), "--workers", "1"]) == 130
+    shown = capsys.readouterr()
+    assert "5 of 48 cells" in shown.out
+    assert shown.err.strip().endswith("interrupted")
