@@ -1,7 +1,4 @@
-"""Claims of the non-preemptive scheduling paper (004) about policies at work.
-
-Section 7, examples and figures 3 to 8.
-"""
+"""Claims of the non-preemptive scheduling paper (004) about its policies at work: Section 7."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def lines(answer: dict[str, Any]) -> list[str]:
         f"{'type':16} {'in service':>12} {'waiting':>12} {'started':>9}",
     ]
     for name, jobs in answer["jobs"].items():
-        share = answer["acceptance"][name]
+        share = answer["started"][name]["mean"]
         made.append(
             f"{name:16} {jobs:12,.2f} {queue['by_type'][name]:12,.2f} {'-' if share is None else f'{share:9.4f}'}"
         )

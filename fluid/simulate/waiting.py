@@ -155,8 +155,8 @@ class QueueResult:
             "traffic_intensity": self.scene.intensity,
             "jobs": {name: number.mean for name, number in zip(names, jobs, strict=True)},
             "jobs_ci95": {name: as_json(number)["ci95"] for name, number in zip(names, jobs, strict=True)},
-            "acceptance": {name: as_json(share)["mean"] for name, share in zip(names, started, strict=True)},
-            "acceptance_ci95": {name: as_json(share)["ci95"] for name, share in zip(names, started, strict=True)},
+            "acceptance": dict.fromkeys(names, 1.0),
+            "started": {name: as_json(share) for name, share in zip(names, started, strict=True)},
             "queue": {
                 **as_json(self.queue()),
                 "growth": {"per_time": as_json(rate)["mean"], "ci95": as_json(rate)["ci95"]},

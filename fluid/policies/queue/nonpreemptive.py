@@ -1,5 +1,4 @@
-"""Algorithm 1 of paper 004: a server keeps a configuration, stalls when that has grown too light, and renews it when
-empty.
+"""Algorithm 1 of paper 004: servers keep a configuration, stall when it has grown too light, renew it when empty.
 
 The paper does not say how a system begins. Here a server enters its first active period when a job comes that finds no
 slot (option ``start``, "as-needed"); with "at-once" all do at time 0, with a configuration for queues of length zero,

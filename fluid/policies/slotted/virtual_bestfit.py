@@ -1,5 +1,4 @@
-"""VQS-BF (paper 001, VI): the configurations of VQS, filled by the largest jobs that fit, the rest of the server by
-Best-Fit.
+"""VQS-BF (paper 001, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
 
 Choices as in `fluid.policies.slotted.virtual`; sizes count as they are. The jobs of the other queue in a server are
 those it holds, however they came there.
