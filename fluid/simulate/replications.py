@@ -215,6 +215,8 @@ def simulate_loss(
         if progress is not None:
             progress(f"{found.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
 
+    if progress is not None:
+        progress(f"{found.name}: starting (a policy's first run on a machine is compiled, which takes some seconds)")
     if replications == 1 or (workers == 1 and engine == "local"):
         runs: list[LossRun] = []
         for r in range(replications):
