@@ -15,7 +15,7 @@ from theory.configurations import count, feasible
 from theory.errors import InputError, TooLargeError
 from theory.greedy import global_greedy
 from theory.instance import Instance
-from theory.region import Intensity, Region, region_facets, region_slice
+from theory.region import CapacityProgram, Intensity, Region, region_facets, region_slice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,8 +73,9 @@ def _slices(instance: Instance, intensity: Intensity) -> Figure:
     chosen = sorted(sorted(range(len(worth)), key=lambda j: (-worth[j], -instance.workload[j]))[:4])
     pairs = list(combinations(chosen, 2))[:PANELS]
     made = NewFigure(figsize=(11.5, 3.7 * ceil(len(pairs) / 3)), layout="constrained")
+    program = CapacityProgram(instance)
     for axes, (i, j) in zip(made.subplots(ceil(len(pairs) / 3), 3).flat, pairs, strict=False):
-        draw_slice(axes, instance, i, j)
+        draw_slice(axes, instance, i, j, program)
     made.suptitle(f"slices through the workload; traffic intensity {float(intensity.value):.4g}")
     return made
 
@@ -121,11 +122,11 @@ def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Reg
     axes.legend(frameon=False, fontsize=8, loc="upper right")
 
 
-def draw_slice(axes: Axes, instance: Instance, i: int, j: int) -> None:
+def draw_slice(axes: Axes, instance: Instance, i: int, j: int, program: CapacityProgram | None = None) -> None:
     """Draw the slice by two types through the workload, which stands in it with its head-room."""
     axes.set(**_labels(instance, i, j))
     try:
-        cut = region_slice(instance, i, j)
+        cut = region_slice(instance, i, j, program=program)
     except InputError:
         axes.text(0.5, 0.5, "the other types alone\nexceed the region", ha="center", transform=axes.transAxes)
         return

@@ -62,7 +62,7 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
 
 
 def region_json(answer: Answer) -> dict[str, Any]:
-    """Return the answer of ``region`` as DESIGN's JSON."""
+    """Return the answer of ``region`` as DESIGN's JSON; numbers of configurations are sums over the pools."""
     instance, intensity, region = answer.instance, answer.intensity, answer.region
     sizes = [counted(pool.space) for pool in instance.pools]
     boundary = intensity.boundary
@@ -153,7 +153,7 @@ def region_lines(answer: Answer, result: dict[str, Any]) -> list[str]:
             "why not less: at the prices",
             f"  {_inequality(instance.names, intensity.prices)}",
             f"  no average server holds more than {short(intensity.support)}",
-            "why not more: the workload, on these shares of the servers",
+            "why not more: the workload, on these amounts of servers for each one there is",
         ]
         several = len(instance.pools) > 1
         for p, k, amount in intensity.columns[:12]:

@@ -11,6 +11,7 @@ import pytest
 
 from bounds.checker import check
 from examples import (
+    capacity_region,
     fair_sharing,
     monotone_property,
     own_policies,
@@ -46,6 +47,12 @@ def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_worst_of_a_family(tmp_path: Path) -> None:
     picture = tmp_path / "ratio.png"
     assert Fraction(7, 10) < worst_of_a_family.main(str(picture)) < Fraction(8, 10)
+    assert picture.stat().st_size > 10_000
+
+
+def test_capacity_region(tmp_path: Path) -> None:
+    picture = tmp_path / "region.png"
+    assert capacity_region.main(str(picture)) == Fraction(5, 8)
     assert picture.stat().st_size > 10_000
 
 

@@ -21,6 +21,9 @@ LIMIT = 100_000_000
 TABLE_LIMIT = 2_000_000
 """Most resource levels by which configurations are counted; beyond, they are counted one by one."""
 
+WALKED = 10_000_000
+"""Most feasible configurations that are walked through to count the maximal ones among them."""
+
 
 @dataclass(frozen=True)
 class Reduced:
@@ -111,11 +114,12 @@ def count(space: Space, *, stop: int = 10**15) -> int:
 
 
 def count_maximal(space: Space) -> int | None:
-    """Count the maximal configurations, or return None where that needs a table of too many resource levels.
+    """Count the maximal configurations, or return None where neither a table nor listing is small enough.
 
     Notes
     -----
-    A configuration is maximal if no type fits into what it leaves: the same table as `count` tells, by level.
+    A configuration is maximal if no type fits into what it leaves: the same table as `count` tells, by level. Beyond
+    `TABLE_LIMIT` levels they are counted one by one, if the feasible ones are at most `WALKED`.
 
     Examples
     --------
@@ -127,7 +131,10 @@ def count_maximal(space: Space) -> int | None:
         return len(space.generators)
     small = reduced(space)
     if small.cells > TABLE_LIMIT:
-        return None
+        if count(space, stop=WALKED) == WALKED:
+            return None
+        capacity, demands = _arrays(small)
+        return int(_maximal(capacity, demands, np.zeros((0, len(small.types)), np.int64)))
     ways = _ways(small)
     full = np.ones(ways.shape, np.bool_)
     for row in small.demands:

@@ -46,6 +46,8 @@ def run(arguments: list[str]) -> int:
     try:
         status = app(arguments, prog_name="packproof", standalone_mode=False)
         sys.stdout.flush()
+        if status == 130:  # the frame around commands turns Ctrl-C into this status, without a word
+            raise KeyboardInterrupt
     except InputError as error:
         return _fail(str(error))
     except KeyboardInterrupt:

@@ -70,12 +70,14 @@ def region(
         if limit:
             say("facets ...")
             try:
-                boundary = region_facets(given, limit=limit)
+                boundary = region_facets(given, limit=limit, report=say)
             except TooLargeError as error:
                 no_facets = str(error)
+            except KeyboardInterrupt:
+                no_facets = "interrupted"
         else:
             no_facets = f"not computed for {types} types: ask with --facets N"
-        sliced = None if pair is None else region_slice(given, *pair)
+        sliced = None if pair is None else region_slice(given, *pair, program=program)
         if polymake is not None:
             if boundary is None:
                 raise InputError(f"--polymake: there are no facets to write: {no_facets}")

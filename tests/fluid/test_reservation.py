@@ -66,8 +66,8 @@ def test_sets_of_types_on_demand() -> None:
     sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9]
     many = additive([24], [[d] for d in sizes], [10, 21, 29, 41, 52, 58, 75, 79, 91], ["1/2"] * 9)
     assert refereed(many, 8, 20.0, 3).row > 500
-    run = run_loss(DRA, Scenario(many, 200, 20.0, 5.0), 1)
-    again = run_loss(DRA, Scenario(many, 200, 20.0, 5.0), 1, python=True)
+    run = run_loss(DRA, Scenario(many, 40, 10.0, 2.0), 1)
+    again = run_loss(DRA, Scenario(many, 40, 10.0, 2.0), 1, python=True)
     assert (run.measures.jobs == again.measures.jobs).all()
 
 

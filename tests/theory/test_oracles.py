@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.strategies import instances
+from theory.compiled import bound, kernel, plain
 from theory.configurations import feasible
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance, additive, explicit
@@ -84,6 +86,29 @@ def test_rules_are_kernels_with_one_signature() -> None:
         made = oracle(space, name)
         made.rule(weights, made.table, configuration)
         assert configuration.tolist() == made(weights).tolist()
+
+
+@kernel
+def _choose(weights: Any, table: Any, configuration: Any) -> None:
+    configuration[:] = weights[0] + table[0, 0]
+
+
+@kernel
+def _jobs(weights: Any, table: Any) -> int:
+    configuration = np.zeros(weights.size, np.int64)
+    _choose(weights, table, configuration)
+    return int(configuration.sum())
+
+
+def test_a_loop_runs_over_any_rule() -> None:
+    space = space_of(additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]))
+    weights = np.array([9, 48, 48, 512])
+    for name in RULES:
+        made = oracle(space, name)
+        expected = int(made(weights).sum())
+        assert bound(_jobs, _choose=made.rule)(weights, made.table) == expected
+        if name != "dynamic-program":
+            assert plain(_jobs, _choose=made.rule)(weights, made.table) == expected
 
 
 def test_types_that_do_not_fit_are_left_out() -> None:

@@ -78,7 +78,7 @@ class Region:
         return all(facet.value(workload) <= facet.offset for facet in self.facets)
 
 
-def region_facets(instance: Instance, *, limit: int = LIMIT) -> Region:
+def region_facets(instance: Instance, *, limit: int = LIMIT, report: Callable[[str], None] | None = None) -> Region:
     """Compute all facets and vertices of ``sum over pools of share x conv K``.
 
     Parameters
@@ -87,6 +87,8 @@ def region_facets(instance: Instance, *, limit: int = LIMIT) -> Region:
         Its pools are used; neither rewards nor workload. J types, any number of pools.
     limit : int
         Most simplices.
+    report : callable, optional
+        Told now and then how far it is.
 
     Raises
     ------
@@ -114,7 +116,7 @@ def region_facets(instance: Instance, *, limit: int = LIMIT) -> Region:
     support, width = Support(instance), len(instance.types)
     listed = _listed(support, width)
     for dtype in (np.int64, object):
-        growing = _Growing(support, width, limit, dtype)
+        growing = _Growing(support, width, limit, dtype, report)
         if growing.by_pricing() if listed is None else growing.by_list(listed[0].astype(dtype), listed[1]):
             break
     return growing.region()
@@ -135,8 +137,10 @@ def _listed(support: Support, width: int) -> tuple[NDArray[Any], NDArray[np.int6
 class _Growing:
     """The arrays of a hull that grows; they double where a kernel finds them full."""
 
-    def __init__(self, support: Support, width: int, limit: int, dtype: Any) -> None:
-        self._support, self._limit, self._width, self._dtype = support, limit, width, dtype
+    def __init__(
+        self, support: Support, width: int, limit: int, dtype: Any, report: Callable[[str], None] | None
+    ) -> None:
+        self._support, self._limit, self._width, self._report = support, limit, width, report
         self._exact = dtype is object
         self._grow = plain(hull.grow) if self._exact else hull.grow
         self._insert = plain(hull.insert) if self._exact else hull.insert
@@ -211,20 +215,26 @@ class _Growing:
 
     def _until_done(self, run: Callable[[], int]) -> bool:
         while (outcome := run()) == hull.MORE_ROOM:
-            room = len(self._status)
-            if room >= self._limit:
-                raise TooLargeError(
-                    f"the facets need more than {room:,} simplices of {self._width} types, expected at most "
-                    f"{self._limit:,}: ask for the intensity of a workload, a slice, or fewer types"
-                )
+            if len(self._status) >= 2 * self._limit:  # dead rows and live ones
+                self._refuse()
+            if self._report is not None:
+                self._report(f"facets: {self._count[0]:,} vertices, {self._used[0]:,} simplices so far")
             self._points, self._found = _doubled(self._points), _doubled(self._found)
             for name in ("_corners", "_neighbours", "_planes", "_status", "_link"):
                 setattr(self, name, _doubled(getattr(self, name)))
         return outcome == hull.DONE
 
+    def _refuse(self) -> None:
+        raise TooLargeError(
+            f"the facets of {self._width} types need more than {self._limit:,} simplices: ask for the intensity of a "
+            f"workload, a slice or fewer types, or allow more"
+        )
+
     def region(self) -> Region:
         """Put the answer into order, and prove it."""
         alive = np.flatnonzero(self._status[: self._used[0]] == 2)
+        if len(alive) > self._limit:
+            self._refuse()
         points = [tuple(map(int, row)) for row in self._points[: self._count[0]]]
         corners, planes = self._corners[alive], self._planes[alive]
         on = np.unique(corners)  # a point taken in may turn out to be no vertex of the final hull: then none uses it

@@ -47,7 +47,11 @@ class Slice:
 
 
 def region_slice(
-    instance: Instance, first: int, second: int, workload: Sequence[Fraction | int] | None = None
+    instance: Instance,
+    first: int,
+    second: int,
+    workload: Sequence[Fraction | int] | None = None,
+    program: CapacityProgram | None = None,
 ) -> Slice:
     """Cut the region by the plane of two types through a workload.
 
@@ -58,6 +62,8 @@ def region_slice(
         Places of the two types.
     workload : sequence of rational, shape (J,), optional
         The instance's where left out; its entries at the two types do not matter.
+    program : CapacityProgram, optional
+        Of the same pools, warm from earlier questions.
 
     Raises
     ------
@@ -78,22 +84,22 @@ def region_slice(
     """
     if first == second:
         raise InputError("slice: expected two types, got one twice")
-    program = CapacityProgram(instance)
+    warm = CapacityProgram(instance) if program is None else program
     rho = list(instance.workload if workload is None else map(Fraction, workload))
     rho[first] = rho[second] = Fraction(0)
-    if not program.intensity(rho).holds:
+    if not warm.intensity(rho).holds:
         raise InputError("slice: expected that the region holds the workload of the other types, but it does not")
 
     def end(along: int, across: int) -> tuple[Fraction, Fraction]:
-        most = program.most_beside(rho, {along: 1})[along]
+        most = warm.most_beside(rho, {along: 1})[along]
         fixed = [most if j == along else load for j, load in enumerate(rho)]
-        return most, program.most_beside(fixed, {across: 1})[across]
+        return most, warm.most_beside(fixed, {across: 1})[across]
 
     def between(a: Point, b: Point) -> list[Point]:
         normal = (b[1] - a[1], a[0] - b[0])
         if not all(normal):
             return []
-        found = program.most_beside(rho, {first: normal[0], second: normal[1]})
+        found = warm.most_beside(rho, {first: normal[0], second: normal[1]})
         c = (found[first], found[second])
         if normal[0] * (c[0] - a[0]) + normal[1] * (c[1] - a[1]) == 0:
             return []
