@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from fluid.experiment import read_grid
+from fluid.experiment.cells import run_cell
 from fluid.policies import policy
 from fluid.policy import Setting
 from fluid.simulate.laws import Law
@@ -166,3 +169,19 @@ def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.Captur
     odd = scene.run(replace(ours, name="odd", place=place), seed_of(1, 0))
     assert "odd: runs as Python" in capsys.readouterr().err
     assert odd.mean_queue == scene.run(ours, seed_of(1, 0)).mean_queue
+
+
+def test_cells_of_experiments(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(
+        "[server]\ncapacity = { cpu = 6 }\n[[type]]\nname = 'a'\ndemand = { cpu = 4 }\nreward = 1\nworkload = 0.3\n"
+        "[[type]]\nname = 'b'\ndemand = { cpu = 1 }\nreward = 1\nworkload = 1\n"
+    )
+    (tmp_path / "grid.toml").write_text(
+        "instance = 'two.toml'\nuntil = 200\nreplications = 2\n[vary]\n"
+        "policy = ['nonpreemptive', 'bf-js']\nservers = [1, 2]\n"
+    )
+    for cell in read_grid(tmp_path / "grid.toml").cells:
+        found, _ = run_cell(cell)
+        assert found == run_cell(cell)[0]
+        assert {"queue", "queue.a", "jobs.b", "delay", "delay.p99", "growth", "drift", "events"} <= found.keys()
+        assert found["queue"] == pytest.approx(found["queue.a"] + found["queue.b"])

@@ -6,7 +6,9 @@ Every interval has a level of 1 - 1e-7 over independent replications with fixed 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import factorial
 from typing import Any
 
@@ -20,6 +22,7 @@ from fluid.simulate.laws import Law
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
 from fluid.simulate.slotted.streams import SizeLaw, discrete
+from fluid.simulate.streams import batches
 from fluid.simulate.waiting import QueueResult, simulate_waiting
 from fluid.statistics import Interval, mean_interval, paired
 from theory.errors import InputError
@@ -138,6 +141,26 @@ def test_one_type_is_the_queue_of_erlang(servers: int, load: float) -> None:
         assert abs(law.mean(law.queue) - exact) < 1e-8
 
 
+@pytest.mark.parametrize("law", [Law("hyper-exponential", 4.0), Law("deterministic"), Law("log-normal", 2.0)])
+def test_any_service_is_the_formula_of_pollaczek_and_khinchine(law: Law) -> None:
+    load = 0.7
+    scv = 0.0 if law.name == "deterministic" else law.scv
+    scene = QueueScene(additive([1], [[1]], workload=["7/10"]), 1, 40_000.0, 2000.0, service=law)
+    found = simulate_waiting("nonpreemptive", scene, replications=REPLICATIONS, seed=7)
+    assert found.queue(LEVEL).holds(load**2 * (1 + scv) / (2 * (1 - load)))
+    assert found.delay(LEVEL).holds(load * (1 + scv) / (2 * (1 - load)))
+
+
+def test_batches_in_closed_form() -> None:
+    load, size = 0.6, 3
+    exact = load * (1 + size) / (2 * (1 - load)) - load  # M^X/M/1, batches of equal size
+    instance = additive([1], [[1]], workload=["3/5"])
+    scene = QueueScene(instance, 1, 40_000.0, 2000.0, ArrivalLaw(batch=size))
+    vectors = partial(batches, load / size, [[size], [0]], [1.0, 0.0], [1.0], Law())
+    for one in (scene, replace(scene, stream=vectors)):
+        assert simulate_waiting("max-weight-local", one, replications=REPLICATIONS, seed=8).queue(LEVEL).holds(exact)
+
+
 def test_the_geometric_queue_in_closed_form() -> None:
     for a, s in ((0.1, 0.3), (0.3, 0.5), (0.5, 0.6)):
         law = slotted_law(policy("vqs"), np.array([1]), 1, 1, np.array([a]), np.array([s]), 200)
@@ -188,8 +211,6 @@ def test_littles_law_in_slots() -> None:
 
 
 def _slow(job_type: Any) -> Any:
-    from dataclasses import replace
-
     return replace(job_type, service_rate=Fraction(1, 20))
 
 

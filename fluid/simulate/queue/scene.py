@@ -14,6 +14,7 @@ from fluid.policy import Policy, Setting
 from fluid.simulate.arrivals import ArrivalLaw, JobList, stream_of
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, simulate_queue
+from fluid.simulate.streams import Stream
 from theory.errors import InputError
 from theory.instance import Additive, Instance
 from theory.servers import apportion
@@ -40,6 +41,9 @@ class QueueScene:
         For the policy.
     bins, log : int
         Equal spans of [warmup, until] that are told apart; rows of the event log.
+    stream : callable, optional
+        Instead of all laws: makes the stream of jobs from a generator, such as requests for vectors of jobs
+        (`fluid.simulate.streams.batches`).
     """
 
     instance: Instance
@@ -52,6 +56,7 @@ class QueueScene:
     options: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 200
     log: int = 0
+    stream: Callable[[np.random.Generator], Stream] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a warm-up that is none."""
@@ -65,8 +70,8 @@ class QueueScene:
 
     @cached_property
     def intensity(self) -> float | None:
-        """Traffic intensity of the workload; None for a list of jobs."""
-        if self.jobs is not None:
+        """Traffic intensity of the workload; None for a list or a stream of jobs."""
+        if self.jobs is not None or self.stream is not None:
             return None
         from theory.region import traffic_intensity
 
@@ -88,7 +93,11 @@ class QueueScene:
         types = self.instance.types
         rates = np.array([float(self.servers * t.workload * t.service_rate) for t in types])
         services = np.array([float(t.service_rate) for t in types])
-        stream = stream_of(self.arrivals, self.service, rates, services, np.random.default_rng(world), self.jobs)
+        generator = np.random.default_rng(world)
+        if self.stream is not None:
+            stream = self.stream(generator)
+        else:
+            stream = stream_of(self.arrivals, self.service, rates, services, generator, self.jobs)
         state = policy.prepare(Setting(self.instance, self.servers, self.options))
         return simulate_queue(
             policy, state, stream, self.until, self.warmup, choices, bins=self.bins, log=self.log, say=say, **how
