@@ -18,11 +18,13 @@ from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.slotted.streams import discrete
 from fluid.simulate.waiting import simulate_waiting
+from fluid.statistics import Interval
 from theory.files import read_instance
 
 
-def main(picture: Path | None = None) -> None:
-    """Print growth rates, and draw the queues where a picture is asked for."""
+def main(picture: Path | None = None) -> dict[str, Interval]:
+    """Print and return growth rates, and draw the queues where a picture is asked for."""
+    rates = {}
     instance = read_instance(Path(__file__).parent / "caught.toml")
     continuous = QueueScene(instance, 1, 2000.0, 200.0, bins=100)
     law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
@@ -33,7 +35,7 @@ def main(picture: Path | None = None) -> None:
     ]
     for results in panels:
         for result in results:
-            rate = result.growth(0.999)
+            rate = rates[result.policy] = result.growth(0.999)
             print(
                 f"{result.policy:17} queue grows by {rate.mean:9.2e}  [{rate.low:9.2e}, {rate.high:9.2e}] per unit time"
             )
@@ -45,6 +47,7 @@ def main(picture: Path | None = None) -> None:
             draw_queues(ax, results)
             ax.set_title(title)
         save(made, picture)
+    return rates
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from examples import (
     server_pools,
     strangers_heuristic,
     tight_family,
+    unstable_queues,
     whole_servers,
     worst_of_a_family,
     worst_rewards,
@@ -65,4 +66,13 @@ def test_own_policies(tmp_path: Path) -> None:
     rewards = own_policies.main(str(picture))
     assert rewards["worst-fit"] < rewards["first-fit"] < rewards["dra"]
     assert rewards["worst-fit, 2 servers"] < rewards["first-fit, 2 servers"]
+    assert picture.stat().st_size > 10_000
+
+
+def test_unstable_queues(tmp_path: Path) -> None:
+    picture = tmp_path / "queues.png"
+    rates = unstable_queues.main(picture)
+    assert rates["max-weight-local"].holds(1.56)
+    assert rates["vqs"].low > 0
+    assert max(rates[name].low for name in ("nonpreemptive", "bf-js", "vqs-bf")) < 0
     assert picture.stat().st_size > 10_000

@@ -220,5 +220,6 @@ def picture(results: Sequence[QueueResult], path: Path) -> None:
     draw_queues(axes, results)
     scene = results[0].scene
     known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}"
-    axes.set_title(f"{scene.servers:,} servers, {len(results[0].runs)} replications{known}")
+    many = "server" if scene.servers == 1 else "servers"
+    axes.set_title(f"{scene.servers:,} {many}, {len(results[0].runs)} replications{known}")
     save(made, path)

@@ -185,3 +185,19 @@ def test_cells_of_experiments(tmp_path: Path) -> None:
         assert found == run_cell(cell)[0]
         assert {"queue", "queue.a", "jobs.b", "delay", "delay.p99", "growth", "drift", "events"} <= found.keys()
         assert found["queue"] == pytest.approx(found["queue.a"] + found["queue.b"])
+
+
+def test_an_interrupted_run_keeps_what_it_has() -> None:
+    scene = QueueScene(additive([1], [[1]], workload=["4/5"]), 10, 40_000.0, 500.0)
+
+    def interrupt(time: float) -> None:
+        raise KeyboardInterrupt
+
+    part = scene.run(policy("nonpreemptive"), seed_of(1, 0), interrupt)
+    whole = scene.run(policy("nonpreemptive"), seed_of(1, 0))
+    kept = len(part.spans)
+    assert part.interrupted
+    assert part.first < kept < len(whole.spans)
+    assert (part.queue == whole.queue[:kept]).all()
+    with pytest.raises(KeyboardInterrupt):  # nothing past the warm-up
+        replace(scene, warmup=39_000.0).run(policy("nonpreemptive"), seed_of(1, 0), interrupt)

@@ -198,7 +198,7 @@ def simulate_queue(
                 coming = next_chunk(stream)
             elif status == NEEDS_ROOM:
                 jobs = _with_room(jobs, len(state.moves))
-            elif say is not None:
+            if say is not None:
                 say(float(measures.now[0]))
     except KeyboardInterrupt:
         if measures.bin[0] <= measures.first[0]:

@@ -87,7 +87,7 @@ def simulate_slots(
                     room = 2 * (len(state.after) + len(coming.slot))
                     state = with_places(state, room)
                     places = Places(*(np.concatenate([a, np.zeros(room - len(a), np.int64)]) for a in places))
-            elif say is not None:
+            if say is not None:
                 say(float(measures.now[0]))
     except KeyboardInterrupt:
         if measures.bin[0] <= measures.first[0]:
