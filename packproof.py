@@ -39,7 +39,12 @@ _DOORS = {
     "fluid.policies": ("policy",),
     "fluid.simulate.loss": ("Scenario",),
     "fluid.simulate.replications": ("simulate_loss",),
+    "fluid.simulate.queue.scene": ("QueueScene",),
+    "fluid.simulate.slotted.scene": ("SlottedScene", "slotted_scene"),
+    "fluid.simulate.waiting": ("simulate_waiting",),
     "fluid.markov": ("stationary_law",),
+    "fluid.markov_queue": ("queue_law", "slotted_law"),
+    "fluid.trace": ("Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain"),
     "fluid.experiment": ("Store", "read_grid", "run_experiment"),
     "theory.region": (
         "CapacityProgram",

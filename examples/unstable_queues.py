@@ -1,9 +1,9 @@
 """Two systems in which a sensible policy is caught in a bad configuration and its queue grows without bound.
 
-Left: Example 1 of the non-preemptive scheduling paper (one server of 6, jobs of 4 and 1). Max-weight at local refresh times
-is caught in (1, 2), where small jobs come at 3.56 and are served at 2 per unit time: its queue grows by 1.56. Right:
-Section VII-A.1 of the high-throughput paper (one server, sizes 0.4 and 0.6). The reduced configurations of VQS carry two
-thirds of what a server can. Bands are 95 % intervals over replications.
+Left: Example 1 of the non-preemptive scheduling paper (one server of 6, jobs of 4 and 1). Max-weight at local refresh
+times is caught in (1, 2), where small jobs come at 3.56 and are served at 2 per unit time: its queue grows by 1.56.
+Right: Section VII-A.1 of the high-throughput paper (one server, sizes 0.4 and 0.6). The reduced configurations of VQS
+carry two thirds of what a server can. Bands are 95 % intervals over replications.
 """
 
 from __future__ import annotations
@@ -34,10 +34,14 @@ def main(picture: Path | None = None) -> None:
     for results in panels:
         for result in results:
             rate = result.growth(0.999)
-            print(f"{result.policy:17} queue grows by {rate.mean:9.2e}  [{rate.low:9.2e}, {rate.high:9.2e}] per unit time")
+            print(
+                f"{result.policy:17} queue grows by {rate.mean:9.2e}  [{rate.low:9.2e}, {rate.high:9.2e}] per unit time"
+            )
     if picture is not None:
         made, axes = figure(11, 4.2, 2)
-        for ax, results, title in zip(axes, panels, ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots"), strict=True):
+        for ax, results, title in zip(
+            axes, panels, ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots"), strict=True
+        ):
             draw_queues(ax, results)
             ax.set_title(title)
         save(made, picture)

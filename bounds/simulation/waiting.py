@@ -208,6 +208,7 @@ def draw_queues(axes: Axes, results: Sequence[QueueResult]) -> None:
     if scene.warmup > 0:
         axes.axvspan(0, scene.warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
     axes.set(xlabel="time", ylabel="jobs waiting", xlim=(0, scene.until), ylim=(0, None))
+    axes.locator_params(axis="x", nbins=6)
     axes.legend(loc="upper left", frameon=False)
 
 

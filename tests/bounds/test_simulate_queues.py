@@ -55,9 +55,7 @@ def test_unstable_parameters_warn(capsys: pytest.CaptureFixture[str], tmp_path: 
     text = Path(CAUGHT).read_text().replace("3.56", "4.56")
     (tmp_path / "more.toml").write_text(text)
     for policy in ("nonpreemptive", "vqs-bf"):
-        _, err = answer(
-            [str(tmp_path / "more.toml"), "--policy", policy, "--servers", "1", "--until", "50"], capsys
-        )
+        _, err = answer([str(tmp_path / "more.toml"), "--policy", policy, "--servers", "1", "--until", "50"], capsys)
         assert "the traffic intensity is 1.05667" in err
 
 

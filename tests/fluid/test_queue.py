@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,8 @@ from fluid.policy import Setting
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, conserve, simulate_queue
 from fluid.simulate.queue.measures import START
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.replications import seed_of
 from fluid.simulate.streams import Chunk, batches, listed, poisson, renewal
 from tests.fluid.literal_queue import Literal
 from theory.errors import InputError
@@ -150,3 +153,16 @@ def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
 def test_bad_options(name: str, options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint.replace(".", r"\.")):
         policy(name).prepare(Setting(additive([3], [[1]]), 2, options))
+
+
+def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.CaptureFixture[str]) -> None:
+    ours = policy("max-weight-local")
+
+    def place(state: Any, job_type: int, draws: Any) -> int:
+        return int(str(ours.place(state, job_type, draws)))  # a text that numba does not read
+
+    instance = additive([6], [[4], [1]], workload=["1/4", "1"])
+    scene = QueueScene(instance, 1, 30.0, 0.0)
+    odd = scene.run(replace(ours, name="odd", place=place), seed_of(1, 0))
+    assert "odd: runs as Python" in capsys.readouterr().err
+    assert odd.mean_queue == scene.run(ours, seed_of(1, 0)).mean_queue

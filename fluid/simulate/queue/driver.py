@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -19,7 +20,10 @@ from fluid.simulate.queue import loop
 from fluid.simulate.queue.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Jobs
 from fluid.simulate.queue.measures import QueueMeasures, new_measures
 from fluid.simulate.streams import Stream
-from theory.compiled import bound, plain
+from theory.compiled import bound, bound_allocating, plain
+
+FUNCTIONS = ("place", "depart", "refresh", "ring")
+"""What the loop calls of a policy."""
 
 BY_BIN = ("waiting", "jobs", "load", "busy", "arrivals", "starts", "ends", "delay")
 """Fields of measures that have a row for each bin."""
@@ -91,17 +95,54 @@ def cut(measures: Any) -> Any:
     return measures._replace(edges=measures.edges[: bins + 1], **whole)
 
 
-def loop_of(policy: Policy, *, compiled: bool = True, **others: Callable[..., Any]) -> Callable[..., int]:
-    """Return the event loop of a policy; ``others`` stand for other names of the loop, such as ``observe``."""
-    functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh, "ring": policy.ring}
-    if compiled and not others:
-        return _compiled_loop(*functions.values())
-    return (bound if compiled else plain)(loop.run, **functions, **others)
+def loop_of(
+    policy: Policy,
+    source: Callable[..., int],
+    names: tuple[str, ...],
+    arguments: tuple[Any, ...],
+    others: dict[str, Callable[..., Any]],
+    *,
+    compiled: bool,
+) -> Callable[..., int]:
+    """Return a loop bound to the functions of a policy, compiled; as Python, with a word on stderr, where it cannot be.
+
+    Parameters
+    ----------
+    policy : Policy
+    source : callable
+        The loop.
+    names : tuple of str
+        The policy's functions that it calls.
+    arguments : tuple
+        What it will be called with, but for the number of steps.
+    others : dict
+        What stands for other names of the loop, such as ``observe``; then it runs as Python.
+    compiled : bool
+        False: as Python.
+    """
+    from numba.core.errors import NumbaError
+
+    functions = tuple(getattr(policy, name) for name in names)
+    if not compiled or others:
+        return plain(source, **dict(zip(names, functions, strict=True)), **others)
+    for allocating in (False, True):
+        run = _compiled_loop(source, names, functions, allocating)
+        try:
+            run(*arguments, 0)
+        except NumbaError as error:
+            reason = str(error)
+        else:
+            return run
+    last = next((line for line in reversed(reason.splitlines()) if line.strip()), "")
+    print(f"{policy.name}: runs as Python, since numba cannot compile it: {last.strip()}", file=sys.stderr)
+    return plain(source, **dict(zip(names, functions, strict=True)))
 
 
 @cache
-def _compiled_loop(*functions: Callable[..., Any]) -> Callable[..., int]:
-    return bound(loop.run, **dict(zip(("place", "depart", "refresh", "ring"), functions, strict=True)))
+def _compiled_loop(
+    source: Callable[..., int], names: tuple[str, ...], functions: tuple[Callable[..., Any], ...], allocating: bool
+) -> Callable[..., int]:
+    return (bound_allocating if allocating else bound)(source, **dict(zip(names, functions, strict=True)))
 
 
 def simulate_queue(
@@ -140,14 +181,13 @@ def simulate_queue(
     others : callable
         Names of the loop to be replaced, such as ``observe``.
     """
-    run = loop_of(policy, compiled=compiled, **others)
     draws = np.random.Generator(np.random.PCG64(seed))
     state = copied(state)
     edges, first = bin_edges(until, warmup, bins)
     measures = new_measures(edges, first, len(state.totals), log)
     jobs = Jobs(events.new_heap(2 * len(state.moves) + 1024), queues.new_lines(len(state.totals)))
     coming = Coming(np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(2, np.int64))
-    run(state, jobs, coming, measures, draws, 0)  # compile it, where it is not
+    run = loop_of(policy, loop.run, FUNCTIONS, (state, jobs, coming, measures, draws), others, compiled=compiled)
     begin = perf_counter()
     try:
         while True:

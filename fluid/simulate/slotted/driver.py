@@ -6,7 +6,6 @@ The loop fed with jobs and with room, in parts, so that it can be interrupted an
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -17,28 +16,17 @@ from fluid.policies.slotted.state import COUNT, FIRST, SOON, WAITING, with_place
 from fluid.policy import MOVES, Policy, State, copied
 from fluid.simulate.heap import Heap, enlarged, new_heap
 from fluid.simulate.measures import bin_edges
-from fluid.simulate.queue.driver import Run, cut
+from fluid.simulate.queue.driver import Run, cut, loop_of
 from fluid.simulate.slotted import loop
 from fluid.simulate.slotted.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Places
 from fluid.simulate.slotted.measures import SlottedMeasures, new_measures
 from fluid.simulate.slotted.streams import SlotStream
-from theory.compiled import bound, plain
+
+FUNCTIONS = ("place", "depart", "refresh")
+"""What the loop calls of a policy."""
 
 PART = 1 << 17
 """Slots visited between two looks at the clock on the wall; no part of what a seed means."""
-
-
-def loop_of(policy: Policy, *, compiled: bool = True, **others: Callable[..., Any]) -> Callable[..., int]:
-    """Return the loop of a policy; ``others`` stand for other names of the loop, such as ``observe``."""
-    functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
-    if compiled and not others:
-        return _compiled_loop(*functions.values())
-    return (bound if compiled else plain)(loop.run, **functions, **others)
-
-
-@cache
-def _compiled_loop(*functions: Callable[..., Any]) -> Callable[..., int]:
-    return bound(loop.run, **dict(zip(("place", "depart", "refresh"), functions, strict=True)))
 
 
 def simulate_slots(
@@ -74,7 +62,6 @@ def simulate_slots(
     bins, log, compiled, say, others
         As for `fluid.simulate.queue.driver.simulate_queue`.
     """
-    run = loop_of(policy, compiled=compiled, **others)
     draws = np.random.Generator(np.random.PCG64(seed))
     state = copied(state)
     edges, first = bin_edges(float(until), float(warmup), bins)
@@ -83,7 +70,8 @@ def simulate_slots(
     places = Places(*(np.zeros(len(state.after), np.int64) for _ in range(2)))
     ends = new_heap(1024, np.int64)
     coming = Coming(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(2, np.int64))
-    run(state, places, ends, coming, measures, draws, 0)  # compile it, where it is not
+    arguments = (state, places, ends, coming, measures, draws)
+    run = loop_of(policy, loop.run, FUNCTIONS, arguments, others, compiled=compiled)
     begin = perf_counter()
     try:
         while True:
