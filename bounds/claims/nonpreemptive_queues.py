@@ -105,7 +105,7 @@ def figure_5(level: Level, broken: bool) -> Outcome:
     instance = table_1(Fraction(89, 100))
     first_name, last_name = (NAMES[2], NAMES[0]) if broken else (NAMES[0], NAMES[2])
     servers = (20, 200) if level is Level.quick else (20, 50, 100, 150, 200)
-    events = 60_000 if level is Level.quick else 2_000_000
+    events = 60_000 if level is Level.quick else 1_000_000
     good, parts = True, []
     for law in (Law(),) if level is Level.quick else (Law(), INTERVALS):
         every = {n: _runs(instance, n, law, events, {}) for n in servers}
@@ -129,7 +129,7 @@ def figure_5(level: Level, broken: bool) -> Outcome:
 def figure_6(level: Level, broken: bool) -> Outcome:
     """Compare queues on the same jobs; broken: intensity 0.8 stands for 0.95."""
     high = Fraction(80 if broken else 95, 100)
-    short, long = (60_000, 200_000) if level is Level.quick else (1_000_000, 20_000_000)
+    short, long = (60_000, 200_000) if level is Level.quick else (500_000, 2_000_000)
     options = {"beta": Fraction(98, 100)}
     good, parts = True, []
     for law in (Law(),) if level is Level.quick else (Law(), INTERVALS):
