@@ -828,8 +828,15 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, UnicodeDecodeError, Unreadable) as error:
         print(f"{arguments[0]}: {error}", file=sys.stderr)
         return 2
-    print("valid: " + ", ".join(f"{name} {value}" for name, value in sorted(claims.items()) if isinstance(value, str)))
+    print("valid: " + ", ".join(shown(claims)))
     return 0
+
+
+def shown(claims: Any, name: str = "") -> list[str]:
+    """Return claims as text, nested ones under the names of their tables."""
+    if not isinstance(claims, dict):
+        return [f"{name} {json.dumps(claims, ensure_ascii=False) if not isinstance(claims, str) else claims}"]
+    return [part for key, value in sorted(claims.items()) for part in shown(value, f"{name}.{key}" if name else key)]
 
 
 if __name__ == "__main__":

@@ -174,12 +174,6 @@ def _depth_first(small: Reduced, weights: Sequence[int], order: Sequence[int], t
 
     def visit(depth: int, left: list[int], value: int) -> None:
         nonlocal best, chosen, nodes
-        nodes += 1
-        if nodes > NODE_LIMIT:
-            raise TooLargeError(
-                f"the greatest configuration needs a table of {small.cells:,} resource levels for {n} types, and "
-                f"branch and bound gave up after {NODE_LIMIT:,} nodes: use coarser units"
-            )
         if depth == n:
             if value > best:
                 best, chosen = value, k.copy()
@@ -189,6 +183,12 @@ def _depth_first(small: Reduced, weights: Sequence[int], order: Sequence[int], t
         most = min(c // d for c, d in zip(left, demand, strict=True) if d)
         integers, unit = scaled[depth + 1]
         for slots in range(most, -1, -1):
+            nodes += 1
+            if nodes > NODE_LIMIT:
+                raise TooLargeError(
+                    f"the greatest configuration needs a table of {small.cells:,} resource levels for {n} types, and "
+                    f"branch and bound gave up after {NODE_LIMIT:,} nodes: use coarser units"
+                )
             room = [c - slots * d for c, d in zip(left, demand, strict=True)]
             gain = value + slots * weights[i]
             price = sum(p * c for p, c in zip(integers, room, strict=True))
