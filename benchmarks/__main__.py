@@ -1,4 +1,4 @@
-"""All benchmarks: ``python -m benchmarks`` (apart: ``-m benchmarks.sharing``, ``-m benchmarks.simulate``)."""
+"""All benchmarks: ``python -m benchmarks`` (apart: ``-m benchmarks.sharing``, ``.region``, ``.simulate``)."""
 
 from __future__ import annotations
 

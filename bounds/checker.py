@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
 from math import gcd, lcm, prod
+from operator import le, mul
 from typing import Any
 
 FORMAT = "packproof/1"
@@ -24,6 +25,10 @@ MAX_CELLS = 40_000_000
 """Largest dynamic program (resource levels times types)."""
 MAX_CONFIGURATIONS = 2_000_000
 """Most configurations that are enumerated where the dynamic program would be larger than that."""
+MAX_SIMPLICES = 100_000
+"""Most simplices of the boundary of a region."""
+MAX_LISTED = 100_000
+"""Most configurations that are listed once for all facets; beyond, each facet takes a dynamic program."""
 
 
 class Refused(Exception):  # noqa: N818 (it is the verdict, not a fault)
@@ -675,7 +680,138 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     require(proved == set(users), "nothing proves that a user cannot have more")
 
 
-KINDS = {"assignment": check_assignment, "allocation": check_allocation}
+# ---- capacity regions ----------------------------------------------------------------------------------------------
+
+
+def check_region(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify the traffic intensity of the workload from both sides and, where claimed, that the facets are all."""
+    m = model(instance)
+    columns, prices, boundary = fields(evidence, "evidence", "columns", "prices", optional=["boundary"])
+    intensity, supportable, facets = fields(claims, "claims", "traffic_intensity", "supportable", optional=["facets"])
+    z = rational(intensity, "claims.traffic_intensity", least=0)
+    require(supportable is (z < 1), "claims.supportable is not whether the traffic intensity is below 1")
+    used, slots = columns_of(m, columns, "fraction")
+    require(slots == m.workload, "the columns do not carry just the workload")
+    require(all(u <= z * pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
+    beta = [rational(value, "a price", least=0) for value in fields(prices, "evidence.prices", *m.names)]
+    require(all(load_ or not price for price, load_ in zip(beta, m.workload, strict=True)), "a price without workload")
+    require(are_coprime(beta) if any(m.workload) else z == 0, "the prices are not coprime integers")
+    require(total(beta, m.workload) == z * worth(m, beta), "the prices do not prove the traffic intensity")
+    require((boundary is None) == (facets is None), "facets and their evidence do not go together")
+    if facets is not None:
+        check_facets(m, boundary, facets)
+
+
+def are_coprime(numbers: Sequence[Fraction]) -> bool:
+    """Return whether numbers are integers without a common divisor."""
+    return all(x.denominator == 1 for x in numbers) and gcd(*map(int, numbers)) == 1
+
+
+def worth(m: Model, prices: Sequence[Fraction]) -> Fraction:
+    """Return the most that an average server can hold at given prices."""
+    return sum((pool.share * greatest_value(pool, prices) for pool in m.pools), Fraction(0))
+
+
+def check_facets(m: Model, evidence: Any, claims: Any) -> None:
+    """Verify that facets describe the region: none is wrong, none is missing, none is idle.
+
+    None is wrong, for each offset is the greatest value of its normal. The simplices have independent corners in the
+    region, each lies on a facet, every ridge is in two of them or in a coordinate hyperplane, and some direction is in
+    the cone of one only. So every direction is in an odd number of cones, and whatever satisfies the inequalities is
+    at or below a point of a simplex. None is idle, for each has a simplex.
+    """
+    width = len(m.names)
+    unit = lcm(*(pool.share.denominator for pool in m.pools))  # points times this are whole
+    vertices, rows = fields(evidence, "evidence.boundary", "vertices", "simplices")
+    points = []
+    for made in items(vertices, "vertices"):
+        ks = [m.configuration(k, "a vertex") for k in m.by_pool(made, "a vertex")]
+        require(all(pool.holds(k) for pool, k in zip(m.pools, ks, strict=True)), "a vertex is not feasible")
+        points.append([int(unit * x) for x in slots_of(m, ks)])
+    require(all(a > b for a, b in pairwise(points)), "the vertices are not in order")
+    planes = []
+    for facet in items(claims, "claims.facets"):
+        normal, offset = fields(facet, "a facet", "normal", "offset")
+        entries = [rational(value, "a normal") for value in fields(normal, "a normal", *m.names)]
+        require(are_coprime(entries), "a normal is not of coprime integers")
+        planes.append(([int(x) for x in entries], unit * rational(offset, "an offset", least=0)))
+    walls = [([-int(i == j) for i in range(width)], Fraction(0)) for j in range(width)]
+    outer = planes[width:]
+    require(planes[:width] == walls, "the coordinate facets do not come first")
+    require(len(outer) > 0 and all(a < b for (a, _), (b, _) in pairwise(outer)), "the facets are not in order")
+    worths = [Fraction(0)] * len(outer)
+    for pool in m.pools:
+        best = greatest_of(pool, [a for a, _ in outer])
+        worths = [worth + unit * pool.share * value for worth, value in zip(worths, best, strict=True)]
+    for (a, b), worth in zip(outer, worths, strict=True):
+        require(min(a) >= 0 < b == worth, "an offset is not the greatest value of its normal")
+    simplices = [[whole(v, "a corner") for v in items(row, "a simplex")] for row in items(rows, "simplices")]
+    if len(simplices) > MAX_SIMPLICES:
+        raise Unreadable(f"{len(simplices):,} simplices: beyond the {MAX_SIMPLICES:,} that this checker decides")
+    require(all(a < b for a, b in pairwise(simplices)), "the simplices are not in order")
+    tight = [{f for f, (a, b) in enumerate(planes) if sum(map(mul, a, x)) == b} for x in points]
+    ridges: dict[tuple[int, ...], int] = {}
+    homes: dict[int, list[list[list[int]]]] = {f: [] for f in range(width, len(planes))}
+    for simplex in simplices:
+        require(len(simplex) == width and all(a < b for a, b in pairwise(simplex)), "a simplex has not J corners")
+        require(simplex[-1] < len(points), "a simplex has a corner that is no vertex")
+        corners = [points[v] for v in simplex]
+        require(rank(corners)[0] == width, "the corners of a simplex are dependent")
+        home = [f for f in set.intersection(*(tight[v] for v in simplex)) if f >= width]
+        require(len(home) == 1, "a simplex is on no facet")
+        homes[home[0]].append(corners)
+        for i in range(width):
+            ridge = (*simplex[:i], *simplex[i + 1 :])
+            if not any(all(points[v][j] == 0 for v in ridge) for j in range(width)):
+                ridges[ridge] = ridges.get(ridge, 0) + 1
+    require(all(homes.values()), "a facet has no simplex")
+    require(all(count == 2 for count in ridges.values()), "a ridge is not in two simplices: the boundary is not closed")
+    first, *others = min(homes.values(), key=len)
+    middle = [sum(column) for column in zip(*first, strict=True)]
+    for corners in others:  # Cramer's rule: what share of each corner the direction takes
+        base = rank(corners)[1]
+        shares = [rank([*corners[:i], middle, *corners[i + 1 :]])[1] * base for i in range(width)]
+        require(min(shares) < 0, "a direction is in two cones")
+    for on in tight:
+        require(rank([planes[f][0] for f in on])[0] == width, "a point listed as a vertex is none")
+
+
+def greatest_of(pool: Pool, normals: Sequence[Sequence[int]]) -> list[int]:
+    """Return the greatest value of each normal over all configurations, from the maximal ones if they can be listed."""
+    tops: list[Configuration] = list(pool.generators)
+    if not tops:
+        for seen, k in enumerate(_configurations(pool)):
+            left = [
+                c - sum(map(mul, k, column))
+                for c, column in zip(pool.capacity, zip(*pool.demands, strict=True), strict=True)
+            ]
+            if not any(all(map(le, demand, left)) for demand in pool.demands):
+                tops.append(k)
+            if seen > MAX_LISTED:
+                return [greatest(pool, normal, range(len(normal)))[0] for normal in normals]
+    return [max(sum(map(mul, normal, k)) for k in tops) for normal in normals]
+
+
+def rank(rows: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """Return the rank of an integer matrix and, if it is square, its determinant (fraction-free elimination)."""
+    table, sign, last, done = [list(row) for row in rows], 1, 1, 0
+    for column in range(len(table[0]) if table else 0):
+        pivot = next((r for r in range(done, len(table)) if table[r][column]), None)
+        if pivot is None:
+            sign = 0
+            continue
+        if pivot != done:
+            table[done], table[pivot], sign = table[pivot], table[done], -sign
+        head = table[done]
+        lead = head[column]
+        for r in range(done + 1, len(table)):
+            factor = table[r][column]
+            table[r] = [(lead * a - factor * b) // last for a, b in zip(table[r], head, strict=True)]
+        last, done = lead, done + 1
+    return done, sign * last
+
+
+KINDS = {"assignment": check_assignment, "allocation": check_allocation, "region": check_region}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -692,8 +828,15 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, UnicodeDecodeError, Unreadable) as error:
         print(f"{arguments[0]}: {error}", file=sys.stderr)
         return 2
-    print("valid: " + ", ".join(f"{name} {value}" for name, value in sorted(claims.items()) if isinstance(value, str)))
+    print("valid: " + ", ".join(shown(claims)))
     return 0
+
+
+def shown(claims: Any, name: str = "") -> list[str]:
+    """Return claims as text, nested ones under the names of their tables."""
+    if not isinstance(claims, dict):
+        return [f"{name} {json.dumps(claims, ensure_ascii=False) if not isinstance(claims, str) else claims}"]
+    return [part for key, value in sorted(claims.items()) for part in shown(value, f"{name}.{key}" if name else key)]
 
 
 if __name__ == "__main__":

@@ -131,6 +131,7 @@ def solution_lines(solution: Solution) -> list[str]:
     """Return the answer of ``solve`` as text."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
     several = len(instance.pools) > 1
+    unit = "percent of all servers"
     lines = [
         f"greedy reward    {short(greedy.reward)} per server",
         f"optimal reward   {short(optimal.reward)} per server",
@@ -138,14 +139,16 @@ def solution_lines(solution: Solution) -> list[str]:
         f"guaranteed       {short(greedy.guarantee_stagewise)} by the best stage, {short(greedy.guarantee)} by their "
         f"fractions: no linear program needed",
         "",
-        "greedy assignment",
+        f"greedy assignment ({unit})",
     ]
     for stage in greedy.stages:
-        ends = "servers end" if stage.exhausts is None else f"exhausts {instance.names[stage.exhausts]}"
+        ends = "servers end" if stage.exhausts is None else f"until {instance.names[stage.exhausts]} is exhausted"
         for pool, k in zip(instance.pools, stage.configurations, strict=True):
             where = f"{pool.name}: " if several else ""
-            lines.append(f"  {float(stage.fraction):8.4%}  {where}{packed(instance, k)}  ({ends})")
-    lines += ["", "optimal assignment"]
+            lines.append(f"  {float(stage.fraction * pool.share):8.4%}  {where}{packed(instance, k)}  ({ends})")
+    if not greedy.stages:
+        lines.append("  all servers are empty: there is no workload")
+    lines += ["", f"optimal assignment ({unit})"]
     for column in optimal.columns:
         where = f"{instance.pools[column.pool].name}: " if several else ""
         lines.append(f"  {float(column.fraction):8.4%}  {where}{packed(instance, column.configuration)}")
@@ -165,7 +168,7 @@ def servers_lines(answer: dict[str, Any]) -> list[str]:
     bound = answer["loss_bound"]
     return [
         "",
-        f"on {answer['servers']} whole servers",
+        f"on {answer['servers']} whole servers (jobs may be fractions: L times the workload)",
         f"  greedy placement earns {short(Fraction(answer['greedy']['reward']))}, "
         f"{short(Fraction(answer['loss']))} less than {answer['servers']} times the fluid value",
         f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(bound))}"

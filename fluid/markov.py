@@ -190,7 +190,7 @@ def stationary_law(
         raise InputError(f"--policy: {policy.name} is no policy of loss systems")
     chain = _Chain(policy, Setting(instance, servers, options or {}, initial), states)
     chain.explore()
-    probability, residual = _solve(*chain.generator())
+    probability, residual = stationary(*chain.generator())
     return StationaryLaw(
         instance,
         servers,
@@ -291,7 +291,7 @@ class _Chain:
         return len(self._number), np.array(self._rows, int), np.array(self._columns, int), np.array(self._rates)
 
 
-def _solve(
+def stationary(
     n: int, rows: NDArray[np.int64], columns: NDArray[np.int64], rates: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
     """Return the stationary law and its residual; states that the chain leaves for good have probability 0."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from theory.errors import InputError
@@ -40,6 +44,23 @@ def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) 
     return number, function(*task)
 
 
+def _watched(driver: int, function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
+    _end_with(driver)
+    return _numbered(function, number, task)
+
+
+@cache
+def _end_with(driver: int) -> None:
+    """Let this worker end soon after the process that drives it, even if that one is killed."""
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
     from joblib import Parallel, delayed
 
@@ -47,7 +68,7 @@ def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], worker
         for number, task in enumerate(tasks):
             yield number, function(*task)
         return
-    calls = (delayed(_numbered)(function, number, task) for number, task in enumerate(tasks))
+    calls = (delayed(_watched)(os.getpid(), function, number, task) for number, task in enumerate(tasks))
     yield from Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
 
 

@@ -190,7 +190,7 @@ class Policy:
 
     name: str
     model: Literal["loss", "queue", "slotted"]
-    prepare: Callable[[Setting], State]
+    prepare: Callable[[Any], State]
     place: Callable[..., int]
     depart: Callable[..., None]
     refresh: Callable[..., bool]

@@ -193,8 +193,12 @@ def warm_up(values: ArrayLike, dropped: int, batches: int = 10) -> WarmUp:
         Averages over bins of time, warm-up included.
     dropped : int
         Bins in the warm-up.
+    batches : int
+        Of each half; fewer than two bins a batch tell nothing, and the warm-up then passes.
     """
     series = np.asarray(values, float)
+    if len(series) - dropped < 2 * batches:
+        return WarmUp(dropped, Interval(0.0, -inf, inf, 0.999, 0), True)
     five = series[: len(series) // 5 * 5].reshape(-1, 5).mean(axis=1)
     tails: list[float] = [float(np.var(five[d:]) / (len(five) - d)) for d in range(max(1, len(five) // 2))]
     kept = series[dropped:]

@@ -11,11 +11,14 @@ import pytest
 
 from bounds.checker import check
 from examples import (
+    capacity_region,
     fair_sharing,
     monotone_property,
+    own_policies,
     server_pools,
     strangers_heuristic,
     tight_family,
+    unstable_queues,
     whole_servers,
     worst_of_a_family,
     worst_rewards,
@@ -48,5 +51,28 @@ def test_worst_of_a_family(tmp_path: Path) -> None:
     assert picture.stat().st_size > 10_000
 
 
+def test_capacity_region(tmp_path: Path) -> None:
+    picture = tmp_path / "region.png"
+    assert capacity_region.main(str(picture)) == Fraction(5, 8)
+    assert picture.stat().st_size > 10_000
+
+
 def test_strangers_heuristic() -> None:
     assert strangers_heuristic.main() < Fraction(1, 2)
+
+
+def test_own_policies(tmp_path: Path) -> None:
+    picture = tmp_path / "own.png"
+    rewards = own_policies.main(str(picture))
+    assert rewards["worst-fit"] < rewards["first-fit"] < rewards["dra"]
+    assert rewards["worst-fit, 2 servers"] < rewards["first-fit, 2 servers"]
+    assert picture.stat().st_size > 10_000
+
+
+def test_unstable_queues(tmp_path: Path) -> None:
+    picture = tmp_path / "queues.png"
+    rates = unstable_queues.main(picture)
+    assert rates["max-weight-local"].holds(1.56)
+    assert rates["vqs"].low > 0
+    assert max(rates[name].low for name in ("nonpreemptive", "bf-js", "vqs-bf")) < 0
+    assert picture.stat().st_size > 10_000

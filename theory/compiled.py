@@ -61,15 +61,13 @@ def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Functi
         source.__qualname__ = name
 
 
-def bound(function: Function, *, allocating: bool = False, **functions: Callable[..., Any]) -> Function:
+def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     """Copy a kernel, with other functions under the given names wherever it or what it calls uses them.
 
     Parameters
     ----------
     function : callable
         A kernel or a step, or a Python function.
-    allocating : bool
-        Whether the functions make arrays: what calls them is then compiled as kernels, even where it was steps.
     functions : callable
         What each name shall mean. Plain functions are compiled, in the way of ``function``.
 
@@ -87,9 +85,18 @@ def bound(function: Function, *, allocating: bool = False, **functions: Callable
     >>> twice(1), bound(twice, step=lambda x: 10 * x)(1)
     (3, 100)
     """
-    finish = kernel if allocating else _finish_of(function)
-    compiled = {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
-    return cast(Function, _rebuilt(function, compiled, kernel if allocating else None))
+    return cast(Function, _rebuilt(function, _compiled_all(functions, _finish_of(function))))
+
+
+def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Function:
+    """Copy a kernel as `bound` does, for functions that make arrays: what leads to them is compiled as kernels."""
+    return cast(Function, _rebuilt(function, _compiled_all(functions, kernel), kernel))
+
+
+def _compiled_all(
+    functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
+) -> dict[str, Callable[..., Any]]:
+    return {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
 
 
 def plain(function: Function, **functions: Callable[..., Any]) -> Function:

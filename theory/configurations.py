@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import gcd, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,12 @@ from theory.instance import Additive, Configuration, Space
 
 LIMIT = 100_000_000
 """Largest table of configurations (rows times types) that is enumerated unless told otherwise: 800 MB."""
+
+TABLE_LIMIT = 2_000_000
+"""Most resource levels by which configurations are counted; beyond, they are counted one by one."""
+
+WALKED = 10_000_000
+"""Most feasible configurations that are walked through to count the maximal ones among them."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +108,38 @@ def count(space: Space, *, stop: int = 10**15) -> int:
     if not isinstance(space, Additive):
         return len(_closure(space.generators))
     small = reduced(space)
-    if small.cells <= 2_000_000:
-        return _count_by_table(small)
+    if small.cells <= TABLE_LIMIT:
+        return int(_ways(small).sum())
     return int(_count(*_arrays(small), min(stop, 2_000_000_000)))
+
+
+def count_maximal(space: Space) -> int | None:
+    """Count the maximal configurations, or return None where neither a table nor listing is small enough.
+
+    Notes
+    -----
+    A configuration is maximal if no type fits into what it leaves: the same table as `count` tells, by level. Beyond
+    `TABLE_LIMIT` levels they are counted one by one, if the feasible ones are at most `WALKED`.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> count_maximal(additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space)
+    424
+    """
+    if not isinstance(space, Additive):
+        return len(space.generators)
+    small = reduced(space)
+    if small.cells > TABLE_LIMIT:
+        if count(space, stop=WALKED) == WALKED:
+            return None
+        capacity, demands = _arrays(small)
+        return int(_maximal(capacity, demands, np.zeros((0, len(small.types)), np.int64)))
+    ways = _ways(small)
+    full = np.ones(ways.shape, np.bool_)
+    for row in small.demands:
+        full[tuple(slice(0, c - d + 1) for c, d in zip(small.capacity, row, strict=True))] = False
+    return int(ways[full].sum())
 
 
 def feasible(space: Space, *, limit: int = LIMIT) -> NDArray[np.int64]:
@@ -214,7 +250,7 @@ def _closure(generators: Iterable[Configuration], limit: int = LIMIT) -> set[Con
     return below
 
 
-def _count_by_table(small: Reduced) -> int:
+def _ways(small: Reduced) -> NDArray[Any]:
     """Count by resource level: ways[c] is the number of configurations that use exactly c."""
     shape = tuple(c + 1 for c in small.capacity)
     largest = prod(min(c // d for c, d in zip(small.capacity, row, strict=True) if d) + 1 for row in small.demands)
@@ -228,7 +264,7 @@ def _count_by_table(small: Reduced) -> int:
             source: list[slice | int] = [slice(None, size - d) for d, size in zip(row, shape, strict=True)]
             to[step], source[step] = level, level - row[step]
             ways[tuple(to)] += ways[tuple(source)]
-    return int(ways.sum())
+    return ways
 
 
 @kernel

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import index
+
+from theory.errors import InputError
 
 Configuration = tuple[int, ...]
 """Number of slots of each type on one server, in the order of the types, shape (J,)."""
@@ -172,18 +175,46 @@ def maximal_generators(generators: Sequence[Sequence[int]]) -> tuple[Configurati
 
 
 def _types(
-    count: int, rewards: Sequence[Fraction | int | str] | None, workload: Sequence[Fraction | int | str] | None
+    count: int,
+    rewards: Sequence[Fraction | int | float | str] | None,
+    workload: Sequence[Fraction | int | float | str] | None,
 ) -> tuple[JobType, ...]:
-    u = [Fraction(1)] * count if rewards is None else [Fraction(x) for x in rewards]
-    w = [Fraction(1)] * count if workload is None else [Fraction(x) for x in workload]
+    u = _numbers("rewards", [1] * count if rewards is None else rewards, count)
+    w = _numbers("workload", [1] * count if workload is None else workload, count)
+    if any(reward <= 0 for reward in u):
+        raise InputError("rewards: expected numbers greater than 0")
     return tuple(JobType(f"t{j + 1}", u[j], w[j]) for j in range(count))
+
+
+def _numbers(name: str, values: Sequence[Fraction | int | float | str], count: int) -> list[Fraction]:
+    """Return exact numbers of at least 0, one a type; a float means its shortest decimal text."""
+    if len(values) != count:
+        raise InputError(f"{name}: expected {count} numbers, one a type, got {len(values)}")
+    try:
+        exact = [Fraction(repr(value)) if isinstance(value, float) else Fraction(value) for value in values]
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise InputError(f"{name}: expected numbers such as 3, 0.25 or '1/4', got {list(values)!r}") from None
+    if any(value < 0 for value in exact):
+        raise InputError(f"{name}: expected numbers of at least 0")
+    return exact
+
+
+def _whole(name: str, rows: Sequence[Sequence[int]], width: int) -> list[tuple[int, ...]]:
+    """Return rows of whole numbers of at least 0, all of one width."""
+    try:
+        exact = [tuple(map(index, row)) for row in rows]
+    except TypeError:
+        raise InputError(f"{name}: expected whole numbers (scale the unit of each resource)") from None
+    if any(len(row) != width for row in exact) or any(value < 0 for row in exact for value in row):
+        raise InputError(f"{name}: expected rows of {width} whole numbers of at least 0")
+    return exact
 
 
 def additive(
     capacity: Sequence[int],
     demands: Sequence[Sequence[int]],
-    rewards: Sequence[Fraction | int | str] | None = None,
-    workload: Sequence[Fraction | int | str] | None = None,
+    rewards: Sequence[Fraction | int | float | str] | None = None,
+    workload: Sequence[Fraction | int | float | str] | None = None,
 ) -> Instance:
     """Make an instance of one pool from integer arrays; types are named ``t1``, ``t2``, ...
 
@@ -192,7 +223,12 @@ def additive(
     capacity : sequence of int, shape (R,)
     demands : sequence of sequence of int, shape (J, R)
     rewards, workload : sequence of rational, shape (J,), optional
-        1 where left out.
+        1 where left out; a float means its decimal text.
+
+    Raises
+    ------
+    InputError
+        Lengths that differ, negative numbers, a reward of 0, a type without demand or too large for every server.
     """
     return pooled([(Fraction(1), capacity)], demands, rewards, workload)
 
@@ -200,11 +236,28 @@ def additive(
 def pooled(
     pools: Sequence[tuple[Fraction | int, Sequence[int]]],
     demands: Sequence[Sequence[int]],
-    rewards: Sequence[Fraction | int | str] | None = None,
-    workload: Sequence[Fraction | int | str] | None = None,
+    rewards: Sequence[Fraction | int | float | str] | None = None,
+    workload: Sequence[Fraction | int | float | str] | None = None,
 ) -> Instance:
-    """Make an instance of several pools ``(share, capacity)`` from integer arrays; shares are normalised."""
+    """Make an instance of several pools ``(share, capacity)`` from integer arrays; shares are normalised.
+
+    Raises
+    ------
+    InputError
+        As `additive`; also no pool, no type, or a share that is not greater than 0.
+    """
+    if not pools or not demands:
+        raise InputError("expected at least one pool and one type")
     resources = tuple(f"r{i + 1}" for i in range(len(pools[0][1])))
+    capacities = _whole("capacity", [capacity for _, capacity in pools], len(resources))
+    needs = _whole("demands", demands, len(resources))
+    for j, need in enumerate(needs):
+        if not any(need):
+            raise InputError(f"demands: type {j + 1} demands nothing")
+        if not any(all(d <= c for d, c in zip(need, capacity, strict=True)) for capacity in capacities):
+            raise InputError(f"demands: type {j + 1} fits no server")
+    if any(share <= 0 for share, _ in pools):
+        raise InputError("shares: expected numbers greater than 0")
     shares = sum((Fraction(share) for share, _ in pools), Fraction(0))
     return Instance(
         _types(len(demands), rewards, workload),
@@ -212,20 +265,32 @@ def pooled(
             Pool(
                 f"pool{i + 1}",
                 Fraction(share) / shares,
-                Additive(resources, tuple(capacity), tuple(map(tuple, demands)), (Fraction(1),) * len(resources)),
+                Additive(resources, capacity, tuple(needs), (Fraction(1),) * len(resources)),
             )
-            for i, (share, capacity) in enumerate(pools)
+            for i, ((share, _), capacity) in enumerate(zip(pools, capacities, strict=True))
         ),
     )
 
 
 def explicit(
     configurations: Sequence[Sequence[int]],
-    rewards: Sequence[Fraction | int | str] | None = None,
-    workload: Sequence[Fraction | int | str] | None = None,
+    rewards: Sequence[Fraction | int | float | str] | None = None,
+    workload: Sequence[Fraction | int | float | str] | None = None,
 ) -> Instance:
-    """Make an instance of one pool whose configurations are those below the listed ones, shape (n, J)."""
+    """Make an instance of one pool whose configurations are those below the listed ones, shape (n, J).
+
+    Raises
+    ------
+    InputError
+        As `additive`; a type that is in no configuration.
+    """
+    if not configurations or not configurations[0]:
+        raise InputError("configurations: expected at least one, of at least one type")
+    rows = _whole("configurations", configurations, len(configurations[0]))
+    for j, column in enumerate(zip(*rows, strict=True)):
+        if not any(column):
+            raise InputError(f"configurations: type {j + 1} is in none")
     return Instance(
-        _types(len(configurations[0]), rewards, workload),
-        (Pool("pool1", Fraction(1), Explicit(maximal_generators(configurations))),),
+        _types(len(rows[0]), rewards, workload),
+        (Pool("pool1", Fraction(1), Explicit(maximal_generators(rows))),),
     )

@@ -128,7 +128,7 @@ def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     capacity = np.array(small.capacity, np.int64)
     demands = np.array(small.demands, np.int64).reshape(len(weights), len(capacity))
     if limbs == 1:
-        chosen = _table(capacity, demands, np.array([row[0] for row in words], np.int64))
+        chosen = best_by_levels(capacity, demands, np.array([row[0] for row in words], np.int64))
     else:
         chosen = _long_table(capacity, demands, np.array(words, np.int64))
     return [int(slots) for slots in chosen]
@@ -174,12 +174,6 @@ def _depth_first(small: Reduced, weights: Sequence[int], order: Sequence[int], t
 
     def visit(depth: int, left: list[int], value: int) -> None:
         nonlocal best, chosen, nodes
-        nodes += 1
-        if nodes > NODE_LIMIT:
-            raise TooLargeError(
-                f"the greatest configuration needs a table of {small.cells:,} resource levels for {n} types, and "
-                f"branch and bound gave up after {NODE_LIMIT:,} nodes: use coarser units"
-            )
         if depth == n:
             if value > best:
                 best, chosen = value, k.copy()
@@ -189,6 +183,12 @@ def _depth_first(small: Reduced, weights: Sequence[int], order: Sequence[int], t
         most = min(c // d for c, d in zip(left, demand, strict=True) if d)
         integers, unit = scaled[depth + 1]
         for slots in range(most, -1, -1):
+            nodes += 1
+            if nodes > NODE_LIMIT:
+                raise TooLargeError(
+                    f"the greatest configuration needs a table of {small.cells:,} resource levels for {n} types, and "
+                    f"branch and bound gave up after {NODE_LIMIT:,} nodes: use coarser units"
+                )
             room = [c - slots * d for c, d in zip(left, demand, strict=True)]
             gain = value + slots * weights[i]
             price = sum(p * c for p, c in zip(integers, room, strict=True))
@@ -228,8 +228,12 @@ def _above(row: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
 
 
 @kernel
-def _table(capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add types from last to first; at each level note whether taking one more of the type keeps the best value.
+def best_by_levels(
+    capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the configuration of greatest weight by a table over all levels of the resources.
+
+    Add types from last to first; at each level note whether taking one more of the type keeps the best value.
 
     Taking wherever it is no worse makes the walk back prefer more of the first type, then of the second: Def. 2.2.
     """
@@ -273,7 +277,7 @@ def _walk(take: NDArray[np.bool_], demands: NDArray[np.int64], strides: NDArray[
 def _long_table(
     capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """`_table` for weights of several limbs, most significant first, shape (n, limbs)."""
+    """`best_by_levels` for weights of several limbs, most significant first, shape (n, limbs)."""
     n, limbs, last = demands.shape[0], weights.shape[1], capacity.size - 1
     base = np.int64(1) << np.int64(62)
     strides = _strides(capacity)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+INTERRUPTED = threading.Event()
+"""Set by Ctrl-C on the command line. An exception alone may be lost: compilers swallow it in their callbacks."""
 
 
 class OutOfTimeError(Exception):
@@ -38,7 +42,12 @@ class Budget:
         ------
         OutOfTimeError
             If the time is up.
+        KeyboardInterrupt
+            After a Ctrl-C that was lost.
         """
+        if INTERRUPTED.is_set():
+            INTERRUPTED.clear()
+            raise KeyboardInterrupt
         now = time.monotonic()
         if self.report is not None and now - self._told > 0.2:
             self._told = now

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bounds.adversary.budget import Budget, OutOfTimeError
+from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from bounds.adversary.rewards import Run, off_ties, run_of, worst_rewards
 from bounds.adversary.workload import PathProgram, worst_workload
 from theory.assignment import optimal_assignment, solve
@@ -112,6 +112,7 @@ def worst_instance(
             if found_here is not None and (best is None or found_here[0] < best[0]):
                 best = found_here
     except (OutOfTimeError, KeyboardInterrupt):
+        INTERRUPTED.clear()
         complete = False
     if best is None:
         ratio = solve(instance).ratio

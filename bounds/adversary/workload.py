@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bounds.adversary.budget import Budget, OutOfTimeError
+from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from theory.columns import ConfigurationColumns
 from theory.greedy import MaxRewards, Step
 from theory.instance import Configuration, Instance
@@ -163,6 +163,7 @@ def worst_workload(instance: Instance, budget: Budget | None = None) -> WorstWor
         search.visit(frozenset(range(len(instance.types))), (), ())
         complete = True
     except (OutOfTimeError, KeyboardInterrupt):
+        INTERRUPTED.clear()
         complete = False
     ratio, workload, exhausted, steps = search.best
     return WorstWorkload(ratio, workload, exhausted, steps, search.programs, complete)

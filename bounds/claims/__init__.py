@@ -15,10 +15,20 @@ from importlib import import_module
 from bounds.claims.printed import PRINTED
 from theory.errors import InputError
 
-PAPERS = ("autoscaling", "ps-dsf", "packproof")
+PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "packproof")
 """Papers by name; ``packproof`` stands for results of our own."""
 
-MODULES = ("autoscaling", "autoscaling_simulated", "autoscaling_fluid", "own", "sharing", "own_sharing")
+MODULES = (
+    "autoscaling",
+    "autoscaling_simulated",
+    "autoscaling_fluid",
+    "own",
+    "sharing",
+    "own_sharing",
+    "nonpreemptive",
+    "nonpreemptive_queues",
+    "throughput_queues",
+)
 """Where the claims stand: importing one registers its claims."""
 
 

@@ -27,6 +27,22 @@ PRINTED = {
     "autoscaling/lemma-d.1": "a bounded change of greedy placement at each event (constant lost)",
     "autoscaling/prop-5.4": "scaled paths converge to Lipschitz fluid limits (no rate)",
     "autoscaling/section-7-path": "converges to the greedy reward (values lost)",
+    "throughput/vii-a-1": "VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent "
+    "this",
+    "throughput/vii-a-2": "VQS is stable, while both BF-J/S and VQS-BF are not",
+    "throughput/figure-4a": "VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage "
+    "(curves lost)",
+    "throughput/figure-4b": "VQS and VQS-BF have particularly worse delays when sizes are large (curves lost)",
+    "throughput/figure-5": "as traffic scaling increases, BF-J/S and VQS-BF have a clear advantage (1000 servers, "
+    "curves lost)",
+    "nonpreemptive/example-1-queues": "the queue sizes under M14 go to infinity while Algorithm 1 keeps the queues "
+    "stable",
+    "nonpreemptive/example-2-queues": "G16 performs poorly although it theoretically converges; Algorithm 1 performs "
+    "much better",
+    "nonpreemptive/figure-5": "Algorithm 1 and M14 perform better as servers increase, unlike G16 (curves lost)",
+    "nonpreemptive/figure-6": "M14 deteriorates at higher traffic and G16 deteriorates at lower traffic (curves lost)",
+    "nonpreemptive/figure-8": "our algorithm has the best overall performance in the whole range of the number of "
+    "servers",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",
     "packproof/worst-workload": "not in the paper",
@@ -54,4 +70,14 @@ PRINTED = {
     "packproof/resource-division-not-pareto": "does not satisfy Pareto optimality in case of RDM (no example)",
     "packproof/unfairness-without-bound": "not in the paper: far from the fair allocation",
     "packproof/idle-resources": "not in the paper",
+    "nonpreemptive/region-2": "C of (2) over configurations other than 0; the supportable workloads are its interior",
+    "nonpreemptive/maximal-same-hull": "the maximal configurations have the same convex hull as all",
+    "nonpreemptive/max-weight": "search the maximal configurations, or G[u] = max_j {G[u - w_j] + Q_j}: r = 1",
+    "nonpreemptive/lemma-6.1": "r = N_f / (R (N_f + 1))",
+    "nonpreemptive/refinement-same-guarantee": "the refinement does not change the theoretical result",
+    "packproof/lemma-6.1-constant": "not in the paper: r = N_f / (R (N_f + 1))",
+    "nonpreemptive/corollary-6.2": "the region of the single-type configurations holds C_r",
+    "nonpreemptive/example-1": "0.89 x (0.5, 4), less than the average of (1, 2) and (0, 6)",
+    "nonpreemptive/example-2": "servers and jobs of 1, 2, 4, 8 units, equal rates, traffic load 0.89",
+    "nonpreemptive/table-1": "arrival rates proportional to [2/3, 11/3, 2/3], traffic intensity 0.89",
 }

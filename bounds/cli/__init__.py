@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from typing import Any
 
 from bounds.cli.app import app
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
 from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
+from bounds.cli.region import region
 from bounds.cli.share import share
 from bounds.cli.simulate import simulate
 from bounds.cli.solve import solve
@@ -23,6 +27,7 @@ __all__ = [
     "fluid",
     "instance",
     "main",
+    "region",
     "run",
     "share",
     "simulate",
@@ -41,9 +46,12 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return its exit status; errors a user can make end in one line."""
     from theory.errors import InputError
 
+    before = _listen_for_interrupts()
     try:
         status = app(arguments, prog_name="packproof", standalone_mode=False)
         sys.stdout.flush()
+        if status == 130:  # the frame around commands turns Ctrl-C into this status, without a word
+            raise KeyboardInterrupt
     except InputError as error:
         return _fail(str(error))
     except KeyboardInterrupt:
@@ -57,7 +65,25 @@ def run(arguments: list[str]) -> int:
         if usage is None:
             raise
         return _fail(f"packproof: {usage()}")
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
     return status if isinstance(status, int) else 0
+
+
+def _listen_for_interrupts() -> Any:
+    """Note every Ctrl-C where long searches look, besides raising KeyboardInterrupt; return the handler before."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+
+    def interrupt(number: int, frame: object) -> None:
+        del number, frame
+        from bounds.adversary.budget import INTERRUPTED
+
+        INTERRUPTED.set()
+        raise KeyboardInterrupt
+
+    return signal.signal(signal.SIGINT, interrupt)
 
 
 def _fail(message: str, status: int = 2) -> int:

@@ -47,7 +47,7 @@ def check(
     def lines() -> list[str]:
         if reason is not None:
             return [f"refused: {reason}"]
-        return ["valid: the evidence proves"] + [f"  {name} = {value}" for name, value in claims.items()]
+        return ["valid: the evidence proves"] + [f"  {part}" for part in checker.shown(claims)]
 
     show(answer, lines, as_json=as_json)
     if reason is not None:

@@ -34,7 +34,7 @@ def verify(
         table = [
             {"id": c.id, "paper": c.paper, "statement": c.statement, "registered": c.evidence.value} for c in chosen
         ]
-        show(table, lambda: [f"{c.id:34}{c.evidence.value:12}{c.statement}" for c in chosen], as_json=as_json)
+        show(table, lambda: [f"{c.id:44} {c.evidence.value:12} {c.statement}" for c in chosen], as_json=as_json)
         return
     verdicts: list[Verdict] = []
     with progress() as report:

@@ -10,7 +10,11 @@ from typing import Any
 
 from theory.errors import InputError
 
-RUNNERS = {"loss": "bounds.simulation.loss:run"}
+RUNNERS = {
+    "loss": "bounds.simulation.loss:run",
+    "queue": "bounds.simulation.waiting:run_queue",
+    "slotted": "bounds.simulation.waiting:run_slotted",
+}
 """By model of policy, ``module:function`` of what runs it: ``run(request) -> Report``."""
 
 

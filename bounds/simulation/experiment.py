@@ -39,8 +39,9 @@ def answer_of(grid: Grid, store: Store) -> dict[str, Any]:
 
 def lines_of(answer: dict[str, Any]) -> list[str]:
     """Return the summary as lines of text."""
+    what = "queue" if any("queue" in group["numbers"] for group in answer["groups"]) else "reward"
     lines = [f"{answer['finished']:,} of {answer['cells']:,} cells", ""]
-    lines.append("  ".join([*(f"{name:>14}" for name in answer["parameters"]), f"{'n':>5}  reward [95 %]"]))
+    lines.append("  ".join([*(f"{name:>14}" for name in answer["parameters"]), f"{'n':>5}  {what} [95 %]"]))
     for group in answer["groups"]:
         number = group["numbers"].get("reward") or group["numbers"].get("queue") or {"mean": None, "ci95": [None, None]}
         values = [f"{str(value)[:14]:>14}" for value in group["parameters"].values()]

@@ -15,7 +15,11 @@ from theory.files import parse_instance
 from theory.instance import Additive
 from theory.servers import apportion
 
-RUNNERS = {"loss": "fluid.experiment.cells:loss"}
+RUNNERS = {
+    "loss": "fluid.experiment.cells:loss",
+    "queue": "fluid.simulate.waiting_cells:queue",
+    "slotted": "fluid.simulate.waiting_cells:slotted",
+}
 """By model, ``module:function`` of what runs a cell: ``run(cell) -> dict of numbers``."""
 
 

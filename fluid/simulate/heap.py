@@ -48,7 +48,8 @@ def new_heap(room: int, kind: type[np.float64] | type[np.int64] = np.float64) ->
 
 def enlarged(heap: Heap) -> Heap:
     """Copy a heap into twice the room."""
-    return Heap(*(np.concatenate([a, np.zeros_like(a)]) for a in heap[:3]), heap.size)
+    time, number, what = (np.concatenate([a, np.zeros_like(a)]) for a in (heap.time, heap.number, heap.what))
+    return Heap(time, number, what, heap.size)
 
 
 @step

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from fluid.simulate.measures import Measures, bin_edges, new_measures
 from fluid.simulate.queue.driver import next_chunk
 from fluid.simulate.steps import FINISHED, NEEDS_JOBS, observe, settle
 from fluid.simulate.streams import sample
-from theory.compiled import bound, plain
+from theory.compiled import bound, bound_allocating, kernel, plain, step
 from theory.errors import InputError
 from theory.instance import Instance
 
@@ -154,7 +154,8 @@ class LossRun:
 def compiled_loop(policy: Policy, loop: Callable[..., int], jobs: Any, allocating: bool = False) -> Callable[..., int]:
     """Return the compiled loop of a policy over one kind of job list."""
     functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
-    return bound(loop, allocating=allocating, **functions, transfer=jobs.transfer)
+    make = bound_allocating if allocating else bound
+    return make(loop, **functions, transfer=jobs.transfer)
 
 
 def plain_loop(
@@ -192,8 +193,8 @@ def run_loss(
 
     Notes
     -----
-    Work per event does not grow with the number of servers (event list: log of the jobs in service). Memory per server
-    with dynamic reservation: 4 (11 + 5 J) bytes, and with the jump chain 4 bytes a job; see `benchmarks/simulate.py`.
+    Work per event does not grow with the number of servers (event list: log of the jobs in service). Memory of dynamic
+    reservation for J types: 4 (3 J + 8) bytes a server, and in the jump chain 4 J more and 4 a job.
     """
     if policy.model != "loss":
         raise InputError(f"--policy: {policy.name} is no policy of loss systems")
@@ -203,8 +204,12 @@ def run_loss(
     edges, first = bin_edges(scenario.until, scenario.warmup, scenario.bins)
     measures = new_measures(edges, len(scenario.instance.types), scenario.log)
     engine = (_JumpChain if scenario.is_markovian else _EventList)(policy, scenario, state, world)
-    loop = None if python else _loop_that_compiles(policy, engine, state, measures, world, choices)
-    run = plain_loop(policy, engine.loop, engine.module, watch) if loop is None else loop
+    way = "python" if python else way_of(policy, state, choices)
+    if way == "python":
+        run = plain_loop(policy, engine.loop, engine.module, watch)
+    else:
+        run = compiled_loop(policy, engine.loop, engine.module, way == "kernel")
+        run(state, engine.jobs, measures, *engine.inputs, world, choices, 0)  # compiles, and runs nothing
     reopen = plain(settle, refresh=policy.refresh, transfer=engine.module.transfer)
     seconds, interrupted = 0.0, False
     status = 0
@@ -255,23 +260,46 @@ def _cut(measures: Measures) -> Measures:
     return Measures(**fields)
 
 
-def _loop_that_compiles(
-    policy: Policy, engine: Any, state: Any, measures: Measures, world: Any, choices: Any
-) -> Callable[..., int] | None:
-    """Return the compiled loop, or None (with a word on stderr) where numba cannot compile the policy."""
+_WAYS: dict[Policy, str] = {}
+"""How each policy can be run, found out once: ``step``, ``kernel`` or ``python``."""
+
+
+def way_of(policy: Policy, state: Any, choices: np.random.Generator) -> str:
+    """Return how a policy's functions can be compiled: as steps, as kernels since they make arrays, or not at all.
+
+    The last is said on stderr, with the function and numba's reason, once in a process.
+    """
+    from numba import config, int64, typeof
     from numba.core.errors import NumbaError
 
-    for allocating in (False, True):
-        loop = compiled_loop(policy, engine.loop, engine.module, allocating)
-        try:
-            loop(state, engine.jobs, measures, *engine.inputs, world, choices, 0)
-        except NumbaError as error:
-            reason = str(error)
-        else:
-            return loop
-    last = next((line for line in reversed(reason.splitlines()) if line.strip()), "")
-    print(f"{policy.name}: runs as Python, since numba cannot compile it: {last.strip()}", file=sys.stderr)
-    return None
+    if config.DISABLE_JIT:
+        return "python"
+    if policy not in _WAYS:
+        some, draws = typeof(state), typeof(choices)
+        signatures = {
+            "place": (policy.place, (some, int64, draws)),
+            "depart": (policy.depart, (some, int64, int64, draws)),
+            "refresh": (policy.refresh, (some, draws)),
+        }
+        way = "step"
+        for name, (function, signature) in signatures.items():
+            if hasattr(function, "py_func"):
+                continue
+            for finish in (step, kernel):
+                try:
+                    cast(Any, finish(function)).compile(signature)
+                    break
+                except NumbaError as error:
+                    reason = str(error)
+                    way = "kernel" if finish is step and way == "step" else way
+            else:
+                way = "python"
+                lines = [line.strip(" >") for line in reason.splitlines() if line.strip(" >")]
+                told = next((line for line in lines if not line.startswith(("Failed in", "During"))), "")
+                print(f"{policy.name}: {name} runs as Python, numba cannot compile it: {told[:150]}", file=sys.stderr)
+                break
+        _WAYS[policy] = way
+    return _WAYS[policy]
 
 
 class _JumpChain:

@@ -12,6 +12,14 @@
     placement = "best-ranked"                  # dra: or "worst-ranked"
     d = 2                                      # power-of-d
     priority = { small = 0, large = 1 }        # dra-preemption
+    oracle = "exact"                           # nonpreemptive, max-weight-local: or "single", "greedy"
+    beta = 0.9                                 # nonpreemptive: beta (p + (1 - p) tanh(z Q)) (1 - fall s), 0 from s =
+    cut on p = -0.05                                  #   1: constant z = 0.005 cut = 0.1 fall = 1 early = true
+    # nonpreemptive: a stalled server may renew before it is empty start = "as-needed"                        #
+    nonpreemptive: when servers become active first, or "at-once" sampling = 1                               #
+    randomized-sampling: rate of an empty queue over the service rate expiry = 1                                 #
+    randomized-sampling: rate of a token over the service rate partition = 7                              # vqs, vqs-bf:
+    J of the universal partition
 """
 
 from __future__ import annotations
@@ -229,10 +237,31 @@ def _priority(fields: Fields, instance: Instance) -> dict[str, int]:
     return priority
 
 
+def _given(name: str, expected: str) -> Callable[[Fields, Instance], Any]:
+    """Hand an option to the policy as it stands: the policy knows its bounds (`fluid.policies.options`)."""
+
+    def take(fields: Fields, instance: Instance) -> Any:
+        del instance
+        return fields.take(name, expected)
+
+    return take
+
+
 OPTIONS: dict[str, Callable[[Fields, Instance], Any]] = {
     "reservation": _reservation,
     "placement": _placement,
     "d": _choices,
     "priority": _priority,
+    "oracle": _given("oracle", "exact, single or greedy"),
+    "beta": _given("beta", "a number from 0 to 1"),
+    "p": _given("p", "a number of at most 1"),
+    "z": _given("z", "a number of at least 0"),
+    "cut": _given("cut", "a share of servers"),
+    "fall": _given("fall", "a number from 0 to 1"),
+    "early": _given("early", "true or false"),
+    "start": _given("start", "as-needed or at-once"),
+    "sampling": _given("sampling", "a number of at least 0"),
+    "expiry": _given("expiry", "a number of at least 0"),
+    "partition": _given("partition", "a whole number of at least 2"),
 }
-"""Options of policies by name, and how each is read; queue models add theirs."""
+"""Options of policies by name, and how each is read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from fluid.simulate.loss import LossRun, Scenario, run_loss
 from fluid.simulate.measures import KINDS
 from fluid.statistics import Interval, WarmUp, band, batch_means, mean_interval, ratio_interval, warm_up
 from theory.instance import Additive
+from theory.servers import apportion
 
 BATCHES = 20
 """Batches of a single run."""
@@ -72,10 +73,7 @@ class LossResult:
 
     def utilisation(self, level: float = 0.95) -> dict[str, Interval]:
         """Share of each resource in use, over all pools that list resources."""
-        instance, sizes = self.scenario.instance, self.runs[0].scenario.servers
-        del sizes
-        from theory.servers import apportion
-
+        instance = self.scenario.instance
         counts = apportion(self.scenario.servers, [pool.share for pool in instance.pools])
         spaces = [pool.space for pool in instance.pools]
         additive = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
@@ -217,6 +215,8 @@ def simulate_loss(
         if progress is not None:
             progress(f"{found.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
 
+    if progress is not None:
+        progress(f"{found.name}: starting (a policy's first run on a machine is compiled, which takes some seconds)")
     if replications == 1 or (workers == 1 and engine == "local"):
         runs: list[LossRun] = []
         for r in range(replications):
@@ -246,8 +246,3 @@ def simulate_loss(
 
 def _one(policy: Policy | str, scenario: Scenario, seed: np.random.SeedSequence) -> LossRun:
     return run_loss(policy_by_name(policy) if isinstance(policy, str) else policy, scenario, seed)
-
-
-def ranked(results: Sequence[LossResult]) -> list[LossResult]:
-    """Return results by decreasing reward."""
-    return sorted(results, key=lambda result: -result.reward().mean)

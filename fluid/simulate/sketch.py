@@ -1,7 +1,7 @@
 """Quantiles of delays from a histogram on a geometric scale: each within a stated relative error, exact at zero.
 
-A delay d > 0 falls in bucket ceil(log d / log g) with g = (1 + e) / (1 - e); the middle of a bucket, 2 g^i / (1 + g), is
-within e of every delay in it. The quantile at q is that of the delay of rank ceil(q n). Sketches of several runs are
+A delay d > 0 falls in bucket ceil(log d / log g) with g = (1 + e) / (1 - e); the middle of a bucket, 2 g^i / (1 + g),
+is within e of every delay in it. The quantile at q is that of the delay of rank ceil(q n). Sketches of several runs are
 added.
 """
 

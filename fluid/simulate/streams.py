@@ -1,7 +1,7 @@
 """Streams of jobs: when each comes, of which type, and how much work it brings, drawn in chunks outside the event loop.
 
-A stream depends on its seed alone, not on the policy: two policies run on the same stream see the same jobs (common random
-numbers), and the compiled and the plain loop read the same numbers.
+A stream depends on its seed alone, not on the policy: two policies run on the same stream see the same jobs (common
+random numbers), and the compiled and the plain loop read the same numbers.
 """
 
 from __future__ import annotations

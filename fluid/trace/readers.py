@@ -140,6 +140,8 @@ def read_google_table(path: str | Path) -> Trace:
     tasks = _Tasks(place, _RESOURCES)
     dropped = {"never scheduled": 0, "without a request": 0}
     last = 0
+    kinds = {one.name.upper(): int(one) for one in Outcome}
+    still = int(Outcome.censored)
     rows = list(_rows(place, _GOOGLE))
     ends = max((int(row[3]) for _, row in rows if row[3].isdigit()), default=OPENS)
     for line, (attempt, submit, schedule, end, outcome, priority, cpu, memory) in rows:
@@ -147,8 +149,8 @@ def read_google_table(path: str | Path) -> Trace:
         if came < last:
             _fail(place, line, "submit_us", f"expected a time of at least {last} (by submission), got {came}")
         last = came
-        if outcome.lower() not in Outcome.__members__:
-            _fail(place, line, "outcome", f"expected one of {', '.join(Outcome.__members__).upper()}, got {outcome!r}")
+        if outcome not in kinds:
+            _fail(place, line, "outcome", f"expected one of {', '.join(kinds)}, got {outcome!r}")
         if not schedule:
             dropped["never scheduled"] += 1
             continue
@@ -157,9 +159,9 @@ def read_google_table(path: str | Path) -> Trace:
             continue
         demand = (cpu, memory)
         tasks.check_demand(line, demand)
-        kind = Outcome[outcome.lower()]
+        kind = kinds[outcome]
         begun = _whole(place, line, "schedule_us", schedule)
-        gone = ends if kind is Outcome.censored and not end else _whole(place, line, "end_us", end)
+        gone = ends if kind == still and not end else _whole(place, line, "end_us", end)
         arrival, stay = _stay(place, line, came, begun, gone)
         number = _whole(place, line, "attempt", attempt)
         tasks.add(arrival, stay, kind, number, _whole(place, line, "priority", priority), demand)

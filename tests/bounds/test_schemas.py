@@ -29,7 +29,14 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
 
 def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof = tmp_path / "c.json"
+    simulated = ["simulate", FOUR, "--policy", "dra", "--servers", "20", "--until", "2", "--log", "9"]
+    grid = tmp_path / "grid.toml"
+    grid.write_text(
+        f'instance = "{FOUR}"\nuntil = 1\nreplications = 2\nservers = 3\n[vary]\npolicy = ["first-fit", "static"]\n'
+    )
     outputs = {
+        "simulate": answer(simulated, capsys),
+        "experiment": answer(["experiment", str(grid), "--store", str(tmp_path / "s.db"), "--workers", "1"], capsys),
         "solve": answer(["solve", FOUR, "--servers", "10", "--certificate", str(proof)], capsys),
         "worst": answer(["worst", FOUR, "--vary", "workload"], capsys),
         "verify": answer(["verify", "introduction"], capsys),

@@ -106,17 +106,20 @@ def kill_and_resume(folder: Path, path: Path, kills: int, seed: int, soonest: fl
         "2",
     ]
     root = Path(__file__).parent.parent.parent
+    hit = 0
     for _ in range(kills):
         process = subprocess.Popen(
             command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         time.sleep(float(generator.uniform(soonest, latest)))
+        hit += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     done = subprocess.run(
         [*command, "--csv", str(folder / "o.csv")], cwd=root, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert hit == kills, "finished before it could be killed"
     return (folder / "o.csv").read_text()
 
 
@@ -125,9 +128,55 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     assert kill_and_resume(tmp_path, path, kills=2, seed=1, soonest=0.5, latest=3.0) == undisturbed(path)
 
 
+def test_workers_end_with_the_driver(tmp_path: Path) -> None:
+    """Only the driver is killed (9): its workers leave by themselves, and the store is free."""
+    path = grid_file(tmp_path, replications=50, until=20_000)
+    root = Path(__file__).parent.parent.parent
+    command = [sys.executable, "-m", "packproof", "experiment", str(path), "--store", str(tmp_path / "s.db")]
+    process = subprocess.Popen(
+        [*command, "--workers", "2"], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        pytest.skip("no /proc to look for workers")
+    grid = read_grid(path)
+    for _ in range(120):
+        time.sleep(0.5)
+        if (tmp_path / "s.db").exists() and _rows(tmp_path / "s.db"):
+            break
+    workers = [int(pid) for pid in children.read_text().split()]
+    process.kill()
+    process.communicate()
+    for _ in range(40):
+        if not any(_is_worker(pid) for pid in workers):
+            break
+        time.sleep(0.5)
+    assert not any(_is_worker(pid) for pid in workers)
+    with Store(tmp_path / "s.db") as store:
+        assert 0 < len(store.known(cell.key for cell in grid.cells)) < len(grid.cells)
+
+
+def _rows(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("select count(*) from cells").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        connection.close()
+
+
+def _is_worker(pid: int) -> bool:
+    try:
+        return b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
 @pytest.mark.soak
 def test_two_thousand_cells_killed_ten_times(tmp_path: Path) -> None:
-    path = grid_file(tmp_path, replications=125, until=1500)
+    path = grid_file(tmp_path, replications=125, until=6000)
     assert kill_and_resume(tmp_path, path, kills=10, seed=2) == undisturbed(path, workers=2)
 
 
@@ -247,3 +296,22 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(answer["comparisons"]) == 12
     assert run(arguments) == 0
     assert "paired differences" in capsys.readouterr().out
+
+
+def test_interrupted_command_says_what_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = grid_file(tmp_path)
+
+    def stop_at_five(numbers: dict[str, object]) -> None:
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        seen.append(numbers)
+
+    seen: list[object] = []
+    put = Store.put
+    monkeypatch.setattr(Store, "put", lambda self, *a, **k: (stop_at_five({}), put(self, *a, **k))[1])
+    assert run(["experiment", str(path), "--store", str(tmp_path / "s.db"), "--workers", "1"]) == 130
+    shown = capsys.readouterr()
+    assert "5 of 48 cells" in shown.out
+    assert shown.err.strip().endswith("interrupted")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from referee import Referee
 
+from bounds.claims.families import random_instance
 from bounds.strategies import instances
 from fluid.policies import policy
 from fluid.policies.reservation import DRA, prepare
 from fluid.policy import Setting
+from fluid.simulate.arrivals import JobList
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, run_loss
+from fluid.simulate.measures import PREEMPTION, REFUSAL
 from theory.configurations import feasible
 from theory.errors import InputError
 from theory.instance import Instance, additive, explicit, pooled
@@ -66,8 +72,8 @@ def test_sets_of_types_on_demand() -> None:
     sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9]
     many = additive([24], [[d] for d in sizes], [10, 21, 29, 41, 52, 58, 75, 79, 91], ["1/2"] * 9)
     assert refereed(many, 8, 20.0, 3).row > 500
-    run = run_loss(DRA, Scenario(many, 200, 20.0, 5.0), 1)
-    again = run_loss(DRA, Scenario(many, 200, 20.0, 5.0), 1, python=True)
+    run = run_loss(DRA, Scenario(many, 40, 10.0, 2.0), 1)
+    again = run_loss(DRA, Scenario(many, 40, 10.0, 2.0), 1, python=True)
     assert (run.measures.jobs == again.measures.jobs).all()
 
 
@@ -98,3 +104,51 @@ def test_refusals_to_prepare() -> None:
         policy("dra-preemption").prepare(Setting(additive([2], [[1]]), 4))
     with pytest.raises(InputError, match="cannot hold"):
         prepare(Setting(additive([2], [[1]]), 1, {}, np.array([[3]], np.int32)))
+
+
+@pytest.mark.soak
+def test_many_instances_and_starts() -> None:
+    """Random instances of up to five types from random contents, both loops, refereed event by event."""
+    generator = np.random.default_rng(7)
+    for number in range(400):
+        instance = random_instance(generator)
+        space = instance.pools[0].space
+        servers = int(generator.integers(1, 25))
+        contents = feasible(space)
+        initial = contents[generator.integers(0, len(contents), servers)].astype(np.int32)
+        rates = sum(float(t.workload * t.service_rate) for t in instance.types) * servers
+        held = float(initial.sum())
+        until = 400 / max(rates + held, 1.0)
+        service = Law() if number % 2 else Law("log-normal", 3.0)
+        refereed(
+            instance,
+            servers,
+            until,
+            number,
+            initial=initial,
+            reservation=int(generator.integers(0, 5)),
+            service=service,
+        )
+
+
+def test_preemption_by_hand() -> None:
+    """A refused job of size 2 stops jobs of priority 0, smallest first, of total size 2 g, from the drained server."""
+    types = [(1, 0, 2), (1, 0, 3), (2, 1, 40)]  # size, priority, reward
+    instance = additive([4], [[size] for size, _, _ in types], [reward for *_, reward in types], [1, 1, 1])
+    slow = replace(instance, types=tuple(replace(t, service_rate=Fraction(1, 1000)) for t in instance.types))
+    initial = np.array([[2, 2, 0]] * 3, np.int32)
+    jobs = JobList(np.array([1.0]), np.array([2], np.int32), np.array([5.0]))
+    for g in (1, 2):
+        options = {"reservation": g, "priority": {f"t{j + 1}": p for j, (_, p, _) in enumerate(types)}}
+        scenario = Scenario(
+            slow, 3, 2.0, 0.0, service=Law("deterministic"), initial=initial, jobs=jobs, options=options, log=20
+        )
+        run = run_loss(policy("dra-preemption"), scenario, 1)
+        rows = run.measures.log[: run.measures.logged[0], 1:4].astype(int).tolist()
+        assert rows[-1] == [REFUSAL, 2, -1]
+        stopped = [(j, server) for kind, j, server in rows if kind == PREEMPTION]
+        assert len(stopped) == 2 * g
+        assert [j for j, _ in stopped] == sorted(j for j, _ in stopped)
+        assert stopped[0] == stopped[1]
+        assert run.measures.preempted.sum(axis=0).tolist() == [2 * g, 0, 0]
+        assert run.measures.jobs[-1].tolist() == [(6 - 2 * g) * run.spans[-1], 6 * run.spans[-1], 0.0]

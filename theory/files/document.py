@@ -131,7 +131,8 @@ class Fields:
         raise InputError(f"{self.source}: {where}: {problem}" if where else f"{self.source}: {problem}")
 
     def has(self, name: str) -> bool:
-        """Return whether the field is present and not yet taken."""
+        """Return whether the field is present and not yet taken; it is known from then on."""
+        self._known.append(name)
         return name in self._left
 
     def names(self) -> list[str]:

@@ -1,4 +1,9 @@
-"""Algorithm 1 of paper 004: each server keeps a configuration, stalls when it has grown too light, and renews it when empty."""
+"""Algorithm 1 of paper 004: servers keep a configuration, stall when it has grown too light, renew it when empty.
+
+The paper does not say how a system begins. Here a server enters its first active period when a job comes that finds no
+slot (option ``start``, "as-needed"); with "at-once" all do at time 0, with a configuration for queues of length zero,
+and a server whose configuration suits nobody then waits for jobs that may be rare.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +32,14 @@ class NonpreemptiveState(NamedTuple):
     configuration : int32[L, J]
         Slots while it is active.
     active : int64[L]
-        1 active, 0 stalled.
+        1 active, 0 stalled or not used yet.
     stalled : int64[1]
         Number of stalled servers.
-    vacant : int64[J, W]
-        Active servers with an empty slot of each type (`fluid.policies.bitset`).
+    vacant : int64[J + P, W]
+        Active servers with an empty slot of each type, then servers of each pool not used yet
+        (`fluid.policies.bitset`).
+    asked : int64[1]
+        Type of a job that has found no slot; -1 for none.
     rule : float64[6]
         See `BETA`; beta = BETA (P + (1 - P) tanh(Z sum Q)) q(s), (29), with q(s) = 1 - FALL s for a share s < CUT of
         stalled servers and 0 from there (6.4); EARLY: whether 6.3 is in force.
@@ -61,6 +69,7 @@ class NonpreemptiveState(NamedTuple):
     stalled: NDArray[np.int64]
     vacant: NDArray[np.int64]
     levels: NDArray[np.int64]
+    asked: NDArray[np.int64]
     rule: NDArray[np.float64]
 
 
@@ -68,7 +77,7 @@ def prepare(setting: Setting) -> NonpreemptiveState:
     """Make the state of Algorithm 1; several pools are servers of several kinds.
 
     Options: ``beta`` (0.9), ``p`` (-0.05) and ``z`` (0.005) of (29), p = 1 for a constant beta; ``cut`` (0.1) and
-    ``fall`` (1) of q(s), cut = 2 and fall = 0 for none; ``early`` (true) for 6.3; ``oracle``.
+    ``fall`` (1) of q(s), cut = 2 and fall = 0 for none; ``early`` (true) for 6.3; ``start`` (as-needed); ``oracle``.
     """
     options = Options(setting.options)
     beta = options.number("beta", 0.9, least=0.0, most=1.0)
@@ -83,11 +92,16 @@ def prepare(setting: Setting) -> NonpreemptiveState:
         ]
     )
     helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
+    begin = options.text("start", "as-needed")
     options.finish()
+    if begin not in ("as-needed", "at-once"):
+        raise InputError(f"simulation.start: expected as-needed or at-once, got {begin!r}")
     if setting.initial is not None and setting.initial.any():
         raise InputError("initial: expected empty servers for nonpreemptive")
-    types = len(setting.instance.types)
-    vacant, levels = empty_sets(types, setting.servers)
+    types, pools = len(setting.instance.types), len(setting.instance.pools)
+    vacant, levels = empty_sets(types + pools, setting.servers)
+    for server in range(setting.servers):
+        insert(vacant, levels, types + int(setting.pool[server]), server)
     state = NonpreemptiveState(
         **common(setting, resources=False, room=most_starts(setting)),
         waiting=np.zeros(types, np.int64),
@@ -95,14 +109,15 @@ def prepare(setting: Setting) -> NonpreemptiveState:
         **helper._asdict(),
         configuration=np.zeros((setting.servers, types), np.int32),
         active=np.zeros(setting.servers, np.int64),
-        stalled=np.full(1, setting.servers),
+        stalled=np.zeros(1, np.int64),
         vacant=vacant,
         levels=levels,
+        asked=np.full(1, -1),
         rule=rule,
     )
-    for server in range(setting.servers):
+    for server in range(setting.servers if begin == "at-once" else 0):
         heaviest(state, state.pool[server])
-        _activate(state, server)
+        _begin(state, server)
     return state
 
 
@@ -114,9 +129,8 @@ def most_starts(setting: Setting) -> int:
 
 @step
 def _activate(state: NonpreemptiveState, server: int) -> None:
-    """Give a stalled server the configuration in ``best_`` and fill it from the queues."""
+    """Give a server the configuration in ``best_`` and fill it from the queues."""
     state.active[server] = 1
-    state.stalled[0] -= 1
     for j in range(len(state.waiting)):
         state.configuration[server, j] = state.best_[j]
         while state.counts[server, j] < state.best_[j] and state.waiting[j] > 0:
@@ -124,6 +138,13 @@ def _activate(state: NonpreemptiveState, server: int) -> None:
             start(state, j, server)
         if state.counts[server, j] < state.best_[j]:
             insert(state.vacant, state.levels, j, server)
+
+
+@step
+def _begin(state: NonpreemptiveState, server: int) -> None:
+    """Let a server enter its first active period."""
+    discard(state.vacant, state.levels, len(state.waiting) + state.pool[server], server)
+    _activate(state, server)
 
 
 @step
@@ -144,14 +165,19 @@ def beta_now(state: NonpreemptiveState) -> float:
 def place(state: NonpreemptiveState, job_type: int, draws: Any) -> int:
     """Return the first server with an empty slot of the type."""
     server = least(state.vacant, state.levels, job_type)
-    if server >= 0 and state.counts[server, job_type] + 1 == state.configuration[server, job_type]:
+    if server < 0:
+        state.asked[0] = job_type
+    elif state.counts[server, job_type] + 1 == state.configuration[server, job_type]:
         discard(state.vacant, state.levels, job_type, server)
     return server
 
 
 @step
 def depart(state: NonpreemptiveState, server: int, job_type: int, draws: Any) -> None:
-    """Stall the server if its configuration is too light (5), else refill the slot; renew a stalled server's when empty."""
+    """Stall the server if its configuration is too light (5), else refill the slot.
+
+    Renew a stalled server's when empty.
+    """
     types = len(state.waiting)
     best = -1
     if state.active[server] == 1:
@@ -177,12 +203,25 @@ def depart(state: NonpreemptiveState, server: int, job_type: int, draws: Any) ->
             empty = empty and state.counts[server, j] == 0
             below = below and state.counts[server, j] <= state.best_[j]
         if empty or (below and state.rule[EARLY] != 0.0):
+            state.stalled[0] -= 1
             _activate(state, server)
 
 
 @step
 def refresh(state: NonpreemptiveState, draws: Any) -> bool:
-    """Do nothing: servers act when a job leaves them."""
+    """Let servers not used yet become active, one a call, for a job that has found no slot."""
+    job_type = state.asked[0]
+    if job_type < 0:
+        return False
+    if state.waiting[job_type] > 0:
+        for p in range(len(state.rows)):
+            if state.share[p, job_type] <= 1.0:
+                server = least(state.vacant, state.levels, len(state.waiting) + p)
+                if server >= 0:
+                    heaviest(state, p)
+                    _begin(state, server)
+                    return True
+    state.asked[0] = -1
     return False
 
 

@@ -1,7 +1,7 @@
 """Best-Fit as a scheduler (paper 001, IV): from the job's perspective, from the server's, and both.
 
-Ties, which the paper leaves open: the server with the lowest number among equal residuals; the job that came first among
-equal sizes. Queues are listed in the order of arrival, servers by number.
+Ties, which the paper leaves open: the server with the lowest number among equal residuals; the job that came first
+among equal sizes. Queues are listed in the order of arrival, servers by number.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.options import Options
 from fluid.policies.slotted.state import (
+    SIZE,
     SlottedSetting,
     begin,
     classes_upto,
@@ -34,13 +35,13 @@ from fluid.policies.slotted.trees import (
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
-JobState = state_type("JobState", "treap", "root")
+JobState = state_type(__name__, "JobState", "treap", "root")
 """``treap``, ``root``: servers by residual."""
 
-ServerState = state_type("ServerState", "rooms", "cursor")
+ServerState = state_type(__name__, "ServerState", "rooms", "cursor")
 """``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
 
-BothState = state_type("BothState", "treap", "root", "vacated", "spread")
+BothState = state_type(__name__, "BothState", "treap", "root", "vacated", "spread")
 """``vacated``, ``spread``: the set of servers that jobs have left in this slot (`fluid.policies.bitset`)."""
 
 
@@ -102,7 +103,7 @@ def job_refresh(state: Any, draws: Any) -> bool:
     job_class = greatest_in(state.heads, 0, classes_upto(state, state.treap[at, 0]))
     if job_class < 0:
         return False
-    server = least_node(state.treap, state.root, state.sizes[job_class])
+    server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
     begin(state, job_class, server)
     rekey(state, server)
     return True
@@ -132,7 +133,7 @@ def server_refresh(state: Any, draws: Any) -> bool:
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.sizes[smallest])
+        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
     if server < 0:
         state.cursor[0] = 0
         return False
@@ -169,10 +170,10 @@ def both_refresh(state: Any, draws: Any) -> bool:
 @step
 def both_place(state: Any, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
-    server = least_node(state.treap, state.root, state.sizes[job_class])
+    server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
     if server >= 0:
         remove_node(state.treap, state.root, server)
-        add_node(state.treap, state.root, server, state.free[server] - state.sizes[job_class])
+        add_node(state.treap, state.root, server, state.free[server] - state.lines[job_class, SIZE])
     return server
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere, server_depart
-from fluid.policies.slotted.state import SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import SIZE, SlottedSetting, begin, shared, state_type
 from fluid.policies.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
 from fluid.policy import Policy
 from theory.compiled import step
 
-FifoState = state_type("FifoState", "rooms")
+FifoState = state_type(__name__, "FifoState", "rooms")
 """``rooms``: tree over servers of residuals."""
 
 
@@ -30,7 +30,7 @@ def refresh(state: Any, draws: Any) -> bool:
     job_class = greatest_in(state.heads, 0, len(state.sizes))
     if job_class < 0:
         return False
-    server = first_at_least(state.rooms, 0, state.sizes[job_class])
+    server = first_at_least(state.rooms, 0, state.lines[job_class, SIZE])
     if server < 0:
         return False
     begin(state, job_class, server)

@@ -1,8 +1,8 @@
 """MaxWeight in slots (paper 001, III): an empty server takes a configuration of greatest weight over all sizes.
 
-For few sizes: the maximal configurations are listed. Choices: a server keeps its configuration until it is empty (jobs are
-never preempted); servers take their turns by number, each sees the queues as those before it have left them; ties by more
-slots of the smallest size that differs.
+For few sizes: the maximal configurations are listed. Choices: a server keeps its configuration until it is empty (jobs
+are never preempted); servers take their turns by number, each sees the queues as those before it have left them; ties
+by more slots of the smallest size that differs.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.options import Options
 from fluid.policies.queue.oracle import LIMIT
 from fluid.policies.slotted.bestfit import place_nowhere
-from fluid.policies.slotted.state import WAITING, SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import COUNT, WAITING, SlottedSetting, begin, shared, state_type
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 from theory.configurations import maximal
 from theory.errors import TooLargeError
 from theory.instance import Additive
 
-WeightState = state_type("WeightState", "table", "configuration", "serving", "vacant", "spread", "cursor")
-"""``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving`` int32[L,
-n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then the empty
+WeightState = state_type(__name__, "WeightState", "table", "configuration", "serving", "vacant", "spread", "cursor")
+"""``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving``
+int32[L, n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then
+the empty
 servers. ``cursor`` int64[1]: whose turn it is."""
 
 
@@ -65,6 +66,7 @@ def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
         return
     for c in range(len(state.sizes)):
         discard(state.vacant, state.spread, c, server)
+        state.configuration[server, c] = 0
     insert(state.vacant, state.spread, len(state.sizes), server)
 
 
@@ -76,7 +78,7 @@ def refresh(state: Any, draws: Any) -> bool:
     if state.counters[WAITING] > 0 and state.cursor[0] < len(state.free):
         server = least_from(state.vacant, state.spread, classes, state.cursor[0])
         for c in range(classes):
-            if state.waiting[c] > 0:
+            if state.lines[c, COUNT] > 0:
                 other = least_from(state.vacant, state.spread, c, state.cursor[0])
                 if other >= 0 and (server < 0 or other < server):
                     server = other
@@ -89,14 +91,14 @@ def refresh(state: Any, draws: Any) -> bool:
         for g in range(len(state.table)):
             weight = 0
             for c in range(classes):
-                weight += state.table[g, c] * state.waiting[c]
+                weight += state.table[g, c] * state.lines[c, COUNT]
             if weight > most:
                 chosen, most = g, weight
         discard(state.vacant, state.spread, classes, server)
         for c in range(classes):
             state.configuration[server, c] = state.table[chosen, c]
     for c in range(classes):
-        while state.serving[server, c] < state.configuration[server, c] and state.waiting[c] > 0:
+        while state.serving[server, c] < state.configuration[server, c] and state.lines[c, COUNT] > 0:
             if state.done[MOVES] == len(state.moves):
                 state.cursor[0] = server
                 break

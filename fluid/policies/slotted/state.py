@@ -10,8 +10,8 @@ their arrival. Sizes and capacity are whole numbers of one unit: whether jobs fi
                schedule     while refresh(state, draws): ...        each call starts the jobs of one server or one job
                newcomers    l = place(state, class, draws) for each class that came and still waits; l >= 0: begin(...)
 
-A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it could
-start another job in the next slot although nothing comes or ends there; otherwise idle slots are skipped.
+A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it
+could start another job in the next slot although nothing comes or ends there; otherwise idle slots are skipped.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ SOON = 3
 FREE, NEXT, WAITING = 0, 1, 2
 """Places in ``counters``: the first free place, the number of the next job, how many wait."""
 
+FIRST, LAST, SIZE, COUNT = 0, 1, 2, 3
+"""Columns of ``lines``, side by side because they are looked up together."""
+
 DIRECT = 1 << 22
 """Largest capacity for which the class of every residual is tabled; beyond it is searched for."""
 
@@ -45,9 +48,7 @@ COMMON = (
     "below",
     "free",
     "jobs",
-    "waiting",
-    "first",
-    "last",
+    "lines",
     "after",
     "number",
     "counters",
@@ -69,10 +70,8 @@ below : int32[capacity + 1]
     Number of classes of at most each size; empty where the capacity is more than `DIRECT`.
 free, jobs : int64[L]
     Residual capacity of each server, and its jobs in service.
-waiting : int32[n]
-    Jobs of each class that wait.
-first, last : int64[n]
-    Places of the ends of each line, -1 if it is empty.
+lines : int64[n, 4]
+    Of each class the places of the first and the last job in its line (-1 if it is empty), its size, and how many wait.
 after, number : int64[M]
     Of each place the one behind it (or the next free one), and the number of its job in the order of arrival.
 counters : int64[3]
@@ -80,7 +79,8 @@ counters : int64[3]
 words, levels
     The set of classes that wait (`fluid.policies.bitset`).
 heads : int64[2 P]
-    Tree over classes of minus the number of the first job in line (`fluid.policies.slotted.trees`); P = 0 unless asked for.
+    Tree over classes of minus the number of the first job in line (`fluid.policies.slotted.trees`); P = 0 unless asked
+    for.
 queue_of : int32[n]
     The virtual queue of each class; empty unless there are some.
 queues : int64[V]
@@ -124,9 +124,13 @@ class SlottedSetting:
             raise InputError(f"sizes: expected whole numbers from 1 to the capacity {self.capacity}, in order")
 
 
-def state_type(name: str, *own: str) -> Any:
-    """Make the type of a state: the common fields and a policy's own."""
-    return namedtuple(name, (*COMMON, *own))  # type: ignore[misc]
+def state_type(module: str, name: str, *own: str) -> Any:
+    """Make the type of a state: the common fields and a policy's own.
+
+    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled
+    loops finds it again.
+    """
+    return namedtuple(name, (*COMMON, *own), module=module)
 
 
 def shared(
@@ -146,9 +150,7 @@ def shared(
         "below": below,
         "free": np.full(setting.servers, capacity),
         "jobs": np.zeros(setting.servers, np.int64),
-        "waiting": np.zeros(n, np.int32),
-        "first": np.full(n, -1),
-        "last": np.full(n, -1),
+        "lines": np.column_stack([np.full(n, -1), np.full(n, -1), setting.sizes, np.zeros(n, np.int64)]),
         "after": after,
         "number": np.zeros(room, np.int64),
         "counters": np.zeros(3, np.int64),
@@ -207,15 +209,16 @@ def join(state: Any, job_class: int) -> int:
     state.number[at] = state.counters[NEXT]
     state.counters[NEXT] += 1
     state.counters[WAITING] += 1
-    state.waiting[job_class] += 1
-    if state.first[job_class] < 0:
-        state.first[job_class] = at
+    line = state.lines
+    line[job_class, COUNT] += 1
+    if line[job_class, FIRST] < 0:
+        line[job_class, FIRST] = at
         insert(state.words, state.levels, 0, job_class)
         if len(state.heads) > 0:
             set_leaf(state.heads, job_class, -state.number[at])
     else:
-        state.after[state.last[job_class]] = at
-    state.last[job_class] = at
+        state.after[line[job_class, LAST]] = at
+    line[job_class, LAST] = at
     if len(state.queue_of) > 0:
         state.queues[state.queue_of[job_class]] += 1
     return int(at)
@@ -224,15 +227,17 @@ def join(state: Any, job_class: int) -> int:
 @step
 def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
-    at = state.first[job_class]
-    size = state.sizes[job_class]
+    line = state.lines
+    at = line[job_class, FIRST]
+    size = line[job_class, SIZE]
     row = state.done[MOVES]
     if at < 0 or size > state.free[server] or row == len(state.moves):
         raise ValueError("begin: expected a job that waits, a server with room for it, and room for the move")
     behind = state.after[at]
-    state.first[job_class] = behind
+    line[job_class, FIRST] = behind
+    line[job_class, COUNT] -= 1
     if behind < 0:
-        state.last[job_class] = -1
+        line[job_class, LAST] = -1
         discard(state.words, state.levels, 0, job_class)
     if len(state.heads) > 0:
         set_leaf(state.heads, job_class, -state.number[behind] if behind >= 0 else NOTHING)
@@ -241,7 +246,6 @@ def begin(state: Any, job_class: int, server: int) -> None:
     state.after[at] = state.counters[FREE]
     state.counters[FREE] = at
     state.counters[WAITING] -= 1
-    state.waiting[job_class] -= 1
     state.free[server] -= size
     state.jobs[server] += 1
     state.moves[row, 0] = job_class
@@ -253,5 +257,5 @@ def begin(state: Any, job_class: int, server: int) -> None:
 @step
 def end(state: Any, job_class: int, server: int) -> None:
     """Let a job leave its server."""
-    state.free[server] += state.sizes[job_class]
+    state.free[server] += state.lines[job_class, SIZE]
     state.jobs[server] -= 1

@@ -1,4 +1,4 @@
-"""Two searches over servers or job sizes in logarithmic time: the first leaf that is large enough, and the least residual.
+"""Two searches in logarithmic time: the first leaf that is large enough, and the server of least residual.
 
 A tree of maxima stands in one array: leaves from P on, the maximum of everything at 1. The servers by residual capacity
 stand in a treap, a search tree by (residual, number) whose shape depends on what it holds and not on how it came about:

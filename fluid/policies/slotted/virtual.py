@@ -1,8 +1,8 @@
 """VQS (paper 001, V): servers keep a configuration of the reduced set over virtual queues, renewed when they are empty.
 
 What the paper leaves open, and what is chosen here: servers take their turns by number, each sees the queues as those
-before it have left them; among configurations of equal weight the first of (19) is taken; a server that may not take the
-head of a virtual queue takes none behind it; a size of at most 2^-J counts as the unit that 2^-J rounds up to.
+before it have left them; among configurations of equal weight the first of (19) is taken; a server that may not take
+the head of a virtual queue takes none behind it; a size of at most 2^-J counts as the unit that 2^-J rounds up to.
 """
 
 from __future__ import annotations
@@ -15,18 +15,30 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SOON, WAITING, SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import SIZE, SOON, WAITING, SlottedSetting, begin, shared, state_type
 from fluid.policies.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
 VirtualState = state_type(
-    "VirtualState", "table", "spans", "least_size", "active", "ones", "inner", "rooms", "empty", "spread", "cursor"
+    __name__,
+    "VirtualState",
+    "table",
+    "spans",
+    "least_size",
+    "active",
+    "ones",
+    "inner",
+    "rooms",
+    "empty",
+    "spread",
+    "cursor",
 )
 """``table`` int64[4J - 4, 3]: K_RED (`fluid.policies.slotted.partition`). ``spans`` int64[V, 2]: first and last-but-one
-class of each virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row of
-the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the others. ``rooms`` int64[V, 2P]: trees over
-servers of the room for jobs of each queue. ``empty``, ``spread``: the empty servers. ``cursor`` int64[1]: whose turn it is.
+class of each virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row
+of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the others. ``rooms`` int64[V, 2P]:
+trees over servers of the room for jobs of each queue. ``empty``, ``spread``: the empty servers. ``cursor`` int64[1]:
+whose turn it is.
 """
 
 
@@ -78,7 +90,7 @@ def heaviest_row(state: Any) -> int:
 
 @step
 def _counted(state: Any, job_class: int) -> int:
-    size, least = state.sizes[job_class], state.least_size[0]
+    size, least = state.lines[job_class, SIZE], state.least_size[0]
     return int(size if size > least else least)
 
 
@@ -93,9 +105,10 @@ def _head(state: Any, queue: int) -> int:
 @step
 def _room(state: Any, server: int) -> int:
     """Return the room for jobs of the other queue of the active configuration: a third, or all of the server."""
+    share = state.capacity[0]
     if state.table[state.active[server], 0] == 1:
-        return state.capacity[0] // 3 - state.inner[server]
-    return state.capacity[0] - state.inner[server]
+        share = share // 3
+    return int(share - state.inner[server])
 
 
 @step
@@ -141,7 +154,10 @@ def _next_server(state: Any, start: int) -> int:
 
 @step
 def refresh(state: Any, draws: Any) -> bool:
-    """Let the next server, by number, that can take a job do so: one of queue 1 if its configuration has one, then others."""
+    """Let the next server, by number, that can take a job do so.
+
+    One of queue 1 if its configuration has one, then others.
+    """
     server = -1
     if state.cursor[0] < len(state.free):
         server = _next_server(state, state.cursor[0])

@@ -1,7 +1,7 @@
-"""VQS-BF (paper 001, VI): the configurations of VQS, filled by the largest jobs that fit, the rest of the server by Best-Fit.
+"""VQS-BF (paper 001, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
 
-Choices as in `fluid.policies.slotted.virtual`; sizes count as they are. The jobs of the other queue in a server are those
-it holds, however they came there.
+Choices as in `fluid.policies.slotted.virtual`; sizes count as they are. The jobs of the other queue in a server are
+those it holds, however they came there.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from fluid.policies.bitset import greatest_upto
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import fill, place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
+from fluid.policies.slotted.state import SIZE, SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
 from fluid.policies.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.policies.slotted.virtual import heaviest_row, spans_of
 from fluid.policy import MOVES, Policy
 from theory.compiled import step
 
-HybridState = state_type("HybridState", "table", "spans", "active", "held", "rooms", "cursor")
+HybridState = state_type(__name__, "HybridState", "table", "spans", "active", "held", "rooms", "cursor")
 """As `fluid.policies.slotted.virtual.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
 ``rooms`` int64[2P]: tree over servers of residuals."""
 
@@ -70,11 +70,14 @@ def _start(state: Any, job_class: int, server: int) -> None:
 
 @step
 def refresh(state: Any, draws: Any) -> bool:
-    """Let the next server, by number, that some waiting job fits take jobs: (i) queue 1, (ii) the other queue, (iii) any."""
+    """Let the next server, by number, that some waiting job fits take jobs.
+
+    (i) queue 1, (ii) the other queue, (iii) any.
+    """
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.sizes[smallest])
+        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
     if server < 0:
         state.cursor[0] = 0
         return False

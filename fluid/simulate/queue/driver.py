@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,13 @@ from fluid.simulate.queue import loop
 from fluid.simulate.queue.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Jobs
 from fluid.simulate.queue.measures import QueueMeasures, new_measures
 from fluid.simulate.streams import Stream
-from theory.compiled import bound, plain
+from theory.compiled import bound, bound_allocating, plain
+
+FUNCTIONS = ("place", "depart", "refresh", "ring")
+"""What the loop calls of a policy."""
+
+BY_BIN = ("waiting", "jobs", "load", "busy", "arrivals", "starts", "ends", "delay")
+"""Fields of measures that have a row for each bin."""
 
 PART = 1 << 18
 """Events between two looks at the clock on the wall; no part of what a seed means."""
@@ -26,32 +34,115 @@ PART = 1 << 18
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a queue has measured, and its state at the end.
+    """What one run of a queue has measured.
 
     Attributes
     ----------
-    measures : QueueMeasures
+    measures : QueueMeasures or SlottedMeasures
     state : NamedTuple
+        Of the policy at the end.
     seconds : float
-        Time in the loop.
+        Time taken, drawing the jobs included, compiling not.
+    interrupted : bool
+        Whether Ctrl-C ended it early; the measures then end with the last whole bin.
     """
 
-    measures: QueueMeasures
+    measures: Any
     state: State
     seconds: float
+    interrupted: bool = False
+
+    @property
+    def first(self) -> int:
+        """First bin after the warm-up."""
+        return int(self.measures.first[0])
+
+    @property
+    def events(self) -> int:
+        """Arrivals and departures, and rings of clocks."""
+        return int(self.measures.events[0])
+
+    @cached_property
+    def spans(self) -> NDArray[np.float64]:
+        """Length of each bin, float64[B]."""
+        return np.diff(self.measures.edges)
+
+    @cached_property
+    def waiting(self) -> NDArray[np.float64]:
+        """Mean jobs of each type that wait, by bin, float64[B, J]."""
+        return np.asarray(self.measures.waiting / self.spans[:, None])
+
+    @cached_property
+    def jobs(self) -> NDArray[np.float64]:
+        """Mean jobs of each type in service, by bin, float64[B, J]."""
+        return np.asarray(self.measures.jobs / self.spans[:, None])
+
+    @cached_property
+    def queue(self) -> NDArray[np.float64]:
+        """Mean jobs that wait, by bin, float64[B]."""
+        return np.asarray(self.waiting.sum(axis=1))
+
+    @property
+    def mean_queue(self) -> float:
+        """Mean jobs that wait over [W, T]."""
+        return float(np.average(self.queue[self.first :], weights=self.spans[self.first :]))
 
 
-def loop_of(policy: Policy, *, compiled: bool = True, **others: Callable[..., Any]) -> Callable[..., int]:
-    """Return the event loop of a policy; ``others`` stand for other names of the loop, such as ``observe``."""
-    functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh, "ring": policy.ring}
-    if compiled and not others:
-        return _compiled_loop(*functions.values())
-    return (bound if compiled else plain)(loop.run, **functions, **others)
+def cut(measures: Any) -> Any:
+    """Keep the bins that are complete, of a run that was interrupted."""
+    bins = int(measures.bin[0])
+    whole = {name: getattr(measures, name)[:bins] for name in BY_BIN if hasattr(measures, name)}
+    return measures._replace(edges=measures.edges[: bins + 1], **whole)
+
+
+def loop_of(
+    policy: Policy,
+    source: Callable[..., int],
+    names: tuple[str, ...],
+    arguments: tuple[Any, ...],
+    others: dict[str, Callable[..., Any]],
+    *,
+    compiled: bool,
+) -> Callable[..., int]:
+    """Return a loop bound to the functions of a policy, compiled; as Python, with a word on stderr, where it cannot be.
+
+    Parameters
+    ----------
+    policy : Policy
+    source : callable
+        The loop.
+    names : tuple of str
+        The policy's functions that it calls.
+    arguments : tuple
+        What it will be called with, but for the number of steps.
+    others : dict
+        What stands for other names of the loop, such as ``observe``; then it runs as Python.
+    compiled : bool
+        False: as Python.
+    """
+    from numba.core.errors import NumbaError
+
+    functions = tuple(getattr(policy, name) for name in names)
+    if not compiled or others:
+        return plain(source, **dict(zip(names, functions, strict=True)), **others)
+    for allocating in (False, True):
+        run = _compiled_loop(source, names, functions, allocating)
+        try:
+            run(*arguments, 0)
+        except NumbaError as error:
+            reason = str(error)
+        else:
+            return run
+    last = next((line for line in reversed(reason.splitlines()) if line.strip()), "")
+    print(f"{policy.name}: runs as Python, since numba cannot compile it: {last.strip()}", file=sys.stderr)
+    return plain(source, **dict(zip(names, functions, strict=True)))
 
 
 @cache
-def _compiled_loop(*functions: Callable[..., Any]) -> Callable[..., int]:
-    return bound(loop.run, **dict(zip(("place", "depart", "refresh", "ring"), functions, strict=True)))
+def _compiled_loop(
+    source: Callable[..., int], names: tuple[str, ...], functions: tuple[Callable[..., Any], ...], allocating: bool
+) -> Callable[..., int]:
+    return (bound_allocating if allocating else bound)(source, **dict(zip(names, functions, strict=True)))
 
 
 def simulate_queue(
@@ -90,28 +181,29 @@ def simulate_queue(
     others : callable
         Names of the loop to be replaced, such as ``observe``.
     """
-    from time import perf_counter
-
-    run = loop_of(policy, compiled=compiled, **others)
     draws = np.random.Generator(np.random.PCG64(seed))
     state = copied(state)
     edges, first = bin_edges(until, warmup, bins)
     measures = new_measures(edges, first, len(state.totals), log)
     jobs = Jobs(events.new_heap(2 * len(state.moves) + 1024), queues.new_lines(len(state.totals)))
     coming = Coming(np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(2, np.int64))
-    seconds = 0.0
-    while True:
-        begin = perf_counter()
-        status = run(state, jobs, coming, measures, draws, PART)
-        seconds += perf_counter() - begin
-        if status == FINISHED:
-            return Run(measures, state, seconds)
-        if status == NEEDS_JOBS:
-            coming = next_chunk(stream)
-        elif status == NEEDS_ROOM:
-            jobs = _with_room(jobs, len(state.moves))
-        elif say is not None:
-            say(float(measures.now[0]))
+    run = loop_of(policy, loop.run, FUNCTIONS, (state, jobs, coming, measures, draws), others, compiled=compiled)
+    begin = perf_counter()
+    try:
+        while True:
+            status = run(state, jobs, coming, measures, draws, PART)
+            if status == FINISHED:
+                return Run(measures, state, perf_counter() - begin)
+            if status == NEEDS_JOBS:
+                coming = next_chunk(stream)
+            elif status == NEEDS_ROOM:
+                jobs = _with_room(jobs, len(state.moves))
+            if say is not None:
+                say(float(measures.now[0]))
+    except KeyboardInterrupt:
+        if measures.bin[0] <= measures.first[0]:
+            raise
+        return Run(cut(measures), state, perf_counter() - begin, interrupted=True)
 
 
 def next_chunk(stream: Stream) -> Coming:

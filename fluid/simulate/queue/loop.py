@@ -1,7 +1,7 @@
 """The event loop of queues in continuous time, over the names ``place``, ``depart``, ``refresh`` and ``ring``.
 
-``theory.compiled.bound(run, place=..., depart=..., refresh=..., ring=...)`` makes the loop of one policy. Jobs come from
-outside (`fluid.simulate.streams`); at equal times departures precede arrivals.
+``theory.compiled.bound(run, place=..., depart=..., refresh=..., ring=...)`` makes the loop of one policy. Jobs come
+from outside (`fluid.simulate.streams`); at equal times departures precede arrivals.
 """
 
 from __future__ import annotations

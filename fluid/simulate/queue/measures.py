@@ -68,12 +68,15 @@ def new_measures(edges: NDArray[np.float64], first: int, types: int, log: int = 
         np.zeros(1, np.int64),
         np.full(1, first),
         np.zeros(1, np.int64),
-        *(np.zeros((bins, types)) for _ in range(2)),
-        *(np.zeros((bins, types), np.int64) for _ in range(3)),
-        np.zeros((bins, types)),
-        new_sketch(),
-        np.zeros((log, 4)),
-        np.zeros(1, np.int64),
+        waiting=np.zeros((bins, types)),
+        jobs=np.zeros((bins, types)),
+        arrivals=np.zeros((bins, types), np.int64),
+        starts=np.zeros((bins, types), np.int64),
+        ends=np.zeros((bins, types), np.int64),
+        delay=np.zeros((bins, types)),
+        sketch=new_sketch(),
+        log=np.zeros((log, 4)),
+        logged=np.zeros(1, np.int64),
     )
 
 

@@ -1,41 +1,32 @@
-"""Runs of a slotted queue: the loop fed with jobs and with room, in parts, so that it can be interrupted and watched."""
+"""Runs of a slotted queue.
+
+The loop fed with jobs and with room, in parts, so that it can be interrupted and watched.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policies.slotted.state import SOON, WAITING, with_places
+from fluid.policies.slotted.state import COUNT, FIRST, SOON, WAITING, with_places
 from fluid.policy import MOVES, Policy, State, copied
 from fluid.simulate.heap import Heap, enlarged, new_heap
 from fluid.simulate.measures import bin_edges
-from fluid.simulate.queue.driver import Run
+from fluid.simulate.queue.driver import Run, cut, loop_of
 from fluid.simulate.slotted import loop
 from fluid.simulate.slotted.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Places
 from fluid.simulate.slotted.measures import SlottedMeasures, new_measures
 from fluid.simulate.slotted.streams import SlotStream
-from theory.compiled import bound, plain
+
+FUNCTIONS = ("place", "depart", "refresh")
+"""What the loop calls of a policy."""
 
 PART = 1 << 17
 """Slots visited between two looks at the clock on the wall; no part of what a seed means."""
-
-
-def loop_of(policy: Policy, *, compiled: bool = True, **others: Callable[..., Any]) -> Callable[..., int]:
-    """Return the loop of a policy; ``others`` stand for other names of the loop, such as ``observe``."""
-    functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
-    if compiled and not others:
-        return _compiled_loop(*functions.values())
-    return (bound if compiled else plain)(loop.run, **functions, **others)
-
-
-@cache
-def _compiled_loop(*functions: Callable[..., Any]) -> Callable[..., int]:
-    return bound(loop.run, **dict(zip(("place", "depart", "refresh"), functions, strict=True)))
 
 
 def simulate_slots(
@@ -71,7 +62,6 @@ def simulate_slots(
     bins, log, compiled, say, others
         As for `fluid.simulate.queue.driver.simulate_queue`.
     """
-    run = loop_of(policy, compiled=compiled, **others)
     draws = np.random.Generator(np.random.PCG64(seed))
     state = copied(state)
     edges, first = bin_edges(float(until), float(warmup), bins)
@@ -80,47 +70,57 @@ def simulate_slots(
     places = Places(*(np.zeros(len(state.after), np.int64) for _ in range(2)))
     ends = new_heap(1024, np.int64)
     coming = Coming(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(2, np.int64))
+    arguments = (state, places, ends, coming, measures, draws)
+    run = loop_of(policy, loop.run, FUNCTIONS, arguments, others, compiled=compiled)
     begin = perf_counter()
-    while True:
-        status = run(state, places, ends, coming, measures, draws, PART)
-        if status == FINISHED:
-            return Run(measures, state, perf_counter() - begin)
-        if status == NEEDS_JOBS:
-            chunk = next(stream, None)
-            if chunk is None:
-                coming = coming._replace(at=np.array([len(coming.slot), 1]))
-            else:
-                coming = Coming(chunk.slot, chunk.job_class, chunk.work, np.zeros(2, np.int64))
-        elif status == NEEDS_ROOM:
-            if len(ends.time) < ends.size[0] + state.counters[WAITING] + len(coming.slot):
-                ends = enlarged(ends)
-            if len(state.after) <= state.counters[WAITING] + len(coming.slot):
-                room = 2 * (len(state.after) + len(coming.slot))
-                state = with_places(state, room)
-                places = Places(*(np.concatenate([a, np.zeros(room - len(a), np.int64)]) for a in places))
-        elif say is not None:
-            say(float(measures.now[0]))
+    try:
+        while True:
+            status = run(state, places, ends, coming, measures, draws, PART)
+            if status == FINISHED:
+                return Run(measures, state, perf_counter() - begin)
+            if status == NEEDS_JOBS:
+                coming = _next_chunk(stream, coming)
+            elif status == NEEDS_ROOM:
+                if len(ends.time) < ends.size[0] + state.counters[WAITING] + len(coming.slot):
+                    ends = enlarged(ends)
+                if len(state.after) <= state.counters[WAITING] + len(coming.slot):
+                    room = 2 * (len(state.after) + len(coming.slot))
+                    state = with_places(state, room)
+                    places = Places(*(np.concatenate([a, np.zeros(room - len(a), np.int64)]) for a in places))
+            if say is not None:
+                say(float(measures.now[0]))
+    except KeyboardInterrupt:
+        if measures.bin[0] <= measures.first[0]:
+            raise
+        return Run(cut(measures), state, perf_counter() - begin, interrupted=True)
+
+
+def _next_chunk(stream: SlotStream, before: Coming) -> Coming:
+    chunk = next(stream, None)
+    if chunk is None:
+        return before._replace(at=np.array([len(before.slot), 1]))
+    return Coming(chunk.slot, chunk.job_class, chunk.work, np.zeros(2, np.int64))
 
 
 def conserve(state: State, places: Places, ends: Heap, measures: SlottedMeasures) -> None:
     """Assert what must hold after every slot (to be put in the place of ``observe``, in Python).
 
-    Every job that came waits, is in service or has gone; lines, sets and trees agree; no server is over its capacity; the
-    policy's moves are carried out.
+    Every job that came waits, is in service or has gone; lines, sets and trees agree; no server is over its capacity;
+    the policy's moves are carried out.
     """
     classes = len(state.sizes)
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
     held = ends.what[: ends.size[0]]
-    np.add.at(by_group[0], measures.group, state.waiting)
+    np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
     np.add.at(by_group[1], measures.group[held % classes], 1)
-    np.add.at(by_group[2], measures.group, state.waiting * state.sizes)
+    np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
     np.add.at(by_group[3], measures.group[held % classes], state.sizes[held % classes])
     assert (by_group == measures.inside).all(), "what is counted as inside is inside"
     assert (came - began == by_group[0]).all(), "jobs that came and did not start wait"
     assert (began - gone == by_group[1]).all(), "jobs that started and did not end are in service"
     assert state.done[MOVES] == 0
-    assert state.counters[WAITING] == state.waiting.sum()
+    assert state.counters[WAITING] == state.lines[:, COUNT].sum()
     used = np.zeros(len(state.free), np.int64)
     np.add.at(used, held // classes, state.sizes[held % classes])
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
@@ -128,14 +128,14 @@ def conserve(state: State, places: Places, ends: Heap, measures: SlottedMeasures
     assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
     assert (ends.time[: len(held)] > measures.now[0]).all(), "whatever is due has ended"
     for c in range(classes):
-        at, length, before = state.first[c], 0, -1
+        at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:
             assert state.number[at] > before, "a line is in the order of arrival"
             before, at, length = state.number[at], state.after[at], length + 1
-        assert length == state.waiting[c]
+        assert length == state.lines[c, COUNT]
         assert bool(state.words[0, c >> 5] >> (c & 31) & 1) == (length > 0), "the set is that of the classes that wait"
     if len(state.queue_of):
         queues = np.zeros(len(state.queues), np.int64)
-        np.add.at(queues, state.queue_of, state.waiting)
+        np.add.at(queues, state.queue_of, state.lines[:, COUNT])
         assert (queues == state.queues).all(), "virtual queues are as long as their lines"
     assert state.done[SOON] in (0, 1)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policies.slotted.state import FREE, SOON, WAITING, begin, end, join
+from fluid.policies.slotted.state import COUNT, FREE, SIZE, SOON, WAITING, begin, end, join
 from fluid.policy import MOVES
 from fluid.simulate.heap import Heap, pop, push
 from fluid.simulate.queue.measures import ARRIVAL, DEPARTURE, START, note
@@ -118,20 +118,20 @@ def run(
             what = pop(ends)
             server, job_class = what // classes, what % classes
             measures.events[0] += 1
-            group = measures.group[job_class]
+            group = group_of(measures, job_class)
             measures.ends[b, group] += 1
             measures.inside[1, group] -= 1
-            measures.inside[3, group] -= state.sizes[job_class]
+            measures.inside[3, group] -= state.lines[job_class, SIZE]
             note(measures, DEPARTURE, job_class, server)
             end(state, job_class, server)
             depart(state, server, job_class, draws)
         for i in range(first, last):
             job_class = coming.job_class[i]
             measures.events[0] += 1
-            group = measures.group[job_class]
+            group = group_of(measures, job_class)
             measures.arrivals[b, group] += 1
             measures.inside[0, group] += 1
-            measures.inside[2, group] += state.sizes[job_class]
+            measures.inside[2, group] += state.lines[job_class, SIZE]
             note(measures, ARRIVAL, job_class, -1)
             at = join(state, job_class)
             places.arrival[at] = slot
@@ -142,13 +142,19 @@ def run(
         carry_out(state, places, ends, measures)
         for i in range(first, last):
             job_class = coming.job_class[i]
-            if state.waiting[job_class] > 0:
+            if state.lines[job_class, COUNT] > 0:
                 server = place(state, job_class, draws)
                 if server >= 0:
                     begin(state, job_class, server)
                     carry_out(state, places, ends, measures)
         observe(state, places, ends, measures)
     return GOING
+
+
+@step
+def group_of(measures: SlottedMeasures, job_class: int) -> int:
+    """Return the group of a class; the table is not looked up where there is one group."""
+    return int(measures.group[job_class]) if measures.inside.shape[1] > 1 else 0
 
 
 @step
@@ -168,13 +174,13 @@ def carry_out(state: Any, places: Places, ends: Heap, measures: SlottedMeasures)
     for row in range(state.done[MOVES]):
         job_class, at, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
         delay = measures.now[0] - places.arrival[at]
-        group = measures.group[job_class]
+        group = group_of(measures, job_class)
         measures.starts[b, group] += 1
         measures.delay[b, group] += delay
         measures.inside[0, group] -= 1
         measures.inside[1, group] += 1
-        measures.inside[2, group] -= state.sizes[job_class]
-        measures.inside[3, group] += state.sizes[job_class]
+        measures.inside[2, group] -= state.lines[job_class, SIZE]
+        measures.inside[3, group] += state.lines[job_class, SIZE]
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
         note(measures, START, job_class, server)

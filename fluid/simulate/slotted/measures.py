@@ -1,4 +1,7 @@
-"""What is measured while a slotted queue runs: sums by bins of slots, by group of job classes, and a sketch of delays."""
+"""What is measured while a slotted queue runs.
+
+Sums by bins of slots, by group of job classes, and a sketch of delays.
+"""
 
 from __future__ import annotations
 
@@ -68,13 +71,18 @@ def new_measures(edges: NDArray[np.float64], first: int, group: NDArray[np.int32
         np.full(1, first),
         np.zeros(1, np.int64),
         group.astype(np.int32),
-        np.zeros((4, groups), np.int64),
-        *(np.zeros((bins, groups)) for _ in range(4)),
-        *(np.zeros((bins, groups), np.int64) for _ in range(3)),
-        np.zeros((bins, groups)),
-        new_sketch(),
-        np.zeros((log, 4)),
-        np.zeros(1, np.int64),
+        inside=np.zeros((4, groups), np.int64),
+        waiting=np.zeros((bins, groups)),
+        jobs=np.zeros((bins, groups)),
+        load=np.zeros((bins, groups)),
+        busy=np.zeros((bins, groups)),
+        arrivals=np.zeros((bins, groups), np.int64),
+        starts=np.zeros((bins, groups), np.int64),
+        ends=np.zeros((bins, groups), np.int64),
+        delay=np.zeros((bins, groups)),
+        sketch=new_sketch(),
+        log=np.zeros((log, 4)),
+        logged=np.zeros(1, np.int64),
     )
 
 

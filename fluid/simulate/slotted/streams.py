@@ -1,4 +1,7 @@
-"""Jobs for slotted queues: sizes from a law, arrivals in slots, service in whole slots; drawn in chunks of whole slots."""
+"""Jobs for slotted queues.
+
+Sizes from a law, arrivals in slots, service in whole slots; drawn in chunks of whole slots.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +47,10 @@ class SizeLaw:
     def draw(self, generator: np.random.Generator, count: int) -> NDArray[np.int32]:
         """Draw classes: places in `sizes`."""
         if len(self.probabilities) == 0:
-            return generator.integers(0, len(self.sizes), count, dtype=np.int32)
+            return np.asarray(generator.integers(0, len(self.sizes), count, dtype=np.int32))
         steps = np.cumsum(self.probabilities)
         found = np.searchsorted(steps, generator.random(count) * steps[-1], side="right")
-        return np.minimum(found, len(steps) - 1).astype(np.int32)
+        return np.asarray(np.minimum(found, len(steps) - 1), np.int32)
 
 
 def discrete(sizes: Mapping[Fraction, Fraction | float], capacity: Fraction | int = 1) -> SizeLaw:

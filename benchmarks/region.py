@@ -1,0 +1,162 @@
+"""How fast capacity regions are, beside qhull (floats) and PPL (exact) in the same run, and how the time grows.
+
+Run ``python -m benchmarks.region``. PPL is timed where pplpy is installed. Machines differ: trust the ratios.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from math import gcd
+from typing import Any
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from benchmarks.greedy import exponent, say, seconds
+from theory.configurations import count, feasible
+from theory.instance import Instance, additive, pooled
+from theory.oracles import RULES, oracle
+from theory.region import CapacityProgram, region_facets
+
+PRIMES = (2, 3, 5, 7, 11)
+
+try:
+    import ppl
+except ImportError:
+    ppl = None
+
+Inequalities = set[tuple[tuple[int, ...], Fraction]]
+
+
+def facets_by_ppl(instance: Instance) -> Inequalities:
+    """Return the facets that the Parma Polyhedra Library finds from all configurations of the only pool."""
+    return inequalities(ppl_hull(feasible(instance.pools[0].space)))
+
+
+def ppl_hull(points: np.ndarray) -> Any:
+    """Return PPL's minimal constraints of a convex hull."""
+    variables = [ppl.Variable(i) for i in range(points.shape[1])]
+    generators = ppl.Generator_System()
+    for point in points.tolist():
+        generators.insert(ppl.point(sum((c * v for c, v in zip(point, variables, strict=True)), 0 * variables[0])))
+    return ppl.C_Polyhedron(generators).minimized_constraints()
+
+
+def inequalities(constraints: Any) -> Inequalities:
+    """Read PPL's constraints as (normal, offset) with coprime normals."""
+    found = set()
+    for constraint in constraints:
+        normal = [-int(c) for c in constraint.coefficients()]
+        divisor = gcd(*normal)
+        found.add((tuple(a // divisor for a in normal), Fraction(int(constraint.inhomogeneous_term()), divisor)))
+    return found
+
+
+def qhull(points: np.ndarray) -> int:
+    """Return the number of distinct facets that qhull finds in floats."""
+    hull = ConvexHull(points.astype(float))
+    return len(np.unique(np.round(hull.equations, 9), axis=0))
+
+
+def random_servers(number: int, seed: int) -> list[Instance]:
+    """Draw servers of two to five types on one to three resources with at most 4,000 configurations."""
+    generator = random.Random(seed)
+    drawn: list[Instance] = []
+    while len(drawn) < number:
+        types, resources = generator.randint(2, 5), 1 + len(drawn) % 3
+        capacity = [generator.randint(8, 40) for _ in range(resources)]
+        demands = [[generator.randint(0, c // 2) for c in capacity] for _ in range(types)]
+        if all(map(any, demands)):
+            instance = additive(capacity, demands)
+            if count(instance.pools[0].space) <= 4000:
+                drawn.append(instance)
+    return drawn
+
+
+def ours(instance: Instance) -> Inequalities:
+    """Return our facets, proved complete."""
+    return {(facet.normal, facet.offset) for facet in region_facets(instance).facets}
+
+
+def compare(
+    what: str, mine: Callable[[], object], float_peer: Callable[[], object], exact: Callable[[], object]
+) -> None:
+    """Time ours from the server's description, the peers from listed configurations."""
+    time = seconds(mine)
+    say(f"{what}: exact, complete", time, ("qhull (floats)", seconds(float_peer)))
+    if ppl is not None:
+        say(f"{what}: exact, complete", time, ("PPL", seconds(exact, 3)))
+
+
+def one_resource(types: int, seed: int, pools: int = 1) -> Instance:
+    """Draw sizes of 5 to 50 % of a capacity of about 1000, workloads from 0.01 to 1."""
+    generator = random.Random(seed)
+    sizes = generator.sample(range(50, 500), types)
+    workload = [Fraction(generator.randint(1, 100), 100) for _ in sizes]
+    capacities = [(1 + p % 3, [1000 - 7 * p]) for p in range(pools)]
+    return pooled(capacities, [[size] for size in sizes], workload=workload)
+
+
+def main() -> None:
+    """Print every figure."""
+    if ppl is None:
+        print("pplpy is not installed: no exact peer (pip install pplpy)")
+    prime = additive([40], [[p] for p in PRIMES])
+    points = feasible(prime.pools[0].space)
+    assert len(ours(prime)) == qhull(points) == 17
+    what = f"{len(points):,} configurations, 5 types"
+    compare(what, lambda: ours(prime), lambda: qhull(points), lambda: ppl_hull(points))
+
+    drawn = random_servers(50, 3)
+    listed = [feasible(instance.pools[0].space) for instance in drawn]
+    if ppl is not None:
+        different = sum(ours(instance) != facets_by_ppl(instance) for instance in (*drawn, prime))
+        print(f"50 random servers on 1 to 3 resources, and the one above: {different} differ from PPL")
+    compare(
+        f"50 random servers, {sum(map(len, listed)):,} configurations",
+        lambda: [ours(instance) for instance in drawn],
+        lambda: [qhull(rows) for rows in listed],
+        lambda: [ppl_hull(rows) for rows in listed],
+    )
+    large = additive([1000], [[p] for p in PRIMES])
+    say(f"{float(count(large.pools[0].space)):.1e} configurations, priced, not listed", seconds(lambda: ours(large), 3))
+    pools = pooled([(1, [40]), (2, [29]), (3, [23])], [[p] for p in PRIMES])
+    say(f"sum of three pools, 5 types: {len(ours(pools))} facets", seconds(lambda: ours(pools), 3))
+    sizes = (3, 4, 5, 6, 7, 8)
+    servers = [additive([60], [[p] for p in (2, 3, 5, 7, 11, 13, 17, 19)[:n]]) for n in sizes]
+    times = [seconds(lambda i=i: ours(i), 3) for i in servers]
+    print(f"growth of facets in the number of types (prime sizes, 60): J^{exponent(sizes, times):.2f}")
+    number = (1, 2, 4, 8, 16)
+    for types in (3, 5):
+        sums = [pooled([(1 + p % 3, [20 + 3 * p]) for p in range(n)], [[p] for p in PRIMES[:types]]) for n in number]
+        times = [seconds(lambda i=i: ours(i), 3) for i in sums]
+        counts = ", ".join(str(len(ours(i))) for i in sums)
+        print(
+            f"growth of facets in the number of pools ({types} types; {counts} facets): P^{exponent(number, times):.2f}"
+        )
+
+    def intensity(instance: Instance) -> Fraction:
+        return CapacityProgram(instance).intensity().value
+
+    types = (10, 25, 50, 100, 200)
+    times = []
+    for n in types:
+        times.append(seconds(lambda n=n: [intensity(one_resource(n, s)) for s in range(3)], 1) / 3)
+        say(f"traffic intensity certified, {n} types on one resource (1000)", times[-1])
+    print(f"growth of the intensity in the number of types: J^{exponent(types, times):.2f}")
+    number = (1, 2, 4, 8, 16, 32)
+    times = [seconds(lambda n=n: intensity(one_resource(20, 1, n)), 3) for n in number]
+    print(f"growth of the intensity in the number of pools (20 types): P^{exponent(number, times):.2f}")
+    generator = np.random.default_rng(1)
+    space = additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space
+    queues = generator.integers(0, 1000, (1000, 4))
+    for name in RULES:
+        rule = oracle(space, name)
+        time = seconds(lambda rule=rule: [rule(q) for q in queues], 3) / len(queues)
+        say(f"rule {name} on (80, 640), four types, called from Python", time)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""``packproof simulate`` for queues, in continuous time and in slots: scene from files, report, queue over time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bounds.simulation import Report, Request
+from bounds.simulation.loss import jobs_of_trace
+from fluid.simulate.queue.measures import KINDS
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
+from fluid.simulate.slotted.streams import SlotChunk
+from fluid.simulate.waiting import QueueResult, Scene, simulate_waiting
+from theory.errors import InputError
+from theory.files import Fields, read_document, read_instance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fluid.simulate.arrivals import JobList
+    from theory.instance import Instance
+
+SLOT = 0.1
+"""Seconds a slot where a trace is read, as in paper 001."""
+
+
+def run_queue(request: Request) -> Report:
+    """Simulate a queue in continuous time."""
+    from fluid.simulate.options import read_simulation
+
+    instance = read_instance(request.instance)
+    given = read_simulation(request.instance, instance)
+    if given.initial.runs:
+        raise InputError("simulation.initial: expected empty; queues start without jobs")
+    scene = QueueScene(
+        instance,
+        request.servers,
+        request.until,
+        request.warmup,
+        given.arrivals,
+        given.service,
+        None if request.trace is None else jobs_of_trace(request.trace, instance),
+        given.options,
+        log=request.log,
+    )
+    return _report(request, scene)
+
+
+def run_slotted(request: Request) -> Report:
+    """Simulate a slotted queue; a unit of time is a slot."""
+    instance = read_instance(request.instance)
+    fields = Fields(read_document(request.instance).get("simulation", {}), str(request.instance), "simulation")
+    service = _one_of(fields, "service", ("geometric", "deterministic"))
+    arrivals = _one_of(fields, "arrivals", ("poisson", "bernoulli"))
+    slot = float(fields.number("slot", "seconds a slot", strict=True)) if fields.has("slot") else SLOT
+    options: dict[str, Any] = {}
+    if fields.has("partition"):
+        options["partition"] = fields.take("partition", "a whole number of at least 2")
+    fields.finish()
+    if request.until != int(request.until) or request.warmup != int(request.warmup):
+        raise InputError(f"--until, --warmup: expected whole slots, got {request.until:g} and {request.warmup:g}")
+    from theory.region import traffic_intensity
+
+    jobs = None if request.trace is None else _in_slots(jobs_of_trace(request.trace, instance), instance, slot)
+    scene = slotted_scene(
+        instance,
+        request.servers,
+        int(request.until),
+        int(request.warmup),
+        fixed=service == "deterministic",
+        bernoulli=arrivals == "bernoulli",
+        jobs=jobs,
+        options=options,
+        intensity=None if jobs is not None else float(traffic_intensity(instance)),
+        log=request.log,
+    )
+    return _report(request, scene)
+
+
+def _one_of(fields: Fields, name: str, values: tuple[str, ...]) -> str:
+    if not fields.has(name):
+        return values[0]
+    value = fields.text(name, f"one of {', '.join(values)}")
+    if value not in values:
+        fields.fail(name, f"expected one of {', '.join(values)}, got {value!r}")
+    return value
+
+
+def _in_slots(jobs: JobList, instance: Instance, slot: float) -> SlotChunk:
+    """Put jobs of a trace in the first slot that begins after they come, for at least one slot."""
+    import numpy as np
+
+    demands = [row[0] for row in instance.pools[0].space.demands]  # type: ignore[union-attr]
+    order = sorted(range(len(demands)), key=lambda j: demands[j])
+    place = np.argsort(np.array(order))
+    when = np.ceil(jobs.times / slot - 1e-9).astype(np.int64)
+    work = np.maximum(1, np.ceil(jobs.durations / slot - 1e-9)).astype(np.int64)
+    return SlotChunk(when, place[jobs.types].astype(np.int32), work)
+
+
+def _report(request: Request, scene: QueueScene | SlottedScene) -> Report:
+    if request.store is not None:
+        raise InputError("--store: expected a loss system; keep queues by `packproof experiment`")
+    if scene.intensity is not None and scene.intensity >= 1:
+        print(
+            f"{request.instance}: unstable under every policy: the traffic intensity is {scene.intensity:.6g}, "
+            "at least 1; the queue grows without bound",
+            file=sys.stderr,
+        )
+    result = simulate_waiting(
+        request.policy,
+        scene,
+        replications=request.replications,
+        seed=request.seed,
+        workers=-1 if request.replications > 1 else 1,
+        engine=request.engine,
+        progress=request.say,
+    )
+    answer = {**result.answer(), "reward": _reward(result, read_instance(request.instance))}
+    if request.log:
+        answer["log"] = _log(result, scene)
+    return Report(answer, lambda: lines(answer), lambda path: picture([result], path))
+
+
+def _reward(result: QueueResult, instance: Instance) -> dict[str, Any]:
+    """Time average of sum u_j Y_j / L with its interval."""
+    import numpy as np
+
+    from fluid.simulate.replications import as_json
+
+    u = np.array([float(x) for x in instance.rewards]) / result.scene.servers
+    return as_json(result.interval(lambda run: run.jobs @ u))
+
+
+def _log(result: QueueResult, scene: QueueScene | SlottedScene) -> list[dict[str, Any]]:
+    """Return the event log of the first run: time, what happened, to which type, on which server (from 1)."""
+    measures = result.runs[0].measures
+    rows = []
+    for at, kind, what, server in measures.log[: int(measures.logged[0])].tolist():
+        name = KINDS[int(kind)]
+        row: dict[str, Any] = {"time": at, "event": name}
+        if name == "ring":
+            row["clock"] = int(what)
+        else:
+            row["type"] = scene.names[scene.group[int(what)] if isinstance(scene, SlottedScene) else int(what)]
+        if server >= 0:
+            row["server"] = int(server) + 1
+        rows.append(row)
+    return rows
+
+
+def lines(answer: dict[str, Any]) -> list[str]:
+    """Return a report as lines of text."""
+
+    def shown(number: dict[str, Any], key: str = "mean") -> str:
+        if number[key] is None:
+            return "-"
+        low, high = number["ci95"]
+        return f"{number[key]:.5g}" + ("" if low is None else f"  [{low:.5g}, {high:.5g}]")
+
+    speed, queue, intensity = answer["events_per_second"], answer["queue"], answer["traffic_intensity"]
+    delay = queue["delay"]
+    made = [
+        f"{answer['policy']} on {answer['servers']:,} servers, time {answer['warmup']:g} to {answer['until']:g}, "
+        f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
+        f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+        *([] if intensity is None else [f"traffic intensity {intensity:.6g}"]),
+        f"jobs waiting {shown(queue)}",
+        f"growth per unit time {shown(queue['growth'], 'per_time')}" + _verdict(queue["growth"]),
+        f"delay {shown(delay)}"
+        + ("" if delay["p95"] is None else f"   95 %: {delay['p95']:.5g}   99 %: {delay['p99']:.5g}"),
+        "",
+        f"{'type':16} {'in service':>12} {'waiting':>12} {'started':>9}",
+    ]
+    for name, jobs in answer["jobs"].items():
+        share = answer["started"][name]["mean"]
+        made.append(
+            f"{name:16} {jobs:12,.2f} {queue['by_type'][name]:12,.2f} {'-' if share is None else f'{share:9.4f}'}"
+        )
+    made.append("")
+    made += [f"{name} in use {shown(share)}" for name, share in answer["utilisation"].items()]
+    if not answer["warmup_check"]["enough"]:
+        made.append("the queue still drifts after the warm-up: it is short, or the system is unstable")
+    for row in answer.get("log", []):
+        where = f" server {row['server']}" if "server" in row else ""
+        made.append(f"{row['time']:12.6f}  {row['event']:10} {row.get('type', row.get('clock', ''))}{where}")
+    return made
+
+
+def _verdict(growth: dict[str, Any]) -> str:
+    low, _ = growth["ci95"]
+    return "   (it grows)" if low is not None and low > 0 else ""
+
+
+def draw_queues(axes: Axes, results: Sequence[QueueResult]) -> None:
+    """Draw the queue over time, with 95 % bands over replications."""
+    from bounds.pictures import PALETTE
+
+    for colour, result in zip(PALETTE, results, strict=False):
+        at, mean, low, high = result.curve()
+        axes.plot(at, mean, color=colour, linewidth=1.5, label=result.policy)
+        if len(result.runs) > 1:
+            axes.fill_between(at, low.clip(min=0), high, color=colour, alpha=0.25, linewidth=0)
+    scene: Scene = results[0].scene
+    if scene.warmup > 0:
+        axes.axvspan(0, scene.warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
+    axes.set(xlabel="time", ylabel="jobs waiting", xlim=(0, scene.until), ylim=(0, None))
+    axes.locator_params(axis="x", nbins=6)
+    axes.legend(loc="upper left", frameon=False)
+
+
+def picture(results: Sequence[QueueResult], path: Path) -> None:
+    """Draw the queue over time."""
+    from bounds.pictures import figure, save
+
+    made, axes = figure(9, 4.5)
+    draw_queues(axes, results)
+    scene = results[0].scene
+    known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}"
+    many = "server" if scene.servers == 1 else "servers"
+    axes.set_title(f"{scene.servers:,} {many}, {len(results[0].runs)} replications{known}")
+    save(made, path)

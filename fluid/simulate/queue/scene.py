@@ -1,0 +1,117 @@
+"""A scene for queues in continuous time: an instance, servers, laws of arrivals and service, a horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.policy import Policy, Setting
+from fluid.simulate.arrivals import ArrivalLaw, JobList, stream_of
+from fluid.simulate.laws import Law
+from fluid.simulate.queue.driver import Run, simulate_queue
+from fluid.simulate.streams import Stream
+from theory.errors import InputError
+from theory.instance import Additive, Instance
+from theory.servers import apportion
+
+
+@dataclass(frozen=True)
+class QueueScene:
+    """What is simulated, whatever the policy.
+
+    Attributes
+    ----------
+    instance : Instance
+    servers : int
+        L.
+    until, warmup : float
+        Averages are over [warmup, until].
+    arrivals : ArrivalLaw
+        L workload_j service_rate_j jobs of type j per unit time.
+    service : Law
+        With mean 1 / service_rate_j.
+    jobs : JobList, optional
+        Jobs with arrival times and durations, instead of both laws.
+    options : mapping
+        For the policy.
+    bins, log : int
+        Equal spans of [warmup, until] that are told apart; rows of the event log.
+    stream : callable, optional
+        Instead of all laws: makes the stream of jobs from a generator, such as requests for vectors of jobs
+        (`fluid.simulate.streams.batches`).
+    """
+
+    instance: Instance
+    servers: int
+    until: float
+    warmup: float
+    arrivals: ArrivalLaw = ArrivalLaw()
+    service: Law = Law()
+    jobs: JobList | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    bins: int = 200
+    log: int = 0
+    stream: Callable[[np.random.Generator], Stream] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a warm-up that is none."""
+        if not 0 <= self.warmup < self.until:
+            raise InputError(f"--warmup: expected 0 or more and less than --until {self.until:g}, got {self.warmup!r}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the types."""
+        return self.instance.names
+
+    @cached_property
+    def intensity(self) -> float | None:
+        """Traffic intensity of the workload; None for a list or a stream of jobs."""
+        if self.jobs is not None or self.stream is not None:
+            return None
+        from theory.region import traffic_intensity
+
+        return float(traffic_intensity(self.instance))
+
+    def run(
+        self, policy: Policy, seed: np.random.SeedSequence, say: Callable[[float], None] | None = None, **how: Any
+    ) -> Run:
+        """Run once; the jobs and what the policy draws come from two streams spawned from the seed.
+
+        Raises
+        ------
+        InputError
+            If the policy is none for queues in continuous time.
+        """
+        if policy.model != "queue":
+            raise InputError(f"--policy: {policy.name} is no policy of queues in continuous time")
+        world, choices = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(2)
+        types = self.instance.types
+        rates = np.array([float(self.servers * t.workload * t.service_rate) for t in types])
+        services = np.array([float(t.service_rate) for t in types])
+        generator = np.random.default_rng(world)
+        if self.stream is not None:
+            stream = self.stream(generator)
+        else:
+            stream = stream_of(self.arrivals, self.service, rates, services, generator, self.jobs)
+        state = policy.prepare(Setting(self.instance, self.servers, self.options))
+        return simulate_queue(
+            policy, state, stream, self.until, self.warmup, choices, bins=self.bins, log=self.log, say=say, **how
+        )
+
+    def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
+        """Share of each resource in use by bin; nothing where a pool lists configurations."""
+        counts = apportion(self.servers, [pool.share for pool in self.instance.pools])
+        spaces = [pool.space for pool in self.instance.pools]
+        listed = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
+        if len(listed) < len(spaces):
+            return {}
+        shares = {}
+        for r, name in enumerate(listed[0][1].resources):
+            total = sum(n * space.capacity[r] for n, space in listed)
+            shares[name] = run.jobs @ (np.array([row[r] for row in listed[0][1].demands], float) / total)
+        return shares

@@ -1,0 +1,151 @@
+"""A scene for slotted queues: a law of sizes or the types of an instance, servers, arrivals, service, a horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.policies.slotted.state import SlottedSetting
+from fluid.policy import Policy
+from fluid.simulate.queue.driver import Run
+from fluid.simulate.slotted.driver import simulate_slots
+from fluid.simulate.slotted.streams import SizeLaw, SlotChunk, SlotStream, bernoulli_slots, listed_slots, poisson_slots
+from theory.errors import InputError
+from theory.instance import Additive, Instance
+
+
+@dataclass(frozen=True)
+class SlottedScene:
+    """What is simulated, whatever the policy.
+
+    Attributes
+    ----------
+    law : SizeLaw
+    servers : int
+    until, warmup : int
+        Slots.
+    rate : float
+        Mean number of jobs that come in a slot, to the whole cluster.
+    service : float or tuple of float
+        Probability that a job in service ends in a slot: of all classes, or of each size of the law.
+    fixed : bool
+        Service of exactly the mean number of slots.
+    bernoulli : bool
+        At most one job comes in a slot, with probability `rate`; otherwise a Poisson number.
+    jobs : SlotChunk, optional
+        The jobs themselves, instead of laws.
+    intensity : float, optional
+        Traffic intensity, where the caller knows it.
+    names : tuple of str
+    group : tuple of int
+        Of each size the name it is measured under; empty for all under one.
+    options : mapping
+        For the policy.
+    bins, log : int
+    """
+
+    law: SizeLaw
+    servers: int
+    until: int
+    warmup: int
+    rate: float = 0.0
+    service: float | tuple[float, ...] = 1.0
+    fixed: bool = False
+    bernoulli: bool = False
+    jobs: SlotChunk | None = None
+    intensity: float | None = None
+    names: tuple[str, ...] = ("jobs",)
+    group: tuple[int, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    bins: int = 200
+    log: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no horizon, rate or probability."""
+        if not 0 <= self.warmup < self.until:
+            raise InputError(f"--warmup: expected 0 or more and less than --until {self.until}, got {self.warmup!r}")
+        services = self.service if isinstance(self.service, tuple) else (self.service,)
+        if not all(0 < mu <= 1 for mu in services):
+            raise InputError(f"service_rate: expected more than 0 and at most 1 a slot, got {min(services)}")
+        if self.rate < 0 or (self.bernoulli and self.rate > 1):
+            raise InputError(f"rate: expected a rate of at least 0 (at most 1 where one job comes), got {self.rate}")
+
+    def stream(self, generator: np.random.Generator) -> SlotStream:
+        """Return the stream of jobs."""
+        if self.jobs is not None:
+            return listed_slots(self.jobs.slot, self.jobs.job_class, self.jobs.work)
+        draw = bernoulli_slots if self.bernoulli else poisson_slots
+        return draw(self.rate, self.law, self.service, generator, fixed=self.fixed)
+
+    def run(
+        self, policy: Policy, seed: np.random.SeedSequence, say: Callable[[float], None] | None = None, **how: Any
+    ) -> Run:
+        """Run once; the jobs and what the policy draws come from two streams spawned from the seed.
+
+        Raises
+        ------
+        InputError
+            If the policy is none for slotted queues.
+        """
+        if policy.model != "slotted":
+            raise InputError(f"--policy: {policy.name} is no policy of slotted queues")
+        world, choices = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(2)
+        state = policy.prepare(SlottedSetting(self.law.sizes, self.law.capacity, self.servers, self.options))
+        group = np.array(self.group, np.int32) if self.group else None
+        return simulate_slots(
+            policy, state, self.stream(np.random.default_rng(world)), self.until, self.warmup, choices,
+            group=group, bins=self.bins, log=self.log, say=say, **how,
+        )  # fmt: skip
+
+    def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
+        """Share of the servers in use by bin."""
+        busy = run.measures.busy.sum(axis=1) / run.spans
+        return {"size": busy / (self.servers * self.law.capacity)}
+
+
+def slotted_scene(
+    instance: Instance, servers: int, until: int, warmup: int, *, intensity: float | None = None, **how: Any
+) -> SlottedScene:
+    """Make a scene of the types of an instance: sizes, rates and service are theirs, a unit of time is a slot.
+
+    Parameters
+    ----------
+    instance : Instance
+        One pool with one resource; ``servers * workload_j * service_rate_j`` jobs of type j come in a slot on average,
+        and ``service_rate_j`` is the probability that one in service ends.
+    servers, until, warmup
+    intensity : float, optional
+    how
+        Other fields of `SlottedScene`.
+
+    Raises
+    ------
+    InputError
+        Several pools or resources, configurations instead of capacities.
+    """
+    spaces = [pool.space for pool in instance.pools]
+    if len(spaces) > 1 or not isinstance(spaces[0], Additive) or len(spaces[0].capacity) > 1:
+        raise InputError("slotted policies: expected one kind of server with one resource")
+    size = [row[0] for row in spaces[0].demands]
+    order = sorted(range(len(size)), key=lambda j: size[j])
+    types = [instance.types[j] for j in order]
+    rates = np.array([float(servers * t.workload * t.service_rate) for t in types])
+    total = float(rates.sum())
+    weights = rates / total if total else np.full(len(rates), 1 / len(rates))
+    law = SizeLaw(np.array([size[j] for j in order], np.int64), spaces[0].capacity[0], weights)
+    return SlottedScene(
+        law,
+        servers,
+        until,
+        warmup,
+        rate=total,
+        service=tuple(float(t.service_rate) for t in types),
+        intensity=intensity,
+        names=instance.names,
+        group=tuple(order),
+        **how,
+    )

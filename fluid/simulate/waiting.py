@@ -1,0 +1,243 @@
+"""Replications of queues, in continuous time or in slots, and what they say: queue, growth, delay, utilisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.policies import policy as policy_by_name
+from fluid.simulate.queue.driver import Run
+from fluid.simulate.replications import BATCHES, as_json, seed_of
+from fluid.simulate.sketch import RELATIVE_ERROR, quantile
+from fluid.statistics import Interval, WarmUp, band, batch_means, growth, mean_interval, ratio_interval, warm_up
+
+
+class Scene(Protocol):
+    """What is simulated whatever the policy: a scenario in continuous time, or one in slots."""
+
+    @property
+    def servers(self) -> int:
+        """Number of servers."""
+
+    @property
+    def until(self) -> float:
+        """The horizon."""
+
+    @property
+    def warmup(self) -> float:
+        """The time from which averages are taken."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of what is measured apart: types of jobs."""
+
+    @property
+    def intensity(self) -> float | None:
+        """Traffic intensity; None where nothing is known of it (a trace)."""
+
+    def run(self, policy: Any, seed: np.random.SeedSequence, say: Callable[[float], None] | None) -> Run:
+        """Run once."""
+
+    def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
+        """Share of each resource in use, by bin."""
+
+
+@dataclass(frozen=True)
+class QueueResult:
+    """Replications of one policy on one scene.
+
+    Intervals are over replications; over batch means where there is only one.
+
+    Attributes
+    ----------
+    policy : str
+    scene : Scene
+    runs : tuple of Run
+    """
+
+    policy: str
+    scene: Scene
+    runs: tuple[Run, ...]
+
+    def interval(self, values: Callable[[Run], NDArray[np.float64]], level: float = 0.95) -> Interval:
+        """Time average over [W, T] of a quantity given by bins."""
+        kept = [values(run)[run.first :] for run in self.runs]
+        if len(kept) == 1:
+            return batch_means(kept[0], level, BATCHES)
+        spans = [run.spans[run.first :] for run in self.runs]
+        return mean_interval([np.average(v, weights=w) for v, w in zip(kept, spans, strict=True)], level)
+
+    def queue(self, level: float = 0.95) -> Interval:
+        """Mean number of jobs that wait, in the whole cluster, over [W, T]."""
+        return self.interval(lambda run: run.queue, level)
+
+    def waiting(self, j: int, level: float = 0.95) -> Interval:
+        """Mean number of jobs of a type that wait."""
+        return self.interval(lambda run: run.waiting[:, j], level)
+
+    def jobs(self, j: int, level: float = 0.95) -> Interval:
+        """Mean number of jobs of a type in service."""
+        return self.interval(lambda run: run.jobs[:, j], level)
+
+    def started(self, j: int, level: float = 0.95) -> Interval:
+        """Jobs of a type that started over those that came, in [W, T]."""
+        pairs = [(run.measures.starts[run.first :, j], run.measures.arrivals[run.first :, j]) for run in self.runs]
+        if len(pairs) == 1:
+            cut = len(pairs[0][0]) // BATCHES * BATCHES
+            pairs = list(zip(*(a[-cut:].reshape(BATCHES, -1) for a in pairs[0]), strict=True))
+        return ratio_interval([a.sum() for a, _ in pairs], [b.sum() for _, b in pairs], level)
+
+    def growth(self, level: float = 0.95) -> Interval:
+        """Growth of the queue per unit time over [W, T]: the slopes of lines, one a replication."""
+        bins = self._bins
+        first = self.runs[0].first
+        edges = self.runs[0].measures.edges
+        times = (edges[first + 1 : bins + 1] + edges[first:bins]) / 2
+        return growth([run.queue[first:bins] for run in self.runs], times, level)
+
+    def utilisation(self, level: float = 0.95) -> dict[str, Interval]:
+        """Share of each resource in use."""
+        names = self.scene.utilisation(self.runs[0])
+        return {name: self.interval(lambda run, name=name: self.scene.utilisation(run)[name], level) for name in names}  # type: ignore[misc]
+
+    def delay(self, level: float = 0.95) -> Interval:
+        """Mean waiting time of the jobs that start in [W, T]."""
+        pairs = [
+            (run.measures.delay[run.first :].sum(axis=1), run.measures.starts[run.first :].sum(axis=1))
+            for run in self.runs
+        ]
+        if len(pairs) == 1:
+            cut = len(pairs[0][0]) // BATCHES * BATCHES
+            pairs = list(zip(*(a[-cut:].reshape(BATCHES, -1) for a in pairs[0]), strict=True))
+        return ratio_interval([a.sum() for a, _ in pairs], [b.sum() for _, b in pairs], level)
+
+    def quantile(self, q: float) -> float:
+        """Quantile of the waiting times of all jobs that start in [W, T] of any run, within `RELATIVE_ERROR`."""
+        return quantile(np.sum([run.measures.sketch for run in self.runs], axis=0), q)
+
+    @cached_property
+    def warm_up(self) -> WarmUp:
+        """Whether the warm-up is long enough, by the mean curve of the queue."""
+        return warm_up(self.curve()[1], self.runs[0].first)
+
+    @property
+    def _bins(self) -> int:
+        return min(len(run.spans) for run in self.runs)
+
+    def curve(self) -> tuple[NDArray[np.float64], ...]:
+        """Return the middle of each bin, and the mean queue there with its pointwise 95 % band."""
+        edges = self.runs[0].measures.edges[: self._bins + 1]
+        return (edges[1:] + edges[:-1]) / 2, *band([run.queue[: self._bins] for run in self.runs])
+
+    def answer(self) -> dict[str, Any]:
+        """Return the summary as the document of ``packproof simulate --json``."""
+        names = self.scene.names
+        seconds = sum(run.seconds for run in self.runs)
+        events = sum(run.events for run in self.runs)
+        jobs = [self.jobs(j) for j in range(len(names))]
+        started = [self.started(j) for j in range(len(names))]
+        rate = self.growth()
+        delay = self.delay()
+        made: dict[str, Any] = {
+            "policy": self.policy,
+            "servers": self.scene.servers,
+            "until": min(float(run.measures.edges[-1]) for run in self.runs),
+            "warmup": self.scene.warmup,
+            "replications": len(self.runs),
+            "interrupted": any(run.interrupted for run in self.runs),
+            "events": events,
+            "events_per_second": events / seconds if seconds > 0 else None,
+            "traffic_intensity": self.scene.intensity,
+            "jobs": {name: number.mean for name, number in zip(names, jobs, strict=True)},
+            "jobs_ci95": {name: as_json(number)["ci95"] for name, number in zip(names, jobs, strict=True)},
+            "acceptance": dict.fromkeys(names, 1.0),
+            "started": {name: as_json(share) for name, share in zip(names, started, strict=True)},
+            "queue": {
+                **as_json(self.queue()),
+                "growth": {"per_time": as_json(rate)["mean"], "ci95": as_json(rate)["ci95"]},
+                "delay": {
+                    **as_json(delay),
+                    "p95": _number(self.quantile(0.95)),
+                    "p99": _number(self.quantile(0.99)),
+                    "relative_error": RELATIVE_ERROR,
+                },
+                "by_type": {name: self.waiting(j).mean for j, name in enumerate(names)},
+            },
+            "utilisation": {name: as_json(share) for name, share in self.utilisation().items()},
+            "warmup_check": {
+                "enough": self.warm_up.enough,
+                "suggested": float(self.runs[0].measures.edges[min(self.warm_up.suggested, self._bins)]),
+            },
+        }
+        return made
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def simulate_waiting(
+    policy: str,
+    scene: Scene,
+    *,
+    replications: int = 1,
+    seed: int = 0,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Callable[[str], None] | None = None,
+) -> QueueResult:
+    """Simulate replications of a queue.
+
+    Parameters
+    ----------
+    policy : str
+        A name, or ``FILE.py:NAME``.
+    scene : Scene
+        `fluid.simulate.queue.scene.QueueScene` or `fluid.simulate.slotted.scene.SlottedScene`.
+    replications, seed, workers, engine, progress
+        As for `fluid.simulate.replications.simulate_loss`. Two policies with equal seeds see the same jobs.
+
+    Returns
+    -------
+    QueueResult
+        After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
+    """
+    from fluid.parallel import run_all
+
+    def say(time: float) -> None:
+        if progress is not None:
+            progress(f"{policy}: time {time:.4g} of {scene.until:.4g}")
+
+    done: dict[int, Run] = {}
+    try:
+        if replications == 1 or (workers == 1 and engine == "local"):
+            for r in range(replications):
+                done[r] = scene.run(policy_by_name(policy), seed_of(seed, r), say)
+                if done[r].interrupted:
+                    if r > 0:
+                        del done[r]
+                    break
+        else:
+            tasks = [(policy, scene, seed_of(seed, r)) for r in range(replications)]
+            for r, run in run_all(_one, tasks, workers=workers, engine=engine):
+                done[r] = run
+                if progress is not None:
+                    progress(f"{policy}: {len(done)} of {replications} replications")
+    except KeyboardInterrupt:
+        if not done:
+            raise
+    return QueueResult(policy, scene, tuple(done[r] for r in sorted(done)))
+
+
+def _one(policy: str, scene: Scene, seed: np.random.SeedSequence) -> Run:
+    return scene.run(policy_by_name(policy), seed, None)
+
+
+def ranked(results: Sequence[QueueResult]) -> list[QueueResult]:
+    """Return results by increasing queue."""
+    return sorted(results, key=lambda result: result.queue().mean)

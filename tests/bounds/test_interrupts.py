@@ -1,0 +1,63 @@
+"""Ctrl-C: one that is raised, and one that a compiler swallowed, both end a long search with the best so far."""
+
+from __future__ import annotations
+
+import pytest
+
+from bounds.adversary.budget import INTERRUPTED, Budget
+from bounds.adversary.search import worst_instance
+from bounds.claims.families import four_types
+from theory.errors import InputError, TooLargeError
+from theory.instance import additive, explicit, pooled
+from theory.knapsack import max_reward
+
+
+def test_a_swallowed_interrupt_is_noticed() -> None:
+    calls = 0
+
+    def swallow(text: str) -> None:
+        nonlocal calls
+        del text
+        calls += 1
+        INTERRUPTED.set()  # as if the exception had been lost in a callback
+
+    worst = worst_instance(four_types(), "all", starts=1000, budget=Budget(report=swallow))
+    assert calls == 1
+    assert not worst.complete
+    assert not INTERRUPTED.is_set()
+
+
+def test_huge_units_are_refused_in_time() -> None:
+    space = additive([10**12, 2 * 10**12], [[3, 4], [4, 7]]).pools[0].space
+    with pytest.raises(TooLargeError, match="use coarser units"):
+        max_reward(space, additive([1], [[1], [1]], rewards=[3, 5]).rewards)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: additive([12], [[5], [7]], rewards=[1, -1]), "rewards: expected numbers of at least 0"),
+        (lambda: additive([12], [[5], [7]], rewards=[1, 0]), "rewards: expected numbers greater than 0"),
+        (lambda: additive([12], [[5]], rewards=[1, 2]), "rewards: expected 1 numbers"),
+        (lambda: additive([12], [[5], [7]], rewards=[1]), "rewards: expected 2 numbers"),
+        (lambda: additive([12], [[5], [7]], workload=[1, -1]), "workload: expected numbers of at least 0"),
+        (lambda: additive([12], [[5]], rewards=["1/0"]), "rewards: expected numbers such as"),
+        (lambda: additive([12], [[5], [70]]), "type 2 fits no server"),
+        (lambda: additive([12], [[5], [0]]), "type 2 demands nothing"),
+        (lambda: additive([12], [[-5]]), "demands: expected rows of 1 whole numbers of at least 0"),
+        (lambda: additive([12], [[5, 1]]), "demands: expected rows of 1"),
+        (lambda: additive([12, 9], [[5]]), "demands: expected rows of 2"),
+        (lambda: additive([12], [[5.5]]), "demands: expected whole numbers"),  # type: ignore[list-item]
+        (lambda: explicit([[1, -1]]), "configurations: expected rows of 2 whole numbers"),
+        (lambda: explicit([[1, 0]]), "type 2 is in none"),
+        (lambda: pooled([(0, [3])], [[1]]), "shares: expected numbers greater than 0"),
+        (lambda: additive([12], []), "at least one pool and one type"),
+    ],
+)
+def test_constructors_refuse_what_files_refuse(make, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        make()
+
+
+def test_a_float_means_its_decimal_text() -> None:
+    assert str(additive([1], [[1]], rewards=[0.1]).rewards[0]) == "1/10"

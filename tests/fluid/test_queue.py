@@ -1,0 +1,204 @@
+"""Queues in continuous time: the same path as the literal policies, in both speeds, with every conservation law."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from fluid.experiment import read_grid
+from fluid.experiment.cells import run_cell
+from fluid.policies import policy
+from fluid.policy import Setting
+from fluid.simulate.laws import Law
+from fluid.simulate.queue.driver import Run, conserve, simulate_queue
+from fluid.simulate.queue.measures import START
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.replications import seed_of
+from fluid.simulate.streams import Chunk, batches, listed, poisson, renewal
+from tests.fluid.literal_queue import Literal
+from theory.errors import InputError
+from theory.instance import Additive, Instance, additive, pooled
+
+POLICIES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
+
+
+def jobs_of(rates: list[float], services: list[float], seed: int, count: int = 150) -> Chunk:
+    chunk = next(poisson(rates, services, Law(), np.random.default_rng(seed)))
+    return Chunk(chunk.time[:count], chunk.type[:count], chunk.work[:count])
+
+
+def starts(run: Run) -> list[tuple[float, int, int]]:
+    rows = run.measures.log[: run.measures.logged[0]]
+    return [(float(t), int(j), int(s)) for t, kind, j, s in rows if kind == START]
+
+
+def literal_starts(
+    name: str, setting: Setting, jobs: Chunk, until: float, options: dict[str, Any], seed: int
+) -> list[tuple[float, int, int]]:
+    spaces = [pool.space for pool in setting.instance.pools]
+    assert all(isinstance(space, Additive) for space in spaces)
+    servers = [(spaces[p].capacity, spaces[p].demands) for p in setting.pool]
+    services = [float(t.service_rate) for t in setting.instance.types]
+    model = Literal(name, servers, services, options, np.random.Generator(np.random.PCG64(seed)))
+    model.run(list(zip(jobs.time.tolist(), jobs.type.tolist(), jobs.work.tolist(), strict=True)), until)
+    return model.starts
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> tuple[Instance, int]:
+    resources, types = draw(st.integers(1, 2)), draw(st.integers(1, 3))
+    pools = draw(st.integers(1, 2))
+    capacities = [[draw(st.integers(3, 8)) for _ in range(resources)] for _ in range(pools)]
+    most = [min(c[r] for c in capacities) for r in range(resources)]
+    demands = [[draw(st.integers(0 if r else 1, most[r])) for r in range(resources)] for _ in range(types)]
+    shares = [Fraction(draw(st.integers(1, 3))) for _ in range(pools)]
+    return pooled(list(zip(shares, capacities, strict=True)), demands), draw(st.integers(pools, 5))
+
+
+@settings(max_examples=30, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(systems(), st.sampled_from(POLICIES), st.integers(0, 2**16), st.floats(0.3, 1.5), st.data())
+def test_the_literal_policies_take_the_same_path(
+    system: tuple[Instance, int], name: str, seed: int, load: float, data: st.DataObject
+) -> None:
+    instance, servers = system
+    options: dict[str, Any] = {}
+    if name == "nonpreemptive":
+        options = data.draw(
+            st.fixed_dictionaries(
+                {
+                    "beta": st.sampled_from([0.5, 0.9]),
+                    "p": st.sampled_from([1.0, -0.05, 0.3]),
+                    "z": st.sampled_from([0.005, 0.2]),
+                    "cut": st.sampled_from([0.1, 0.5, 2.0]),
+                    "fall": st.sampled_from([0.0, 1.0]),
+                    "early": st.booleans(),
+                    "start": st.sampled_from(["as-needed", "at-once"]),
+                }
+            )
+        )
+    if name != "randomized-sampling":
+        options["oracle"] = data.draw(st.sampled_from(["exact", "single", "greedy"]))
+    setting = Setting(instance, servers, options)
+    rates = [load * servers] * len(instance.types)
+    jobs = jobs_of(rates, [1.0] * len(rates), seed)
+    until = float(jobs.time[-1]) + 3.0
+    state = policy(name).prepare(setting)
+    run = simulate_queue(
+        policy(name), state, listed(jobs.time, jobs.type, jobs.work), until, 0.0, seed,
+        log=200_000, compiled=False, observe=conserve,
+    )  # fmt: skip
+    assert starts(run) == literal_starts(name, setting, jobs, until, options, seed)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("law", ["poisson", "log-normal", "batch"])
+def test_compiled_and_plain_take_the_same_path(name: str, law: str) -> None:
+    instance = pooled([(1, (6, 4)), (1, (9, 9))], [[2, 1], [3, 3], [1, 0]])
+    rates, services = [2.0, 1.0, 4.0], [1.0, 0.5, 2.0]
+    service = Law("hyper-exponential", 4.0)
+
+    def stream() -> Any:
+        generator = np.random.default_rng(5)
+        if law == "poisson":
+            return poisson(rates, services, service, generator)
+        if law == "batch":
+            return batches(1.5, [[1, 0, 2], [0, 2, 0], [0, 0, 0]], [0.5, 0.3, 0.2], services, service, generator)
+        return renewal(rates, services, Law("log-normal", 2.0), service, generator)
+
+    state = policy(name).prepare(Setting(instance, 4))
+    runs = [
+        simulate_queue(policy(name), state, stream(), 60.0, 10.0, 3, log=50_000, compiled=True),
+        simulate_queue(policy(name), state, stream(), 60.0, 10.0, 3, log=50_000, compiled=False, observe=conserve),
+    ]
+    for field, fast, slow in zip(runs[0].measures._fields, *(r.measures for r in runs), strict=True):
+        assert (fast == slow).all(), field
+    for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
+        assert (fast == slow).all(), field
+    assert runs[0].measures.events[0] > 300
+
+
+def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
+    instance = additive([1], [[1]])
+    chunk = Chunk(np.array([1.0, 2.0]), np.zeros(2, np.int32), np.array([4.0, 4.0]))
+    state = policy("nonpreemptive").prepare(Setting(instance, 1))
+    run = simulate_queue(
+        policy("nonpreemptive"),
+        state,
+        listed(chunk.time, chunk.type, chunk.work),
+        10.0,
+        0.0,
+        1,
+        bins=10,
+        compiled=False,
+    )
+    assert run.measures.waiting[:, 0].tolist() == [0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert run.measures.jobs[:, 0].tolist() == [0] + [1] * 8 + [0]
+    assert run.measures.delay.sum() == 3.0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "complaint"),
+    [
+        ("nonpreemptive", {"beta": 2}, "simulation.beta: expected a number from 0 to 1"),
+        ("nonpreemptive", {"oracle": "best"}, "oracle: expected one of exact, single, greedy"),
+        ("nonpreemptive", {"bta": 1}, "simulation.bta: unknown option"),
+        ("max-weight-local", {"early": True}, "simulation.early: unknown option"),
+        ("randomized-sampling", {"sampling": -1}, "simulation.sampling: expected a number of at least 0"),
+    ],
+)
+def test_bad_options(name: str, options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint.replace(".", r"\.")):
+        policy(name).prepare(Setting(additive([3], [[1]]), 2, options))
+
+
+def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.CaptureFixture[str]) -> None:
+    ours = policy("max-weight-local")
+
+    def place(state: Any, job_type: int, draws: Any) -> int:
+        return int(str(ours.place(state, job_type, draws)))  # a text that numba does not read
+
+    instance = additive([6], [[4], [1]], workload=["1/4", "1"])
+    scene = QueueScene(instance, 1, 30.0, 0.0)
+    odd = scene.run(replace(ours, name="odd", place=place), seed_of(1, 0))
+    assert "odd: runs as Python" in capsys.readouterr().err
+    assert odd.mean_queue == scene.run(ours, seed_of(1, 0)).mean_queue
+
+
+def test_cells_of_experiments(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(
+        "[server]\ncapacity = { cpu = 6 }\n[[type]]\nname = 'a'\ndemand = { cpu = 4 }\nreward = 1\nworkload = 0.3\n"
+        "[[type]]\nname = 'b'\ndemand = { cpu = 1 }\nreward = 1\nworkload = 1\n"
+    )
+    (tmp_path / "grid.toml").write_text(
+        "instance = 'two.toml'\nuntil = 200\nreplications = 2\n[vary]\n"
+        "policy = ['nonpreemptive', 'bf-js']\nservers = [1, 2]\n"
+    )
+    for cell in read_grid(tmp_path / "grid.toml").cells:
+        found, _ = run_cell(cell)
+        assert found == run_cell(cell)[0]
+        assert {"queue", "queue.a", "jobs.b", "delay", "delay.p99", "growth", "drift", "events"} <= found.keys()
+        assert found["queue"] == pytest.approx(found["queue.a"] + found["queue.b"])
+
+
+def test_an_interrupted_run_keeps_what_it_has() -> None:
+    scene = QueueScene(additive([1], [[1]], workload=["4/5"]), 10, 40_000.0, 500.0)
+
+    def interrupt(time: float) -> None:
+        if time > 1000:
+            raise KeyboardInterrupt
+
+    part = scene.run(policy("nonpreemptive"), seed_of(1, 0), interrupt)
+    whole = scene.run(policy("nonpreemptive"), seed_of(1, 0))
+    kept = len(part.spans)
+    assert part.interrupted
+    assert part.first < kept < len(whole.spans)
+    assert (part.queue == whole.queue[:kept]).all()
+    with pytest.raises(KeyboardInterrupt):  # nothing past the warm-up
+        replace(scene, warmup=39_000.0).run(policy("nonpreemptive"), seed_of(1, 0), interrupt)

@@ -1,0 +1,176 @@
+"""Slotted queues: the same path as the literal policies, in both speeds; the search structures; laws of sizes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from fluid.policies import policy
+from fluid.policies.bitset import empty_sets, greatest_upto, insert, least_from
+from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
+from fluid.policies.slotted.state import SlottedSetting
+from fluid.policies.slotted.trees import (
+    NOTHING,
+    add_node,
+    first_at_least,
+    greatest_in,
+    least_node,
+    new_treap,
+    new_tree,
+    remove_node,
+    set_leaf,
+)
+from fluid.simulate.queue.measures import START
+from fluid.simulate.slotted.driver import conserve, simulate_slots
+from fluid.simulate.slotted.streams import SlotChunk, discrete, listed_slots, poisson_slots, uniform
+from tests.fluid.literal_slots import Job, Literal, reduced, virtual_queue
+from theory.errors import InputError
+
+POLICIES = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "max-weight", "fifo-ff")
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], int]:
+    capacity = draw(st.integers(4, 30))
+    sizes = sorted(draw(st.sets(st.integers(max(1, capacity // 8), capacity), min_size=1, max_size=4)))
+    return np.array(sizes), capacity
+
+
+@settings(max_examples=60, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(
+    systems(), st.integers(1, 4), st.sampled_from(POLICIES), st.integers(0, 2**16), st.floats(0.5, 1.4), st.booleans()
+)
+def test_the_literal_policies_take_the_same_path(
+    system: tuple[np.ndarray[Any, Any], int], servers: int, name: str, seed: int, load: float, fixed: bool
+) -> None:
+    sizes, capacity = system
+    generator = np.random.default_rng(seed)
+    mean = float(sizes.mean()) / capacity
+    law = discrete({Fraction(int(s), capacity): 1 for s in sizes})
+    chunk = next(poisson_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
+    count = int(np.searchsorted(chunk.slot, chunk.slot[min(120, len(chunk.slot) - 1)]))
+    slot, kind, work = chunk.slot[:count], chunk.job_class[:count], chunk.work[:count]
+    until = int(slot[-1]) + 30
+    options = {"partition": 3} if name == "vqs" and capacity % 8 == 0 and seed % 2 else {}
+    state = policy(name).prepare(SlottedSetting(sizes, capacity, servers, options))
+    run = simulate_slots(
+        policy(name), state, listed_slots(slot, kind, work), until, 0, 1, log=100_000, compiled=False, observe=conserve
+    )
+    rows = run.measures.log[: run.measures.logged[0]]
+    parts = [Fraction(int(s), capacity) for s in sizes]
+    levels = options.get("partition", depth(sizes, capacity))
+    literal = Literal(name, servers, parts, levels)
+    listed = zip(slot.tolist(), kind.tolist(), work.tolist(), strict=True)
+    literal.run([Job(t, i, c, parts[c], w) for i, (t, c, w) in enumerate(listed)], until)
+    assert [(int(t), int(c), int(s)) for t, what, c, s in rows if what == START] == literal.starts
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_compiled_and_plain_take_the_same_path(name: str) -> None:
+    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
+    state = policy(name).prepare(SlottedSetting(law.sizes, law.capacity, 5))
+    group = np.array([0, 0, 1, 1], np.int32)
+    runs = []
+    for how in ({"compiled": True}, {"compiled": False, "observe": conserve}):
+        stream = poisson_slots(0.7, law, 0.05, np.random.default_rng(4))
+        runs.append(simulate_slots(policy(name), state, stream, 800, 100, 3, group=group, log=50_000, **how))
+    for field, fast, slow in zip(runs[0].measures._fields, *(r.measures for r in runs), strict=True):
+        assert (fast == slow).all(), field
+    for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
+        assert (fast == slow).all(), field
+    assert runs[0].measures.events[0] > 500
+
+
+def test_room_for_many_jobs_is_made_on_the_way() -> None:
+    law = uniform(Fraction(1, 10), Fraction(9, 10), Fraction(1, 100))
+    generator = np.random.default_rng(2)
+    first = SlotChunk(np.zeros(40_000, np.int64), law.draw(generator, 40_000), generator.geometric(0.5, 40_000))
+    state = policy("bf-js").prepare(SlottedSetting(law.sizes, law.capacity, 50))
+    run = simulate_slots(policy("bf-js"), state, listed_slots(first.slot, first.job_class, first.work), 10**6, 0, 1)
+    assert run.measures.starts.sum() == run.measures.ends.sum() == 40_000
+    assert run.measures.now[0] < 10_000  # the last event; idle slots cost nothing
+
+
+def test_empty_slots_are_not_visited() -> None:
+    law = discrete({Fraction(1): 1})
+    stream = poisson_slots(1e-7, law, 0.5, np.random.default_rng(1))
+    state = policy("vqs").prepare(SlottedSetting(law.sizes, law.capacity, 1))
+    run = simulate_slots(policy("vqs"), state, stream, 10**11, 0, 1, compiled=True)
+    assert run.seconds < 5
+    assert abs(run.measures.arrivals.sum() - 10**4) < 6 * 100
+
+
+@given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 19), st.integers(0, 9)), max_size=40))
+def test_treap_and_tree_against_lists(number: int, changes: list[tuple[int, int]]) -> None:
+    treap, root = new_treap(number)
+    tree = new_tree(number)
+    held: dict[int, int] = {}
+    for place, key in changes:
+        node = place % number
+        if node in held:
+            remove_node(treap, root, node)
+            del held[node]
+        else:
+            add_node(treap, root, node, key)
+            held[node] = key
+        set_leaf(tree, node, held.get(node, NOTHING))
+        for least in range(11):
+            assert least_node(treap, root, least) == min(
+                ((k, n) for n, k in held.items() if k >= least), default=(0, -1)
+            )[1]  # fmt: skip
+            for begin in range(number):
+                wanted = next((i for i in range(begin, number) if held.get(i, NOTHING) >= least), -1)
+                assert first_at_least(tree, begin, least) == wanted
+    for low in range(number):
+        for high in range(low, number + 1):
+            most = max((held.get(i, NOTHING) for i in range(low, high)), default=NOTHING)
+            found = greatest_in(tree, low, high)
+            assert (found == -1) == (most == NOTHING)
+            assert found == -1 or (low <= found < high and held[found] == most)
+    again, other = new_treap(number)
+    for node in sorted(held, reverse=True):
+        add_node(again, other, node, held[node])
+    assert (again == treap).all()  # the shape tells nothing of the history
+    assert (other == root).all()
+
+
+@given(st.integers(1, 40_000), st.sets(st.integers(0, 39_999), max_size=30), st.lists(st.integers(0, 39_999)))
+def test_sets_find_neighbours(number: int, members: set[int], asked: list[int]) -> None:
+    words, levels = empty_sets(1, number)
+    inside = {m % number for m in members}
+    for m in inside:
+        insert(words, levels, 0, m)
+    for q in [*(x % number for x in asked), 0, number - 1]:
+        assert greatest_upto(words, levels, 0, q) == max((m for m in inside if m <= q), default=-1)
+        assert least_from(words, levels, 0, q) == min((m for m in inside if m >= q), default=-1)
+
+
+@given(st.integers(2, 60), st.integers(2, 6))
+def test_partition_and_reduced_configurations(capacity: int, levels: int) -> None:
+    sizes = np.arange(1, capacity + 1)
+    ours = virtual_queues(sizes, capacity, levels).tolist()
+    assert ours == [virtual_queue(Fraction(s, capacity), levels) for s in range(1, capacity + 1)]
+    assert depth(sizes, capacity) == min(j for j in range(2, 9) if Fraction(1, capacity) > Fraction(1, 2**j))
+    table = reduced_configurations(levels).tolist()
+    assert len(table) == 4 * levels - 4
+    assert [tuple(row) for row in table] == reduced(levels)
+    ends = [Fraction(1, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
+    assert all(one * Fraction(2, 3) + n * ends[q] <= 1 for one, q, n in table)  # feasible when rounded up
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match="sizes: expected whole numbers from 1"):
+        SlottedSetting(np.array([0, 3]), 5, 1)
+    with pytest.raises(InputError, match="expected at most 64 sizes"):
+        policy("max-weight").prepare(SlottedSetting(np.arange(1, 100), 1000, 1))
+    with pytest.raises(InputError, match="sizes: expected 0 < low"):
+        uniform(Fraction(1, 3), Fraction(2, 3))
+    with pytest.raises(InputError, match="sizes: expected sizes"):
+        discrete({Fraction(2): 1})
+    with pytest.raises(InputError, match=r"simulation\.partition"):
+        policy("vqs").prepare(SlottedSetting(np.array([1]), 5, 1, {"partition": 1}))

@@ -1,0 +1,270 @@
+"""The facets and vertices of a capacity region, exact, with the evidence that none is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.compiled import plain
+from theory.configurations import maximal
+from theory.errors import TooLargeError
+from theory.instance import Configuration, Instance
+from theory.region import hull
+from theory.region.proof import is_outer_boundary
+from theory.region.support import Support
+
+LIMIT = 200_000
+"""Most simplices of an outer boundary unless told otherwise."""
+
+ENUMERATED = 100_000
+"""Most maximal configurations of a pool that are listed; beyond, each hyperplane is priced by a knapsack."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A facet ``normal . x <= offset``; the entries of the normal are coprime integers."""
+
+    normal: tuple[int, ...]
+    offset: Fraction
+
+    def value(self, workload: Sequence[Fraction]) -> Fraction:
+        """Return normal . workload."""
+        return sum((a * x for a, x in zip(self.normal, workload, strict=True) if a), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Region:
+    """All facets and vertices of the capacity region of an average server.
+
+    Attributes
+    ----------
+    outer : tuple of Facet
+        Those not through the origin, in increasing order of the normal; their normals are at least 0.
+    configurations : tuple, length V, of tuple of Configuration, length P
+        The configuration of every pool that makes each vertex but the origin, one way only.
+    vertices : tuple of tuple of Fraction, shape (V, J)
+        The vertices but the origin: sums of share times configuration, in decreasing lexicographic order.
+    simplices : tuple of tuple of int, shape (S, J)
+        A triangulation of the outer facets, corners as increasing places in `vertices`: the evidence of completeness.
+    facet_of : tuple of int, length S
+        The outer facet of each simplex.
+    """
+
+    outer: tuple[Facet, ...]
+    configurations: tuple[tuple[Configuration, ...], ...]
+    vertices: tuple[tuple[Fraction, ...], ...]
+    simplices: tuple[tuple[int, ...], ...]
+    facet_of: tuple[int, ...]
+
+    @property
+    def facets(self) -> tuple[Facet, ...]:
+        """All facets: first ``-x_j <= 0`` for every type, then the outer ones."""
+        width = len(self.vertices[0])
+        walls = (Facet(tuple(-1 if i == j else 0 for i in range(width)), Fraction(0)) for j in range(width))
+        return (*walls, *self.outer)
+
+    def intensity(self, workload: Sequence[Fraction]) -> Fraction:
+        """Return the traffic intensity of a workload of at least 0: the greatest normal . workload / offset."""
+        return max(facet.value(workload) / facet.offset for facet in self.outer)
+
+    def holds(self, workload: Sequence[Fraction]) -> bool:
+        """Return whether a point is in the region, its boundary included."""
+        return all(facet.value(workload) <= facet.offset for facet in self.facets)
+
+
+def region_facets(instance: Instance, *, limit: int = LIMIT, report: Callable[[str], None] | None = None) -> Region:
+    """Compute all facets and vertices of ``sum over pools of share x conv K``.
+
+    Parameters
+    ----------
+    instance : Instance
+        Its pools are used; neither rewards nor workload. J types, any number of pools.
+    limit : int
+        Most simplices.
+    report : callable, optional
+        Told now and then how far it is.
+
+    Raises
+    ------
+    TooLargeError
+        If the outer boundary takes more than `limit` simplices.
+
+    Notes
+    -----
+    From the simplex of the single-type configurations the hull grows by the configuration farthest beyond one of its
+    hyperplanes, a vertex of the region each time, until the knapsack finds none beyond any; so every facet is proved
+    over all configurations, whether they are listed or not, and a Minkowski sum of pools needs no sums of vertices.
+    What comes out is proved complete again by `theory.region.proof`. Time: O(V S J) for V vertices and S simplices,
+    and a knapsack a hyperplane; S may grow like V^(J/2).
+    Source: the region (2) of the non-preemptive scheduling paper; the empty configuration is meant to belong to it.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> region = region_facets(additive([6], [[4], [1]]))
+    >>> region.outer
+    (Facet(normal=(1, 0), offset=Fraction(1, 1)), Facet(normal=(4, 1), offset=Fraction(6, 1)))
+    >>> region.configurations
+    (((1, 2),), ((1, 0),), ((0, 6),))
+    """
+    support, width = Support(instance), len(instance.types)
+    listed = _listed(support, width)
+    for dtype in (np.int64, object):
+        growing = _Growing(support, width, limit, dtype, report)
+        if growing.by_pricing() if listed is None else growing.by_list(listed[0].astype(dtype), listed[1]):
+            break
+    return growing.region()
+
+
+def _listed(support: Support, width: int) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """List the maximal configurations of all pools, each times its servers, and where each pool's begin."""
+    try:
+        rows = [maximal(space, limit=ENUMERATED * width) for space in support.spaces]
+    except TooLargeError:
+        return None
+    starts = np.cumsum([0, *map(len, rows)])
+    long = max(support.multiplicity) * max(int(row.max()) for row in rows) >= hull.LONGEST
+    dtype = object if long else np.int64
+    return np.concatenate([row.astype(dtype) * m for m, row in zip(support.multiplicity, rows, strict=True)]), starts
+
+
+class _Growing:
+    """The arrays of a hull that grows; they double where a kernel finds them full."""
+
+    def __init__(
+        self, support: Support, width: int, limit: int, dtype: Any, report: Callable[[str], None] | None
+    ) -> None:
+        self._support, self._limit, self._width, self._report = support, limit, width, report
+        self._exact = dtype is object
+        self._grow = plain(hull.grow) if self._exact else hull.grow
+        self._insert = plain(hull.insert) if self._exact else hull.insert
+        axes = [tuple(space.most(j) for j in range(width)) for space in support.spaces]
+        reach = support.point(axes)
+        common = lcm(*reach)
+        first = [*(common // top for top in reach), common]
+        self._fits = self._exact or common * (width + 1) < hull.LONGEST
+        room = 64
+        self._reach = np.array(reach if self._fits else [0] * width, dtype)
+        self._points = np.zeros((room, width), dtype)
+        self._found = np.zeros((room, width + 1), dtype)
+        self._corners = np.zeros((room, width), np.int64)
+        self._neighbours = np.zeros((room, width), np.int64)
+        self._planes = np.zeros((room, width + 1), dtype)
+        self._status = np.zeros(room, np.int64)
+        self._link = np.zeros((room, width), np.int64)
+        self._count, self._used = np.array([width]), np.array([1])
+        if self._fits:
+            self._points[:width] = np.diag(self._reach)
+            self._found[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
+            self._corners[0], self._neighbours[0] = range(width), range(-1, -1 - width, -1)
+            self._planes[0], self._status[0] = first, 1
+
+    def by_list(self, tops: NDArray[Any], starts: NDArray[np.int64]) -> bool:
+        """Grow over listed configurations; False if a number would be too long."""
+        if not self._fits or tops.dtype != self._points.dtype:
+            return False
+        return self._until_done(lambda: self._grow(tops, starts, *self._arrays()))
+
+    def by_pricing(self) -> bool:
+        """Grow by a knapsack for every hyperplane; False if a number would be too long."""
+        if not self._fits:
+            return False
+        known: set[tuple[int, ...]] = set()
+
+        def step() -> int:
+            while len(waiting := np.flatnonzero(self._status[: self._used[0]] == 1)):
+                for s in waiting.tolist():
+                    plane = tuple(map(int, self._planes[s]))
+                    if self._status[s] != 1:
+                        continue
+                    if plane not in known:
+                        value, best = self._support(plane[:-1])
+                        if value > plane[-1]:
+                            if self._count[0] == len(self._points):
+                                return hull.MORE_ROOM
+                            self._points[self._count[0]] = self._support.point(best)
+                            self._found[self._count[0]] = plane
+                            outcome = self._insert(
+                                self._points, self._count[0], self._reach, self._longest, *self._simplices()
+                            )
+                            if outcome != hull.DONE:
+                                return int(outcome)
+                            self._count[0] += 1
+                            continue
+                        known.add(plane)
+                    self._status[s] = 2
+            return hull.DONE
+
+        return self._until_done(step)
+
+    @property
+    def _longest(self) -> float:
+        return 0.0 if self._exact else hull.LONGEST
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return self._points, self._found, self._count, self._reach, self._longest, *self._simplices()
+
+    def _simplices(self) -> tuple[Any, ...]:
+        return self._corners, self._neighbours, self._planes, self._status, self._link, self._used
+
+    def _until_done(self, run: Callable[[], int]) -> bool:
+        while (outcome := run()) == hull.MORE_ROOM:
+            if len(self._status) >= 2 * self._limit:  # dead rows and live ones
+                self._refuse()
+            if self._report is not None:
+                self._report(f"facets: {self._count[0]:,} vertices, {self._used[0]:,} simplices so far")
+            self._points, self._found = _doubled(self._points), _doubled(self._found)
+            for name in ("_corners", "_neighbours", "_planes", "_status", "_link"):
+                setattr(self, name, _doubled(getattr(self, name)))
+        return outcome == hull.DONE
+
+    def _refuse(self) -> None:
+        raise TooLargeError(
+            f"the facets of {self._width} types need more than {self._limit:,} simplices: ask for the intensity of a "
+            f"workload, a slice or fewer types, or allow more"
+        )
+
+    def region(self) -> Region:
+        """Put the answer into order, and prove it."""
+        alive = np.flatnonzero(self._status[: self._used[0]] == 2)
+        if len(alive) > self._limit:
+            self._refuse()
+        points = [tuple(map(int, row)) for row in self._points[: self._count[0]]]
+        corners, planes = self._corners[alive], self._planes[alive]
+        on = np.unique(corners)  # a point taken in may turn out to be no vertex of the final hull: then none uses it
+        order = sorted(on.tolist(), key=lambda i: points[i], reverse=True)
+        place = np.zeros(len(points), np.int64)
+        place[order] = range(len(order))
+        simplices = np.sort(place[corners], axis=1)
+        sequence = np.lexsort(simplices.T[::-1])
+        simplices, planes = simplices[sequence], planes[sequence]
+        servers = self._support.servers
+        number = {plane: i for i, plane in enumerate(sorted(set(map(tuple, planes.tolist()))))}
+        coordinates = self._points[order]
+        assert is_outer_boundary(coordinates, simplices, planes), "the hull is not closed"
+        made: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
+        if len(self._support.spaces) > 1:
+            made = [self._support(self._found[i, : self._width].tolist())[1] for i in order]
+            assert [self._support.point(k) for k in made] == [points[i] for i in order], "a vertex is made two ways"
+        return Region(
+            tuple(_facet(plane, servers) for plane in number),
+            tuple(made),
+            tuple(tuple(Fraction(x, servers) for x in points[i]) for i in order),
+            tuple(map(tuple, simplices.tolist())),
+            tuple(number[tuple(plane)] for plane in planes.tolist()),
+        )
+
+
+def _facet(plane: Sequence[int], servers: int) -> Facet:
+    divisor = gcd(*plane[:-1])
+    return Facet(tuple(a // divisor for a in plane[:-1]), Fraction(plane[-1], divisor * servers))
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)])

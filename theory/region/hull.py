@@ -1,0 +1,333 @@
+"""The outer boundary of a convex hull in the positive orthant, grown point by point in integers.
+
+The region of a server is P = conv(K) for a down-closed K: it holds the origin and a point on every axis, so its facets
+through the origin are the coordinate hyperplanes and nothing else, and every ray of the orthant leaves P through the
+*outer boundary*, the facets ``a x = b`` with b > 0. That boundary is kept as simplices, each with J linearly
+independent points, whose cones tile the orthant. A point beyond some of them replaces those by the simplices that join
+it to their rim; a simplex in whose hyperplane it lies stays (the placing triangulation), so no simplex is ever flat,
+and facets with more than J corners need no merging: they are the simplices with the same hyperplane.
+
+Kernels run compiled on int64 and, where numbers outgrow it, as plain Python on arrays of integers of any length.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.compiled import kernel
+
+DONE, MORE_ROOM, TOO_LONG = 0, 1, 2
+"""How a kernel ended: finished; arrays are full (nothing was changed); a number would leave int64."""
+
+LONGEST = float(2**62)
+"""Bound on every number that a compiled kernel computes."""
+
+
+@kernel
+def _gcd(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@kernel
+def _excess(plane: NDArray[np.int64], point: NDArray[np.int64]) -> int:
+    """Return a x - b: positive beyond the hyperplane."""
+    width = point.size
+    value: int = -plane[width]
+    for j in range(width):
+        value += plane[j] * point[j]
+    return value
+
+
+@kernel
+def _span(
+    inner: NDArray[np.int64],
+    within: int,
+    outer: NDArray[np.int64],
+    beyond: int,
+    reach: NDArray[np.int64],
+    longest: float,
+    plane: NDArray[np.int64],
+) -> bool:
+    """Write the hyperplane through what two hyperplanes share and a point `beyond` the inner, `within` the outer one.
+
+    It is the combination of the two on which the point's excesses cancel, in lowest terms. False if a number of more
+    than `longest` would appear (0: no limit); `reach` bounds every coordinate of every point.
+    """
+    divisor = 0
+    total = 0.0
+    for j in range(plane.size):
+        if longest > 0.0:
+            size = abs(float(within)) * abs(float(inner[j])) + abs(float(beyond)) * abs(float(outer[j]))
+            if size > longest:
+                return False
+        plane[j] = within * inner[j] + beyond * outer[j]
+        divisor = _gcd(divisor, abs(plane[j]))
+    for j in range(plane.size):
+        plane[j] //= divisor
+        if longest > 0.0:
+            total += abs(float(plane[j])) * (float(reach[j]) if j < reach.size else 1.0)
+    return not (longest > 0.0 and total > longest)
+
+
+@kernel
+def insert(
+    points: NDArray[np.int64],
+    new: int,
+    reach: NDArray[np.int64],
+    longest: float,
+    corners: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    planes: NDArray[np.int64],
+    status: NDArray[np.int64],
+    link: NDArray[np.int64],
+    used: NDArray[np.int64],
+) -> int:
+    """Take the point `new`, which lies beyond some hyperplane, into the hull.
+
+    Parameters
+    ----------
+    points : int[n, J]
+    new : int
+        Row of the point.
+    reach : int[J]
+        Greatest coordinates of any point.
+    longest : float
+        Largest number allowed, 0 for no limit.
+    corners : int64[m, J]
+        Rows of the points of each simplex.
+    neighbours : int64[m, J]
+        The simplex across from each corner; ``-1 - j`` where the ridge lies in ``x_j = 0``.
+    planes : int[m, J + 1]
+        Normal and offset of each simplex.
+    status : int64[m]
+        0 free, 1 to be examined, 2 known to be of a facet.
+    link : int64[m, J]
+        Work space.
+    used : int64[1]
+        Rows of the simplex arrays ever used.
+
+    Returns
+    -------
+    int
+        `DONE`, `MORE_ROOM` or `TOO_LONG`; nothing has changed unless `DONE`.
+
+    Notes
+    -----
+    O(m J + v J^2) for v visible simplices; matching the ridges of new simplices turns around the faces of the rim.
+    """
+    width = points.shape[1]
+    point = points[new]
+    rim = 0
+    free = len(status) - used[0]
+    visible = np.empty(used[0], np.int64)
+    seen = 0
+    for s in range(used[0]):
+        if status[s] == 0:
+            free += 1
+        elif _excess(planes[s], point) > 0:
+            visible[seen] = s
+            seen += 1
+            status[s] = -status[s]
+    for v in range(seen):
+        for i in range(width):
+            n = neighbours[visible[v], i]
+            if (n >= 0 and status[n] > 0) or (n < 0 and point[-1 - n] > 0):
+                rim += 1
+    outcome = DONE if rim <= free else MORE_ROOM
+    made = np.empty(rim, np.int64)
+    if outcome == DONE:
+        rows = visible[:seen]
+        outcome = _raise(points, new, reach, longest, corners, neighbours, planes, status, link, used, rows, made)
+    for v in range(seen):
+        status[visible[v]] = 0 if outcome == DONE else -status[visible[v]]
+    if outcome != DONE:
+        return outcome
+    for m in range(rim):
+        status[made[m]] = 1
+    return outcome
+
+
+@kernel
+def _raise(
+    points: NDArray[np.int64],
+    new: int,
+    reach: NDArray[np.int64],
+    longest: float,
+    corners: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    planes: NDArray[np.int64],
+    status: NDArray[np.int64],
+    link: NDArray[np.int64],
+    used: NDArray[np.int64],
+    visible: NDArray[np.int64],
+    made: NDArray[np.int64],
+) -> int:
+    """Make the simplices that join the point to the rim of the visible ones, then join them to each other."""
+    width = points.shape[1]
+    point = points[new]
+    wall = np.zeros(width + 1, planes.dtype)
+    count, slot, top = 0, 0, used[0]
+    for v in range(len(visible)):
+        s = visible[v]
+        beyond = _excess(planes[s], point)
+        for i in range(width):
+            n = neighbours[s, i]
+            if n >= 0 and status[n] <= 0:
+                continue
+            if n < 0 and point[-1 - n] == 0:
+                continue
+            while slot < used[0] and status[slot] != 0:
+                slot += 1
+            if slot < used[0]:
+                fresh = slot
+                slot += 1
+            else:
+                fresh = top
+                top += 1
+            if n < 0:
+                wall[:] = 0
+                wall[-1 - n] = -1
+                good = _span(planes[s], point[-1 - n], wall, beyond, reach, longest, planes[fresh])
+            else:
+                within = -_excess(planes[n], point)
+                good = _span(planes[s], within, planes[n], beyond, reach, longest, planes[fresh])
+            if not good:
+                return TOO_LONG
+            for k in range(width):
+                corners[fresh, k] = corners[s, k]
+            corners[fresh, i] = new
+            neighbours[fresh, i] = n
+            link[s, i] = fresh
+            link[fresh, 0] = s
+            link[fresh, 1 % width] = i
+            made[count] = fresh
+            count += 1
+    used[0] = top
+    for m in range(count):  # from here on nothing can fail
+        fresh = made[m]
+        s, i = (link[fresh, 0], link[fresh, 1]) if width > 1 else (link[fresh, 0], 0)
+        n = neighbours[fresh, i]
+        if n >= 0:
+            for k in range(width):
+                if neighbours[n, k] == s:
+                    neighbours[n, k] = fresh
+        for k in range(width):
+            if k != i:
+                neighbours[fresh, k] = _around(s, i, k, point, corners, neighbours, status, link)
+    return DONE
+
+
+@kernel
+def _around(
+    s: int,
+    i: int,
+    k: int,
+    point: NDArray[np.int64],
+    corners: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    status: NDArray[np.int64],
+    link: NDArray[np.int64],
+) -> int:
+    """Turn about the face of simplex `s` without corners `i` and `k`, through visible simplices, to the rim again."""
+    width = point.size
+    stay, out = corners[s, i], k
+    while True:
+        n = neighbours[s, out]
+        if n < 0:
+            return int(n) if point[-1 - n] == 0 else int(link[s, out])
+        if status[n] >= 0:
+            return int(link[s, out])
+        turn, apex = 0, 0
+        for q in range(width):
+            if corners[n, q] == stay:
+                turn = q
+            if neighbours[n, q] == s:
+                apex = corners[n, q]
+        s, out, stay = n, turn, apex
+
+
+@kernel
+def farthest(
+    tops: NDArray[np.int64], starts: NDArray[np.int64], plane: NDArray[np.int64], point: NDArray[np.int64]
+) -> None:
+    """Write the point of the region farthest along a normal, the first in decreasing lexicographic order.
+
+    Parameters
+    ----------
+    tops : int[n, J]
+        Maximal configurations of pool after pool, each times its pool's whole number of servers.
+    starts : int64[P + 1]
+        Where each pool's rows begin.
+    plane : int[J + 1]
+        Coordinates whose price is negative are left at 0: everything below a configuration is feasible.
+    point : int[J]
+        The answer: the sum over pools. It is a vertex, because it is the optimum of a generic small change of prices.
+    """
+    width = point.size
+    point[:] = 0
+    for p in range(starts.size - 1):
+        best = starts[p]
+        highest = -1
+        for row in range(starts[p], starts[p + 1]):
+            value = 0
+            for j in range(width):
+                if plane[j] > 0:
+                    value += plane[j] * tops[row, j]
+            if value < highest:
+                continue
+            better = value > highest
+            if not better:
+                for j in range(width):
+                    if plane[j] >= 0 and tops[row, j] != tops[best, j]:
+                        better = tops[row, j] > tops[best, j]
+                        break
+            if better:
+                best, highest = row, value
+        for j in range(width):
+            if plane[j] >= 0:
+                point[j] += tops[best, j]
+
+
+@kernel
+def grow(
+    tops: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    points: NDArray[np.int64],
+    found: NDArray[np.int64],
+    count: NDArray[np.int64],
+    reach: NDArray[np.int64],
+    longest: float,
+    corners: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    planes: NDArray[np.int64],
+    status: NDArray[np.int64],
+    link: NDArray[np.int64],
+    used: NDArray[np.int64],
+) -> int:
+    """Examine simplices until all are of facets: no configuration lies beyond any of their hyperplanes.
+
+    `count` holds the number of points so far, `found` the hyperplane beyond which each was; the rest is as in `insert`.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for s in range(used[0]):
+            if status[s] != 1:
+                continue
+            if count[0] == len(points):
+                return MORE_ROOM
+            point = points[count[0]]
+            farthest(tops, starts, planes[s], point)
+            if _excess(planes[s], point) <= 0:
+                status[s] = 2
+                continue
+            outcome = insert(points, count[0], reach, longest, corners, neighbours, planes, status, link, used)
+            if outcome != DONE:
+                return outcome
+            found[count[0]] = planes[s]
+            count[0] += 1
+            changed = True
+    return DONE

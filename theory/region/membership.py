@@ -1,0 +1,213 @@
+"""Which workloads a cluster can carry: intensity, boundary, head-room, each with evidence; nothing is enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from theory.columns import ConfigurationColumns, PoolColumn, trimmed
+from theory.errors import InputError
+from theory.instance import Instance
+from theory.linear import Bound, LinearProgram
+from theory.numbers import to_integers, total
+from theory.region.support import Support
+
+
+@dataclass(frozen=True)
+class Intensity:
+    """The traffic intensity of a workload, with evidence from both sides.
+
+    Attributes
+    ----------
+    value : Fraction
+        z: the least multiple of the region of an average server that holds the workload.
+    workload : tuple of Fraction, shape (J,)
+    columns : tuple of (pool, configuration, amount)
+        Amounts of servers whose slots are just the workload, at most ``z x share`` of each pool: proves "at most z".
+    prices : tuple of int, shape (J,)
+        Prices of at least 0, coprime (all 0 for no workload), at which the workload is worth z times as much as
+        any average server can hold: proves "at least z".
+    support : Fraction
+        The most that an average server can hold at these prices.
+    """
+
+    value: Fraction
+    workload: tuple[Fraction, ...]
+    columns: tuple[PoolColumn, ...]
+    prices: tuple[int, ...]
+    support: Fraction
+
+    @property
+    def holds(self) -> bool:
+        """Whether the workload is in the region, its boundary included."""
+        return self.value <= 1
+
+    @property
+    def supportable(self) -> bool:
+        """Whether some schedule keeps the queues bounded: the workload is in the region times a number below 1."""
+        return self.value < 1
+
+    @property
+    def boundary(self) -> tuple[Fraction, ...] | None:
+        """The point where the ray through the workload leaves the region; None for no workload."""
+        return tuple(rho / self.value for rho in self.workload) if self.value else None
+
+
+class CapacityProgram:
+    """The linear program behind the capacity region, kept warm from workload to workload.
+
+    ``min z`` with ``sum k_j x_k >= rho_j`` and ``sum x_k <= share z`` in each pool, over all configurations k.
+
+    Parameters
+    ----------
+    instance : Instance
+        Its pools are used; its workload is the default of every question.
+
+    Notes
+    -----
+    Column generation with exact pricing (`theory.columns`): a knapsack a round, so the number of configurations does
+    not matter. Source: the region (2) of the non-preemptive scheduling paper, per server and averaged over pools; the
+    empty configuration belongs to every server.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> program = CapacityProgram(additive([6], [[4], [1]]))
+    >>> answer = program.intensity([Fraction(1, 2), 4])
+    >>> answer.value, answer.prices, answer.columns
+    (Fraction(1, 1), (4, 1), ((0, (1, 2), Fraction(1, 2)), (0, (0, 6), Fraction(1, 2))))
+    >>> program.headroom([Fraction(1, 2), 3])
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._support = Support(instance)
+        width, pools = len(instance.types), len(instance.pools)
+        rows: list[tuple[Bound, Bound]] = [(None, 0)] * (width + pools)
+        self._program = LinearProgram(rows)
+        shares = {width + p: -pool.share for p, pool in enumerate(instance.pools)}
+        self._program.add_columns([-1], [shares])
+        self._program.add_columns([0] * width, [{j: 1} for j in range(width)], upper=[0] * width)
+        spaces = [pool.space for pool in instance.pools]
+        self._columns = ConfigurationColumns(self._program, spaces, range(width), range(width, width + pools))
+        self._held: tuple[Fraction, ...] | None = None  # a workload that the columns are known to carry
+
+    def intensity(self, workload: Sequence[Fraction | int] | None = None) -> Intensity:
+        """Return the traffic intensity of a workload, shape (J,), with evidence.
+
+        Raises
+        ------
+        InputError
+            If a workload is negative, or not one for every type.
+        """
+        rho = self._offer(workload)
+        vertex = self._columns.solve()
+        columns = trimmed([(p, k, x) for p, k, i in self._columns.items() if (x := vertex.primal[i])], rho)
+        # where nothing is offered a price is free; 0 is the choice that never raises the support
+        paid = [beta if load else Fraction(0) for beta, load in zip(vertex.dual[: len(rho)], rho, strict=True)]
+        prices, _ = to_integers(paid)
+        support = self._support.value(prices)
+        worth = total(price * load for price, load in zip(prices, rho, strict=True))
+        z = vertex.primal[0]
+        assert worth == z * support, "the dual does not meet the primal"
+        return Intensity(z, rho, tuple(columns), tuple(prices), support)
+
+    def boundary(self, direction: Sequence[Fraction | int]) -> tuple[Fraction, ...]:
+        """Return the point where a ray from the origin leaves the region.
+
+        Raises
+        ------
+        InputError
+            If the direction is 0 or has a negative entry.
+        """
+        point = self.intensity(direction).boundary
+        if point is None:
+            raise InputError("direction: expected some positive entry, got none")
+        return point
+
+    def headroom(self, workload: Sequence[Fraction | int] | None = None) -> tuple[Fraction, ...] | None:
+        """Return how much more of each type alone the region holds beside a workload, jobs per server.
+
+        Returns
+        -------
+        tuple of Fraction, shape (J,), or None
+            None if the workload itself is not in the region.
+
+        Notes
+        -----
+        One exact program a type; the columns of one are there for the next.
+        """
+        if not self.intensity(workload).holds:
+            return None
+        return tuple(self.most_beside(workload, {j: 1})[j] for j in range(len(self._instance.types)))
+
+    def most_beside(
+        self, workload: Sequence[Fraction | int] | None, gains: Mapping[int, Fraction | int]
+    ) -> dict[int, Fraction]:
+        """Return amounts of some types, worth most at given gains, that the region holds beside a workload.
+
+        Parameters
+        ----------
+        workload : sequence of rational, shape (J,), or None
+        gains : mapping of type to rational
+            What one more job per server of each of these types is worth, at least 0.
+
+        Raises
+        ------
+        InputError
+            If the region does not even hold the workload.
+        """
+        rho = self._offer(workload)
+        if rho != self._held:
+            if not self.intensity(rho).holds:
+                raise InputError("workload: expected one that the region holds")
+            self._held = rho
+        self._program.set_bounds(0, 1, 1)
+        self._program.set_cost(0, 0)
+        for j, gain in gains.items():
+            self._program.set_bounds(1 + j, 0, None)
+            self._program.set_cost(1 + j, gain)
+        try:
+            vertex = self._columns.solve()
+        finally:
+            for j in gains:
+                self._program.set_bounds(1 + j, 0, 0)
+                self._program.set_cost(1 + j, 0)
+            self._program.set_bounds(0, 0, None)
+            self._program.set_cost(0, -1)
+        return {j: vertex.primal[1 + j] for j in gains}
+
+    def _offer(self, workload: Sequence[Fraction | int] | None) -> tuple[Fraction, ...]:
+        rho = self._instance.workload if workload is None else tuple(map(Fraction, workload))
+        if len(rho) != len(self._instance.types) or min(rho) < 0:
+            raise InputError(f"workload: expected {len(self._instance.types)} numbers of at least 0")
+        for j, load in enumerate(rho):
+            self._program.set_row(j, None, -load)
+        return rho
+
+
+def traffic_intensity(instance: Instance, workload: Sequence[Fraction | int] | None = None) -> Fraction:
+    """Return the least z with the workload in z times the region of an average server.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> traffic_intensity(additive([12], [[5], [7]], workload=["2/3", "1/3"]))
+    Fraction(1, 2)
+    """
+    return CapacityProgram(instance).intensity(workload).value
+
+
+def stable_servers(intensity: Fraction, servers: int) -> int:
+    """Return the least number of servers, pools in proportion, that supports what is offered to `servers` of them.
+
+    The workload must be strictly inside: more than ``servers x intensity``, and at least one.
+
+    Examples
+    --------
+    >>> stable_servers(Fraction(1), 10), stable_servers(Fraction(19, 20), 10)
+    (11, 10)
+    """
+    return int(servers * intensity) + 1
