@@ -134,7 +134,7 @@ def _exact(law: Law) -> Bracket | None:
     cells = tuple(Cell(size, Fraction(0), p, ((size, p),)) for size, p in law.atoms)
     below = Mixed(best.workload, cells, best.columns, np.array([float(y) for y in best.prices]))
     points = tuple(int(size * units) for size in sizes)
-    return Bracket(law, below, Prices(units, points, best.prices, between=False), ((len(cells), best.workload, best.workload),))
+    return Bracket(law, below, Prices(units, points, best.prices), ((len(cells), best.workload, best.workload),))
 
 
 def _points(law: Law, cells: Sequence[Cell]) -> tuple[int, list[int]]:

@@ -109,7 +109,7 @@ def lower_rounded(law: Law, partition: Partition, servers: int = 1) -> Fraction 
     >>> from theory.partition.cuts import by_cuts
     >>> from theory.partition.laws import uniform
     >>> lower_rounded(uniform("1/10", "9/10"), by_cuts(["1/10", "1/2"]))
-    Fraction(20, 1)
+    Fraction(10, 3)
     """
     best = supportable(partition.lower, partition.probabilities(law))
     return None if best is None else servers * best.workload

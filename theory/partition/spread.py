@@ -13,7 +13,7 @@ the neighbouring points. Its bound is never worse than rounding down to the same
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,14 +44,15 @@ class Prices:
         Increasing, in units of 1/G; the law's support lies between the first and the last.
     values : tuple of Fraction, length n
         Prices at the points, at least 0.
-    between : bool
-        Whether sizes between points occur; if not, the prices hold at the points only.
+
+    Notes
+    -----
+    They hold at the points, and between two points where the law has sizes there.
     """
 
     grid: int
     points: tuple[int, ...]
     values: tuple[Fraction, ...]
-    between: bool = True
 
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -81,8 +82,19 @@ def lemma_2(law: Law) -> Prices:
     return Prices(1, (0, 1), (Fraction(0), Fraction(1)))
 
 
-def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int]) -> Fraction:
-    """Return the greatest worth of a configuration of real sizes between the first and the last point, exactly.
+def occupied(law: Law, grid: int, points: Sequence[int]) -> list[bool]:
+    """Return for each two neighbouring points whether sizes strictly between them occur, shape (n - 1,)."""
+    places = [Fraction(point, grid) for point in points]
+    sizes = [size for size, _ in law.atoms]
+    return [
+        bisect_right(sizes, a) < bisect_left(sizes, b)
+        or any(max(a, piece.lower) < min(b, piece.upper) for piece in law.pieces)
+        for a, b in pairwise(places)
+    ]
+
+
+def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], within: Sequence[bool]) -> Fraction:
+    """Return the greatest worth of a configuration of sizes at the points and where `within` says so, exactly.
 
     Parameters
     ----------
@@ -91,19 +103,21 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int]) -> F
         Increasing; 0 only with value 0.
     values : sequence of int, shape (n,)
         At least 0, together below 2^62 on any server.
+    within : sequence of bool, shape (n - 1,)
+        Whether there are sizes between two neighbouring points.
 
     Examples
     --------
-    >>> greatest_worth(10, [4, 6], [2, 3]), greatest_worth(10, [4, 7], [2, 5])
+    >>> greatest_worth(10, [4, 7], [2, 5], [False]), greatest_worth(10, [4, 7], [2, 5], [True])
     (Fraction(5, 1), Fraction(6, 1))
     """
     real = [(p, v) for p, v in zip(points, values, strict=True) if p > 0]
     sizes, prices = np.array([p for p, _ in real], np.int64), np.array([v for _, v in real], np.int64)
     table = values_by_capacity(sizes, prices, grid)[0]
     best = Fraction(int(table[grid]))
-    for (a, low), (b, high) in pairwise(zip(points, values, strict=True)):
+    for ((a, low), (b, high)), is_within in zip(pairwise(zip(points, values, strict=True)), within, strict=True):
         inside = np.arange(a + 1, min(b, grid + 1), dtype=np.int64)
-        if inside.size:  # (b - a) f(g) and (b - a) table, in Python integers only for the greatest
+        if is_within and inside.size:  # floats find the greatest, rationals decide
             rest = table[grid - inside]
             worth = rest.astype(float) + low + (high - low) * ((inside - a) / (b - a))
             for i in np.flatnonzero(worth >= worth.max() * (1 - 1e-9)):
@@ -137,7 +151,7 @@ def spread_prices(
     --------
     >>> from theory.partition.laws import uniform
     >>> law = uniform("1/10", "9/10")
-    >>> float(spread_prices(law, 10, range(1, 10)).bound(law))
+    >>> round(float(spread_prices(law, 10, range(1, 10)).bound(law)), 9)
     2.0
     """
     points = list(points)
@@ -149,7 +163,10 @@ def spread_prices(
     program.add_columns([1], [{row: weights[i] for row, i in enumerate(rows)}])
     program.add_columns([0] * n, [{n: 1, row: -(grid // points[i])} for row, i in enumerate(rows)])
     sizes = np.array([points[i] for i in rows], np.int64)
-    every = np.arange(max(1, points[0]), points[-1] + 1)
+    within = occupied(law, grid, points)
+    every = np.concatenate(
+        [sizes, *(np.arange(a + 1, min(b, grid + 1)) for (a, b), yes in zip(pairwise(points), within, strict=True) if yes)]
+    )
     best, found = np.inf, np.zeros(len(points))
     for _ in range(rounds):
         value, _, dual = program.solve_float()
@@ -180,12 +197,12 @@ def spread_prices(
             column[row] = column.get(row, 0) - 1
             left -= int(sizes[row])
         program.add_columns([0], [column])
-    return certified(grid, points, found)
+    return certified(grid, points, found, within)
 
 
-def certified(grid: int, points: Sequence[int], prices: NDArray[np.float64]) -> Prices:
+def certified(grid: int, points: Sequence[int], prices: NDArray[np.float64], within: Sequence[bool]) -> Prices:
     """Round float prices and scale them so that the greatest worth is exactly 1."""
     scale = 2**BITS / max(float(prices.max()), 1e-300)
     whole = [round(max(0.0, float(price)) * scale) for price in prices]
-    worth = greatest_worth(grid, points, whole)
+    worth = greatest_worth(grid, points, whole, within)
     return Prices(grid, tuple(points), tuple(value / worth for value in whole))
