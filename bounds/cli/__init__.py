@@ -10,10 +10,11 @@ from bounds.cli.check import check
 from bounds.cli.instance import instance
 from bounds.cli.share import share
 from bounds.cli.solve import solve
+from bounds.cli.throughput import throughput
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "check", "instance", "main", "run", "share", "solve", "verify", "worst"]
+__all__ = ["app", "check", "instance", "main", "run", "share", "solve", "throughput", "verify", "worst"]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -221,7 +221,7 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
             break
     _, primal, dual = program.solve_float()
     vertex = program.solve_basis() if n <= 40 else None
-    exact = [Fraction(max(0.0, x)).limit_denominator(10**12) for x in primal[1:]] if vertex is None else vertex.primal[1:]
+    exact = [Fraction(round(max(0.0, x) * 2**40)) for x in primal[1:]] if vertex is None else vertex.primal[1:]
     return _certified(cells, columns, exact, np.maximum(dual[:n], 0.0) / max(1e-300, float(dual[n])))
 
 
