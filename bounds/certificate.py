@@ -220,7 +220,9 @@ def throughput_certificate(sizes: Sizes, found: Bracket, vqs: Guaranteed) -> dic
             "points": [[point, text(value)] for point, value in zip(above.points, above.values, strict=True)],
         },
         "vqs": {
-            "columns": [{"slots": list(k), "fraction": text(fraction)} for k, fraction in sorted(vqs.columns, reverse=True)],
+            "columns": [
+                {"slots": list(k), "fraction": text(fraction)} for k, fraction in sorted(vqs.columns, reverse=True)
+            ],
             "prices": list(map(text, vqs.prices)),
         },
     }

@@ -15,10 +15,10 @@ from importlib import import_module
 from bounds.claims.printed import PRINTED
 from theory.errors import InputError
 
-PAPERS = ("autoscaling", "ps-dsf", "packproof")
+PAPERS = ("autoscaling", "ps-dsf", "throughput", "packproof")
 """Papers by name; ``packproof`` stands for results of our own."""
 
-MODULES = ("autoscaling", "own", "sharing", "own_sharing")
+MODULES = ("autoscaling", "own", "sharing", "own_sharing", "throughput", "own_throughput")
 """Where the claims stand: importing one registers its claims."""
 
 

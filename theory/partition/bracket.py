@@ -141,8 +141,7 @@ def _points(law: Law, cells: Sequence[Cell]) -> tuple[int, list[int]]:
     """Return a grid and the points on it: the ends of the cells, as near as the grid has them."""
     ends = {law.least, law.greatest, *(cell.top for cell in cells), *(cell.bottom for cell in cells)}
     grid = lcm(*(end.denominator for end in ends))
-    if grid > GRID:
-        grid = GRID
+    grid = min(grid, GRID)
     points = {round(end * grid) for end in ends}
     first, last = int(law.least * grid), ceiling(law.greatest * grid)
     return grid, sorted({first, last, *(point for point in points if first <= point <= last)})

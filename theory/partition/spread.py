@@ -126,9 +126,7 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], with
     return best
 
 
-def spread_prices(
-    law: Law, grid: int, points: Sequence[int], tolerance: float = 1e-4, rounds: int = 4000
-) -> Prices:
+def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float = 1e-4, rounds: int = 4000) -> Prices:
     """Return good prices that are linear between the given points.
 
     Parameters
@@ -165,7 +163,10 @@ def spread_prices(
     sizes = np.array([points[i] for i in rows], np.int64)
     within = occupied(law, grid, points)
     every = np.concatenate(
-        [sizes, *(np.arange(a + 1, min(b, grid + 1)) for (a, b), yes in zip(pairwise(points), within, strict=True) if yes)]
+        [
+            sizes,
+            *(np.arange(a + 1, min(b, grid + 1)) for (a, b), yes in zip(pairwise(points), within, strict=True) if yes),
+        ]
     )
     best, found = np.inf, np.zeros(len(points))
     for _ in range(rounds):
