@@ -75,14 +75,15 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
 def picture_of_history(history: History, cluster: Cluster, path: str | Path, resource: int = 0) -> None:
     """Draw utilisation of one resource by server class, and tasks by user, over time."""
     made, (left, right) = figure(11.0, 4.0, 2)
-    for i, server in enumerate(cluster.servers):
-        if cluster.capacity[i][resource]:
-            left.plot(history.time, history.utilisation[:, i, resource], color=PALETTE[i % 10], label=server.name)
+    drawn = [i for i, row in enumerate(cluster.capacity) if row[resource]]
+    for k, i in enumerate(drawn):  # earlier ones wider, so that equal curves show below each other
+        width, used = 1.5 + 1.5 * (len(drawn) - 1 - k), history.utilisation[:, i, resource]
+        left.plot(history.time, used, color=PALETTE[i % 10], lw=min(width, 8.0), label=cluster.servers[i].name)
     left.set(xlabel="time", ylabel=f"{cluster.resources[resource]} in use", ylim=(0, 1.05))
     for n, user in enumerate(cluster.users[:10]):
         right.plot(history.time, history.tasks[:, n].sum(axis=1), color=PALETTE[n % 10], label=user.name)
     right.set(xlabel="time", ylabel="tasks")
     for axes in (left, right):
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         axes.grid(alpha=0.3)
     save(made, path)

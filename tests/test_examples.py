@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 
-from examples import strangers_heuristic, worst_of_a_family
+import pytest
+
+from bounds.checker import check
+from examples import (
+    fair_sharing,
+    monotone_property,
+    server_pools,
+    strangers_heuristic,
+    tight_family,
+    whole_servers,
+    worst_of_a_family,
+    worst_rewards,
+)
+
+
+@pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
+def test_computed_is_theory(example: ModuleType) -> None:
+    computed, theory = example.main()
+    assert computed == theory
+
+
+def test_whole_servers(tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    claims = whole_servers.main(str(path))
+    assert check(json.loads(path.read_text())) == claims
+    servers = claims["servers"]
+    assert servers["least"] <= servers["most"] <= servers["least"] + len(whole_servers.TYPES)
+
+
+def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PACKPROOF_DATA", "nowhere")
+    fairness = fair_sharing.main()
+    assert set(fairness) >= {"ps-dsf", "tsf", "c-drfh"}
 
 
 def test_worst_of_a_family(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Forged certificates: several numbers altered so that they agree with each other, digest made anew. All are refused."""
+"""Forged certificates: numbers altered so that they agree with each other, digest made anew. All are refused."""
 
 from __future__ import annotations
 

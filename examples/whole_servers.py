@@ -1,0 +1,41 @@
+"""A planner's question on real VM types: what do 1,000 servers earn, and how few carry the whole workload?
+
+Both answers go into a certificate, which the independent checker verifies. Run
+``python -m examples.whole_servers [CERTIFICATE.json]``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+from bounds.certificate import assignment_certificate
+from bounds.checker import check
+from theory.assignment import solve
+from theory.files.catalogue import catalogue_instance
+from theory.servers import greedy_placement, least_servers
+
+TYPES = ["aws:m5.large", "aws:m5.4xlarge", "aws:c5.2xlarge", "aws:r5.2xlarge", "aws:r5.12xlarge"]
+SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}
+SERVERS = 1000
+
+
+def main(path: str | None = None) -> dict[str, object]:
+    """Print both answers and return the claims that the checker found true."""
+    instance = catalogue_instance(TYPES, SERVER).with_workload([6, 2, 3, 4, 1])
+    jobs = [SERVERS * rho for rho in instance.workload]
+    placement, least = greedy_placement(instance, SERVERS), least_servers(instance, jobs)
+    solution = solve(instance)
+    print(f"greedy placement earns {float(placement.reward):.2f} an hour on {SERVERS} servers,")
+    print(f"the best assignment at most {float(SERVERS * solution.optimal.reward):.2f}")
+    print(f"the whole workload needs between {least.lower} and {least.upper} servers")
+    certificate = assignment_certificate(solution, (SERVERS, placement, least))
+    if path is not None:
+        Path(path).write_text(json.dumps(certificate, indent=2), encoding="utf-8")
+    return check(certificate)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

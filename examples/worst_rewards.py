@@ -1,0 +1,29 @@
+"""Workload and rewards at their worst together, for given demands: an infimum, approached off the ties.
+
+Two types of 5 and 7 units on servers of 12 reach the bound 3/4 for two types. Three of 3, 1 and 7 units come to
+101/136, in every order of the types. Run ``python -m examples.worst_rewards``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from bounds.adversary.search import worst_instance
+from theory.instance import additive
+
+
+def main() -> tuple[list[Fraction], list[Fraction]]:
+    """Return (computed, theory): the infima of the ratio for both servers."""
+    computed = []
+    for demands in ([5, 7], [3, 1, 7]):
+        worst = worst_instance(additive([12], [[demand] for demand in demands]), "all")
+        computed.append(worst.infimum)
+        rewards = ", ".join(f"{float(u):.6g}" for u in worst.instance.rewards)
+        workload = ", ".join(f"{float(rho):.6g}" for rho in worst.instance.workload)
+        print(f"demands {demands}: {worst.infimum} approached, {float(worst.ratio):.7f} attained")
+        print(f"  with rewards {rewards} and workload {workload}")
+    return computed, [Fraction(3, 4), Fraction(101, 136)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""The fluid limit of dynamic reservation: the exact path, a stepping reference, and simplified paths by name."""
+
+from fluid.reservation.draining import emptying_rate, emptying_rates
+from fluid.reservation.greedy_map import PlannedStage, plan
+from fluid.reservation.model import Reservation
+from fluid.reservation.modes import Mode, decide
+from fluid.reservation.path import FluidPath, fluid_path, state_of
+from fluid.reservation.stepping import extrapolated, minimum_rates, reflected, stepped
+
+__all__ = [
+    "FluidPath",
+    "Mode",
+    "PlannedStage",
+    "Reservation",
+    "decide",
+    "emptying_rate",
+    "emptying_rates",
+    "extrapolated",
+    "fluid_path",
+    "minimum_rates",
+    "plan",
+    "reflected",
+    "state_of",
+    "stepped",
+]

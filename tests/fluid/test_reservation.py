@@ -1,0 +1,182 @@
+"""The fluid limit of dynamic reservation: drain rates against closed forms and runs, paths against plain stepping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+
+from fluid.reservation import (
+    Reservation,
+    emptying_rate,
+    emptying_rates,
+    extrapolated,
+    fluid_path,
+    minimum_rates,
+    reflected,
+    state_of,
+    stepped,
+)
+from theory.errors import InputError, TooLargeError
+from theory.instance import Instance, additive, pooled
+
+
+def random_instance(seed: int) -> Instance:
+    """Up to four types, one or two resources, unequal service rates, every type wanted."""
+    generator = np.random.default_rng(seed)
+    types, resources = int(generator.integers(1, 5)), int(generator.integers(1, 3))
+    capacity = generator.integers(3, 9, resources)
+    demands = np.minimum(generator.integers(0, 5, (types, resources)), capacity)
+    for row in demands:
+        if not row.any():
+            row[generator.integers(resources)] = 1
+    workload, rates = generator.integers(1, 17, types), generator.integers(2, 9, types)
+    rewards = [Fraction(int(u), 7) for u in generator.integers(5, 40, types)]
+    instance = additive(capacity.tolist(), demands.tolist(), rewards, [Fraction(int(w), 4) for w in workload])
+    kinds = [replace(t, service_rate=Fraction(int(r), 4)) for t, r in zip(instance.types, rates, strict=True)]
+    return replace(instance, types=tuple(kinds))
+
+
+LIMITING = additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"])
+ONE_SLOT = additive([1], [[1], [1]], rewards=[2, 1], workload=[5, 5])
+
+
+def test_drain_rates_in_closed_form() -> None:
+    ones = np.ones(2)
+    assert emptying_rate((3, 0), np.array([2.0, 1.0]), ones) == pytest.approx(2 / 3)  # Erlang(3) at rate 2
+    assert emptying_rate((1, 1), np.array([2.0, 3.0]), ones) == pytest.approx(1 / (1 / 2 + 1 / 3 - 1 / 5))
+    half = emptying_rate((1, 1), ones, np.array([1.0, 0.5]))
+    assert half == pytest.approx(1 / (0.5 * 1 + 0.5 * 1.5))
+    assert minimum_rates([(1, 1)], np.array([2.0, 3.0]), ones) == [2.0]
+
+
+def test_joint_drain_rates_against_a_run() -> None:
+    """A run of the chain over 300,000 departures: a miss of five standard errors has a chance below 1e-6."""
+    configurations, rates = [(2, 1), (1, 2)], np.array([1.0, 2.0])
+    generator, held, freed = np.random.default_rng(1), [[2, 1], [1, 2]], np.zeros(2)
+    steps = 300_000
+    for j in generator.choice(2, steps, p=rates / rates.sum()):
+        giver = next((c for c, n in enumerate(held) if n[j]), None)
+        if giver is not None:
+            held[giver][j] -= 1
+            if not any(held[giver]):
+                freed[giver] += 1
+                held[giver] = list(configurations[giver])
+    time = steps / rates.sum()
+    expected = emptying_rates(configurations, rates, np.ones(2))
+    for seen, rate in zip(freed / time, expected, strict=True):
+        assert abs(seen - rate) < 5 * np.sqrt(rate / time)  # emptying is more regular than a Poisson process
+
+
+def test_too_many_joint_contents() -> None:
+    with pytest.raises(TooLargeError, match="joint contents"):
+        emptying_rates([(20, 20), (30, 30)], np.ones(2), np.ones(2))
+
+
+def test_idle_phase_in_closed_form() -> None:
+    model = Reservation(ONE_SLOT)
+    path = fluid_path(model, 1.0)
+    assert path.switches[0] == pytest.approx(-np.log(1 - 1 / 10), abs=1e-9)  # 10 (1 - exp(-t)) = 1
+    assert path.jobs([0.05])[0].tolist() == pytest.approx([5 * (1 - exp(-0.05))] * 2)
+    # then the better type's servers come from departures of the other: y_1' = mu y_2 = 1 - y_1
+    later = path.switches[0] + 0.5
+    assert path.jobs([later])[0].tolist() == pytest.approx([1 - 0.5 * exp(-0.5), 0.5 * exp(-0.5)], abs=1e-8)
+    assert path.draining_limits
+    assert path.exact
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paths_are_what_stepping_tends_to(seed: int) -> None:
+    model = Reservation(random_instance(seed))
+    path = fluid_path(model, 3.0)
+    times = sorted({*np.linspace(0.0, 3.0, 5).tolist(), *path.switches})
+    assert np.abs(path.jobs(times) - extrapolated(model, times, 30)).max() < 2e-5
+
+
+@pytest.mark.soak
+def test_two_hundred_paths_are_what_stepping_tends_to() -> None:
+    misses = []
+    for seed in range(200):
+        model = Reservation(random_instance(seed))
+        path = fluid_path(model, 5.0)
+        times = sorted({*np.linspace(0.0, 5.0, 6).tolist(), *path.switches})
+        error = np.abs(path.jobs(times) - extrapolated(model, times, 100)).max()
+        if error > 1e-6:
+            misses.append((seed, error))
+    assert not misses
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_invariants_and_the_end(seed: int) -> None:
+    model = Reservation(random_instance(seed))
+    path = fluid_path(model, 120.0)
+    for time in np.linspace(0.0, 20.0, 41):
+        jobs, masses = path.state(float(time))
+        assert sum(masses.values()) == pytest.approx(1.0, abs=1e-9)
+        assert min(masses.values()) > -1e-9
+        assert (jobs >= -1e-12).all()
+        assert (jobs <= model.slots_of(masses.items()) + 1e-8).all()
+        assert (jobs <= model.workload * (1 - np.exp(-model.service * time)) + 1e-8).all()
+    greedy = model.equilibrium
+    jobs, masses = path.state(120.0)
+    assert jobs.tolist() == pytest.approx([float(y) for y in greedy.served], abs=1e-6)
+    for stage in greedy.stages:
+        assert masses[stage.configurations[0]] == pytest.approx(float(stage.fraction), abs=1e-6)
+    assert float(path.rewards([120.0])[0]) == pytest.approx(float(greedy.reward), abs=1e-5)
+
+
+def test_simplifications_fail_where_draining_limits() -> None:
+    times = np.linspace(0.0, 4.0, 9)
+    for instance in (LIMITING, ONE_SLOT):
+        model = Reservation(instance)
+        exact = fluid_path(model, 4.0).jobs(times)
+        assert np.abs(exact - reflected(model, times, 200)).max() > 0.2
+    model = Reservation(LIMITING)
+    exact = fluid_path(model, 4.0)
+    too_fast = fluid_path(model, 4.0, rates=minimum_rates)
+    assert np.abs(exact.jobs(times) - too_fast.jobs(times)).max() > 0.04
+    assert np.abs(too_fast.jobs(times) - stepped(model, times, 400, rates=minimum_rates)).max() < 5e-3
+
+
+def test_where_draining_does_not_limit_the_reflected_path_is_right() -> None:
+    instance = additive([4], [[1], [2]], rewards=[3, 2], workload=[1, 3])
+    model, times = Reservation(instance), np.linspace(0.0, 4.0, 9)
+    path = fluid_path(model, 4.0)
+    assert not path.draining_limits
+    assert path.gross_margin(times).min() >= -1e-12
+    assert np.abs(path.jobs(times) - reflected(model, times, 800)).max() < 5e-3
+
+
+def test_from_a_full_system_in_a_bad_configuration() -> None:
+    model = Reservation(LIMITING)
+    path = fluid_path(model, 60.0, state_of(model, {(3, 0, 0): 0.5, (0, 3, 0): 0.5}))
+    assert path.jobs([60.0])[0].tolist() == pytest.approx([0.0, 0.0, 1.0], abs=1e-6)
+    assert path.time_within(0.01) == pytest.approx(path.time_within(0.01), abs=1e-6)
+    assert 0 < path.time_within(0.1) < path.time_within(0.01)  # type: ignore[operator]
+
+
+def test_arrivals_that_change() -> None:
+    model = Reservation(additive([1], [[1]], workload=["1/2"]))
+    path = fluid_path(model, 20.0, arrivals=[(0.0, [0.5]), (10.0, [3.0])])
+    assert path.jobs([10.0])[0, 0] == pytest.approx(0.5 * (1 - exp(-10.0)))
+    assert path.jobs([20.0])[0, 0] == pytest.approx(1.0)
+    full = -np.log((3 - 1) / (3 - 0.5 * (1 - exp(-10.0))))
+    assert path.switches[1] == pytest.approx(10.0 + full, abs=1e-8)
+    assert path.admitted([5.0, 19.0])[:, 0].tolist() == pytest.approx([0.5, 1.0], abs=1e-9)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match="one pool"):
+        Reservation(pooled([(1, [2]), (1, [3])], [[1]]))
+    model = Reservation(ONE_SLOT)
+    with pytest.raises(InputError, match="fits a server"):
+        state_of(model, {(1, 1): 1.0})
+    with pytest.raises(InputError, match="sum to at most 1"):
+        state_of(model, {(1, 0): 0.7, (0, 1): 0.7})
+    with pytest.raises(InputError, match="slots of its type"):
+        state_of(model, {(1, 0): 0.5}, [0.6, 0.0])
+    with pytest.raises(InputError, match="increasing times"):
+        fluid_path(model, 1.0, arrivals=[(0.5, [1, 1])])
