@@ -700,9 +700,9 @@ class SizeLaw:
         for size, p in self.atoms:
             while at + 1 < len(segments) and segments[at][1][0] < size:
                 at += 1
-            (a, low), (b, high) = segments[at] if segments else ((points[0], values[0]), (points[0] + 1, values[0]))
+            (a, low), (b, high) = segments[at] if segments else ((points[0], values[0]), (points[0], values[0]))
             require(a <= size <= b, "a size lies outside the prices")
-            result += p * (low + (high - low) * (size - a) / (b - a))
+            result += p * (low + (high - low) * (size - a) / (b - a) if a < b else low)
         for start, end, p in self.pieces:
             require(points[0] <= start and end <= points[-1], "a piece lies outside the prices")
             for (a, low), (b, high) in segments:
@@ -724,7 +724,8 @@ def size_law(instance: Any) -> tuple[SizeLaw, int]:
     raw = [[size, size, p] for size, p in (listed or {}).items()] + ([[*items(ends, "uniform"), "1"]] if ends else [])
     raw += [items(row, "a piece") for row in items(rows or [], "piecewise")]
     require(all(len(row) == 3 for row in raw), "a piece has not two ends and a probability")
-    exact = sorted((rational(a, "an end"), rational(b, "an end"), rational(p, "a probability")) for a, b, p in raw)
+    exact = [(rational(a, "an end"), rational(b, "an end"), rational(p, "a probability")) for a, b, p in raw]
+    exact.sort()
     require(all(0 <= a <= b <= 1 and b > 0 and p > 0 for a, b, p in exact), "a size or a probability is out of range")
     require(sum(p for _, _, p in exact) == 1, "the probabilities do not sum to 1")
     pieces = [(a, b, p) for a, b, p in exact if a < b]
@@ -740,7 +741,7 @@ def check_throughput(instance: Any, evidence: Any, claims: Any) -> None:
     lower, upper, workload, lost, number = fields(claims, "claims", "lower", "upper", "vqs", "vqs_lost", "J")
     require(rational(lower, "claims.lower") == servers * mixed_workload(law, below), "the lower bound is not right")
     require(rational(upper, "claims.upper") == servers * priced_workload(law, above), "the upper bound is not right")
-    J = whole(number, "claims.J")  # noqa: N806
+    J = whole(number, "claims.J")
     require(2 <= J <= 64, "J is out of range")
     require(rational(lost, "claims.vqs_lost") == law.up_to(Fraction(1, 2**J)), "the share below 1/2^J is not right")
     least = next((j for j in range(2, 61) if law.up_to(Fraction(1, 2**j)) == 0), J)
@@ -784,7 +785,7 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
         k = [(int(j), whole(n, "slots")) for j, n in table.items()]
         require(bool(k) and all(n for _, n in k), "a column lists a cell without slots")
         lengths = sum(n * cells[j][1] for j, n in k)
-        room = sum(n * cells[j][0] for j, n in k) + max(lengths / 2, max(cells[j][1] for j, _ in k))
+        room = sum(n * cells[j][0] for j, n in k) + max(lengths / 2, *(cells[j][1] for j, _ in k))
         require(room <= 1, "a configuration does not fit")
         row = [dict(k).get(j, 0) for j in range(len(cells))]
         require(last is None or row < last, "the columns are not in order")
@@ -830,7 +831,7 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     places = [Fraction(point, grid) for point in points]
     for (a, low), (b, high) in pairwise(zip(points, worth, strict=True)):
         inside = any(a < size * grid < b for size, _ in law.atoms)
-        inside |= any(max(a, start * grid) < min(b, end * grid) for start, end, _ in law.pieces)
+        inside |= any(max(Fraction(a), start * grid) < min(Fraction(b), end * grid) for start, end, _ in law.pieces)
         for g in range(a + 1, min(b, grid + 1)) if inside else ():
             price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
             require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
@@ -839,23 +840,23 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     return 1 / average
 
 
-def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:  # noqa: N803
+def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
     """Return the largest workload per server in the convex hull of the reduced configurations, proved by prices."""
     columns, listed = fields(vqs, "evidence.vqs", "columns", "prices")
     ends = [Fraction(n, 3 * 2 ** (m + 1)) for m in range(J) for n in (6, 4)] + [Fraction(0)]
     shares = [law.up_to(a) - law.up_to(b) for a, b in pairwise(ends)]
-    reduced = []
+    reduced: list[dict[int, int]] = []
     for m in range(J):
         reduced += [{2 * m: 2**m}, {2 * m + 1: 3 * 2**m // 2}] if m else [{0: 1}]
         reduced += [{1: 1, 2 * m: 2**m // 3}] if m > 1 else []
         reduced += [{1: 1, 2 * m + 1: 2**m // 2}] if m else []
-    slots, used, last = [Fraction(0)] * (2 * J), Fraction(0), None
+    slots, used, last = [Fraction(0)] * (2 * J), Fraction(0), [2**J + 1]
     order = [[k.get(j, 0) for j in range(2 * J)] for k in reduced]
     for column in items(columns, "columns"):
         row, fraction = fields(column, "a column", "slots", "fraction")
         k = [whole(n, "slots") for n in items(row, "slots")]
         require(k in order, "a configuration is none of the reduced ones")
-        require(last is None or k < last, "the columns are not in order")
+        require(k < last, "the columns are not in order")
         last = k
         part = rational(fraction, "a fraction", least=0)
         require(part > 0, "a fraction is 0")

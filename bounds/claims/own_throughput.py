@@ -76,7 +76,7 @@ def mixed_cells(level: Level, broken: bool) -> Outcome:
     PAPER,
     "partition-guarantee",
     "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once rounded"
-    " up: its worst law attains it exactly, and no law of a family (all multisets of a grid, random mixtures) is below.",
+    " up: its worst law attains it exactly, and no law of a random family is below.",
     Evidence.proved,
 )
 def partition_guarantee(level: Level, broken: bool) -> Outcome:
@@ -153,8 +153,8 @@ def universal_cuts(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "google-throughput",
-    "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 %; VQS is"
-    " sure to keep more than 4/5 of it.",
+    "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 %;"
+    " VQS is sure to keep more than 4/5 of it.",
     Evidence.certified,
 )
 def google(level: Level, broken: bool) -> Outcome:

@@ -94,8 +94,8 @@ def theorem_1(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "theorem-1-identities",
-    "(40) and (41) hold with equality for partitions of equal probability: laws without atoms, 2, 4 and 8 cells (full: 16),"
-    " 1 and 5 servers.",
+    "(40) and (41) hold with equality for partitions of equal probability: laws without atoms, 2, 4 and 8 cells (full:"
+    " 16), 1 and 5 servers.",
     Evidence.certified,
 )
 def identities(level: Level, broken: bool) -> Outcome:
@@ -118,7 +118,7 @@ def identities(level: Level, broken: bool) -> Outcome:
     return Outcome(f"{checked} programs, every identity exact", Evidence.certified, good)
 
 
-def greatest_reduced_weight(J: int, cuts: bool = True) -> tuple[Fraction, Fraction, tuple[int, ...]]:  # noqa: N803
+def greatest_reduced_weight(J: int, cuts: bool = True) -> tuple[Fraction, Fraction, tuple[int, ...]]:
     """Return the greatest <k, Q> over all configurations k of all refinements and all Q with K_RED Q <= 1.
 
     Parameters
@@ -330,7 +330,7 @@ def corollary_1(level: Level, broken: bool) -> Outcome:
     for law in laws:
         best = bracket(law, Fraction(1, 20))
         for epsilon in (Fraction(1, 5), Fraction(1, 100)):
-            J = least_J(law, epsilon)  # noqa: N806
+            J = least_J(law, epsilon)
             assert J is not None
             used = max(2, J - 5) if broken else J
             tried += 1
@@ -394,7 +394,7 @@ def example_uniform(level: Level, broken: bool) -> Outcome:
     for law in (uniform("1/100", "19/100"), uniform("1/10", "19/20" if broken else "9/10")):
         best = bracket(law)
         found.append((5 * best.lower, 5 * best.upper, vqs_workload(law).workload / best.lower))
-    good = [(low, high) for low, high, _ in found] == [(50, 50), (10, 10)]
+    good = [low for low, _, _ in found] == [high for _, high, _ in found] == [50, 10]
     computed = "; ".join(f"{text(low)}, VQS keeps {float(share):.4f}" for low, _, share in found)
     return Outcome(computed, Evidence.certified, good and all(share >= Fraction(2, 3) for *_, share in found))
 

@@ -14,7 +14,7 @@ from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields, read_document, read_text
 from theory.partition.cuts import Partition, by_cuts, by_sets
-from theory.partition.laws import Law, discrete, empirical, piecewise, uniform
+from theory.partition.laws import Law, empirical, piecewise, uniform
 
 LAWS = ("discrete", "uniform", "piecewise", "csv")
 _SIZE = "a size in (0, 1]"
@@ -134,7 +134,7 @@ def _discrete(fields: Fields, folder: Path) -> Law:
     if not exact:
         fields.fail("discrete", "expected at least one size")
     _sums_to_one(fields, "discrete", list(exact.values()))
-    return discrete(dict(exact))
+    return Law(atoms=tuple(sorted(exact.items())))
 
 
 def _row(fields: Fields, name: str, row: Any, length: int, expected: str) -> list[Fraction]:

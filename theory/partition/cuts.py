@@ -80,7 +80,7 @@ def by_cuts(cuts: Iterable[Number]) -> Partition:
     >>> by_cuts(["1/2"]).upper
     (Fraction(1, 2), Fraction(1, 1))
     """
-    points = sorted({Fraction(0), Fraction(1), *map(Fraction, cuts)})
+    points = sorted({Fraction(0), Fraction(1), *(Fraction(cut) for cut in cuts)})
     return Partition(tuple(((a, b),) for a, b in pairwise(points)))
 
 

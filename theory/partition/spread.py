@@ -1,11 +1,12 @@
 """An upper bound of rho*: prices of sizes, linear between points of a grid.
 
 Why it is right. Let f >= 0 be a price of each size such that no configuration of real sizes is worth more than 1. Then
-rho* E f(R) <= L: whatever a schedule does, the jobs on a server are worth at most 1 at any time. Let f be linear between
-points that are multiples of 1/G. In a configuration of greatest worth two sizes off the points can be moved against
-each other, and one of both directions loses nothing, until one is at a point; so at most one size is off the points,
-and it is at a point or fills the server, which makes it a multiple of 1/G. So an integer knapsack over multiples of 1/G
-decides whether f is a price. f(x) = x gives Lemma 2; step functions give the lower-rounded virtual queues of Theorem 1.
+rho* E f(R) <= L: whatever a schedule does, the jobs on a server are worth at most 1 at any time. Let f be linear
+between points that are multiples of 1/G. In a configuration of greatest worth two sizes off the points can be moved
+against each other, and one of both directions loses nothing, until one is at a point; so at most one size is off the
+points, and it is at a point or fills the server, which makes it a multiple of 1/G. So an integer knapsack over
+multiples of 1/G decides whether f is a price. f(x) = x gives Lemma 2; step functions give the lower-rounded virtual
+queues of Theorem 1.
 
 The best prices for given points are dual to a configuration linear program in which each job is spread, in mean, to
 the neighbouring points. Its bound is never worse than rounding down to the same points.

@@ -11,7 +11,7 @@ from theory.partition.cuts import Interval, Partition
 from theory.partition.laws import Law
 
 
-def universal_cells(J: int) -> list[Interval]:  # noqa: N803 (the paper's letter)
+def universal_cells(J: int) -> list[Interval]:
     """Return the 2J intervals I_j of (1/2^J, 1], in the order of (18).
 
     Examples
@@ -26,7 +26,7 @@ def universal_cells(J: int) -> list[Interval]:  # noqa: N803 (the paper's letter
     return cells
 
 
-def universal_partition(J: int) -> Partition:  # noqa: N803
+def universal_partition(J: int) -> Partition:
     """Return the universal partition of (0, 1]: (18), with the sizes up to 1/2^J in the last queue.
 
     Raises
@@ -45,7 +45,7 @@ def universal_partition(J: int) -> Partition:  # noqa: N803
     return Partition(tuple(cells))
 
 
-def reduced_configurations(J: int) -> list[Configuration]:  # noqa: N803
+def reduced_configurations(J: int) -> list[Configuration]:
     """Return K_RED (19), shape (4J - 4, 2J), in the order of the definition.
 
     Examples
@@ -91,7 +91,7 @@ class Guaranteed:
     prices: tuple[Fraction, ...]
 
 
-def least_J(law: Law, share: Fraction = Fraction(0), limit: int = 60) -> int | None:  # noqa: N802
+def least_J(law: Law, share: Fraction = Fraction(0), limit: int = 60) -> int | None:  # noqa: N802 (the paper's letter)
     """Return the least J >= 2 with F(1/2^J) < share, or = 0 where share is 0; None if there is none up to a limit.
 
     Notes
@@ -104,14 +104,14 @@ def least_J(law: Law, share: Fraction = Fraction(0), limit: int = 60) -> int | N
     >>> least_J(uniform("1/10", "9/10")), least_J(uniform(0, 1)), least_J(uniform(0, 1), Fraction(1, 100))
     (4, None, 7)
     """
-    for J in range(2, limit + 1):  # noqa: N806
+    for J in range(2, limit + 1):
         below = law.cumulative(Fraction(1, 2**J))
         if below < share or below == 0:
             return J
     return None
 
 
-def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = None) -> Guaranteed:  # noqa: N803
+def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = None) -> Guaranteed:
     """Return the workload that VQS guarantees for a law on one server, exactly.
 
     Parameters
