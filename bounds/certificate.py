@@ -14,6 +14,7 @@ from theory.files.sizes import Sizes, sizes_document
 from theory.instance import Configuration, Instance
 from theory.numbers import text, total
 from theory.partition import Bracket, Guaranteed
+from theory.partition.spread import without_spare_points
 from theory.servers import LeastServers, Placement
 from theory.sharing import Allocation, Cluster
 
@@ -204,7 +205,7 @@ def throughput_certificate(sizes: Sizes, found: Bracket, vqs: Guaranteed) -> dic
     >>> claims["lower"], claims["upper"]
     ('50', '50')
     """
-    below, above = found.below, found.above
+    below, above = found.below, without_spare_points(found.law, found.above)
     order = sorted(range(len(below.cells)), key=lambda j: (below.cells[j].top, below.cells[j].base))
     columns = sorted((tuple(-k[j] for j in order), fraction) for k, fraction in below.columns)
     evidence = {

@@ -692,6 +692,11 @@ class SizeLaw:
             part += p * min(Fraction(1), max(Fraction(0), (x - low) / (high - low)))
         return part
 
+    def has_between(self, lower: Fraction, upper: Fraction) -> bool:
+        """Return whether there are sizes strictly between two bounds."""
+        inside = any(max(lower, low) < min(upper, high) for low, high, _ in self.pieces)
+        return inside or any(lower < size < upper for size, _ in self.atoms)
+
     def expectation(self, points: list[Fraction], values: list[Fraction]) -> Fraction:
         """Return the expectation of the function that is linear between the points."""
         segments = list(pairwise(zip(points, values, strict=True)))
@@ -828,13 +833,24 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
             for c in range(point, grid + 1):
                 best[c] = max(best[c], best[c - point] + price)
     require(best[grid] <= one, "a configuration is worth more than 1")
-    places = [Fraction(point, grid) for point in points]
+    within = [False]
     for (a, low), (b, high) in pairwise(zip(points, worth, strict=True)):
-        inside = any(a < size * grid < b for size, _ in law.atoms)
-        inside |= any(max(Fraction(a), start * grid) < min(Fraction(b), end * grid) for start, end, _ in law.pieces)
-        for g in range(a + 1, min(b, grid + 1)) if inside else ():
+        within.append(law.has_between(Fraction(a, grid), Fraction(b, grid)))
+        for g in range(a + 1, min(b, grid + 1)) if within[-1] else ():
             price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
             require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
+    places, step = [Fraction(point, grid) for point in points], Fraction(1, grid)
+    for i, (left, right) in enumerate(pairwise([*within, False])):
+        here = any(size == places[i] for size, _ in law.atoms)
+        if left and right:
+            require(not values[i - 1] == values[i] == values[i + 1], "a point is of no use")
+        elif left or right:
+            near = (
+                law.has_between(places[i] - step, places[i]) if left else law.has_between(places[i], places[i] + step)
+            )
+            require(here or near, "a point lies beyond the sizes")
+        else:
+            require(here, "a point is of no use")
     average = law.expectation(places, values)
     require(average > 0, "the prices prove nothing")
     return 1 / average

@@ -79,7 +79,7 @@ def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) 
     -----
     A law of few atoms is solved exactly. Else cells are split where the prices tell that the gap comes from: with y_j
     the price of cell j below and f the prices above, 1/lower - 1/upper is the sum over cells of
-    p_j y_j - E[f(R); R in cell j].
+    p_j y_j - E[f(R); R in cell j]. A round that gains little is followed by one that splits the largest cells.
 
     Examples
     --------
@@ -94,6 +94,7 @@ def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) 
         return
     above = lemma_2(law)
     below: Mixed | None = None
+    best: Bracket | None = None
     history: list[tuple[int, Fraction, Fraction]] = []
     cells = initial_cells(law, 1 if law.pieces else 16)
     tolerance = min(1e-3, max(1e-9, float(gap) / 8))
@@ -107,9 +108,10 @@ def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) 
             if bound < above.bound(law):
                 above = prices
         history.append((len(cells), here.workload, bound))
-        best = Bracket(law, below, above, tuple(history))
+        before, best = best, Bracket(law, below, above, tuple(history))
         yield best
-        finer = _refined(here, prices)
+        stuck = before is not None and best.gap > before.gap * Fraction(9, 10)
+        finer = _split_largest(here.cells) if stuck else _refined(here, prices)
         if best.gap <= gap or len(finer) == len(cells) or len(finer) > most_cells:
             return
         cells = finer
@@ -159,6 +161,13 @@ def _refined(below: Mixed, above: Prices) -> list[Cell]:
     for j, cell in enumerate(below.cells):
         cells += split(cell) if j in chosen else [cell]
     return cells
+
+
+def _split_largest(cells: Sequence[Cell]) -> list[Cell]:
+    """Split the cells that hold most, whatever the prices say."""
+    extent = np.array([float(cell.probability * (cell.top - cell.bottom)) for cell in cells])
+    chosen = extent >= extent.max() / 2
+    return [part for cell, large in zip(cells, chosen, strict=True) for part in (split(cell) if large else [cell])]
 
 
 def _loss(cell: Cell, price: float, above: Prices) -> float:

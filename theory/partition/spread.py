@@ -208,3 +208,26 @@ def certified(grid: int, points: Sequence[int], prices: NDArray[np.float64], wit
     whole = [round(max(0.0, float(price)) * scale) for price in prices]
     worth = greatest_worth(grid, points, whole, within)
     return Prices(grid, tuple(points), tuple(value / worth for value in whole))
+
+
+def without_spare_points(law: Law, prices: Prices) -> Prices:
+    """Leave out points that neither size nor price depends on, so that no number can be altered unnoticed.
+
+    Examples
+    --------
+    >>> from theory.partition.laws import uniform
+    >>> half = Fraction(1, 2)
+    >>> without_spare_points(uniform("2/5", "1/2"), Prices(20, (8, 9, 10), (half, half, half))).points
+    (8, 10)
+    """
+    points, values = list(prices.points), list(prices.values)
+    atoms = {size * prices.grid for size, _ in law.atoms}
+    while True:
+        within = [False, *occupied(law, prices.grid, points), False]
+        for i, (left, right) in enumerate(pairwise(within)):
+            level = left and right and values[i - 1] == values[i] == values[i + 1]
+            if level or not (left or right or points[i] in atoms):
+                del points[i], values[i]
+                break
+        else:
+            return Prices(prices.grid, tuple(points), tuple(values))
