@@ -84,7 +84,7 @@ def test_every_number_counts(name: str) -> None:
     tried = 0
     for part in ("evidence", "claims"):
         found = list(places(document[part], (part,)))
-        for path in choose.sample(found, min(len(found), 60)):
+        for path in choose.sample(found, min(len(found), 30)):
             holder = document
             for key in path[:-1]:
                 holder = holder[key]
@@ -100,9 +100,11 @@ def test_every_number_counts(name: str) -> None:
                     checker.check(forged)
                 forged["digest"] = checker.digest(forged)
                 tried += 1
-                with pytest.raises(checker.Refused):
+                try:
                     checker.check(forged)
-                    pytest.fail(f"accepted {new} at {path}")
+                except checker.Refused:
+                    continue
+                pytest.fail(f"accepted {new} at {path}")
     assert tried > 40
 
 
