@@ -112,7 +112,7 @@ def brackets_of_laws() -> None:
         lower, upper = float(servers * best.lower), float(servers * best.upper)
         print(
             f"{name:22} {servers} servers, gap {gap:6}: [{lower:.5f}, {upper:.5f}], {float(best.gap):.4%}, "
-            f"{len(best.below.cells)} cells, {seconds:.2f} s (VQS keeps {float(vqs_workload(law).workload / best.lower):.3f})",
+            f"{len(best.below.cells)} cells, {seconds:.2f} s (VQS keeps {float(vqs_workload(law).workload / best.upper):.3f})",
             flush=True,
         )
 

@@ -7,6 +7,7 @@ import sys
 
 from bounds.cli.app import app
 from bounds.cli.check import check
+from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
 from bounds.cli.share import share
 from bounds.cli.solve import solve
@@ -14,7 +15,7 @@ from bounds.cli.throughput import throughput
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "check", "instance", "main", "run", "share", "solve", "throughput", "verify", "worst"]
+__all__ = ["app", "check", "fluid", "instance", "main", "run", "share", "solve", "throughput", "verify", "worst"]
 
 
 def main(arguments: list[str] | None = None) -> None:

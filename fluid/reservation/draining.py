@@ -6,19 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.compiled import kernel
-from theory.errors import TooLargeError
 from theory.instance import Configuration
 
-MOST_STATES = 20_000
-"""States of the joint chain of several draining configurations, beyond which it is refused."""
+MOST_STATES = 3_000
+"""Joint contents of several draining configurations beyond which their chain is not solved but thinned."""
 
 EMPTY = 1e-12
-"""A smaller chance of a full slot counts as none."""
+"""A smaller chance counts as none."""
+
+LEAST = 1e-6
+"""A smaller mean occupancy counts as none."""
+
+FASTEST = 1e4
+"""Servers a unit of time: as fast as servers are freed that are nearly surely empty."""
 
 
 @kernel
@@ -48,8 +54,6 @@ def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> ND
     float64[product of (k_j + 1)]
         In mixed radix, the last type fastest.
     """
-    from math import comb
-
     law = np.ones(1)
     for slots, chance in zip(configuration, occupancy.tolist(), strict=True):
         one = np.array([comb(slots, n) * chance**n * (1 - chance) ** (slots - n) for n in range(slots + 1)])
@@ -74,7 +78,7 @@ def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occu
     Returns
     -------
     float
-        Servers per server and unit of time; 0 if a held type never departs, infinite if the server is empty.
+        Servers per server and unit of time, at most `FASTEST`; 0 if a held type never departs.
 
     Examples
     --------
@@ -89,11 +93,11 @@ def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occu
     """
     times = _emptying_times(np.array(configuration, dtype=np.int64), rates)
     if (occupancy == 1).all():
-        return float(1 / times[-1]) if times[-1] > 0 else np.inf
+        return min(float(1 / times[-1]), FASTEST) if times[-1] > 0 else FASTEST
     law = contents(configuration, occupancy)
     held = law > EMPTY
     mean = float(law[held] @ times[held])
-    return 1 / mean if mean > 0 else np.inf
+    return min(1 / mean, FASTEST) if mean > 0 else FASTEST
 
 
 def emptying_rates(
@@ -112,10 +116,10 @@ def emptying_rates(
     rates, occupancy : float64[J]
         As in `emptying_rate`.
 
-    Raises
-    ------
-    TooLargeError
-        Above `MOST_STATES` joint contents.
+    Notes
+    -----
+    Above `MOST_STATES` joint contents the chain is not solved (`is_exact` tells). Instead each configuration is taken
+    to see the departures that its forerunners let pass on average, as if independent of its own content.
 
     Examples
     --------
@@ -124,16 +128,45 @@ def emptying_rates(
     >>> emptying_rates([(1,), (1,)], np.ones(1), np.ones(1))
     [1.0, 0.0]
     """
+    occupancy = np.where(occupancy < LEAST, 0.0, occupancy)
     held = [(np.array(k) > 0) & (occupancy > 0) for k in configurations]
     if not held or (np.sum(held, axis=0) <= 1).all():  # no type in two of them: they do not meet
         return [emptying_rate(k, rates, occupancy) for k in configurations]
-    sizes = [int(np.prod([slots + 1 for slots in k])) for k in configurations]
-    count = int(np.prod(sizes, dtype=float))
-    if count > MOST_STATES:
-        raise TooLargeError(
-            f"{len(configurations)} configurations drain at once with {count:,} joint contents, above {MOST_STATES:,}"
-        )
+    stuck = rates <= 0  # a type that never departs stops whoever holds it: no single stationary law
+    empty = any(not one.any() for one in held)
+    if empty or (np.any(held, axis=0) & stuck).any() or joint_contents(configurations) > MOST_STATES:
+        return _thinned(configurations, rates, occupancy)
     return _joint(configurations, rates, occupancy)
+
+
+def joint_contents(configurations: Sequence[Configuration]) -> int:
+    """Return how many contents the draining servers of several configurations can have together.
+
+    Examples
+    --------
+    >>> joint_contents([(2, 1), (1, 2)])
+    36
+    """
+    return prod(slots + 1 for k in configurations for slots in k)
+
+
+def is_exact(configurations: Sequence[Configuration]) -> bool:
+    """Return whether `emptying_rates` solves the chain: few joint contents, or no type in two configurations."""
+    held = np.sum([np.array(k) > 0 for k in configurations], axis=0)
+    return bool((held <= 1).all()) or joint_contents(configurations) <= MOST_STATES
+
+
+def _thinned(
+    configurations: Sequence[Configuration], rates: NDArray[np.float64], occupancy: NDArray[np.float64]
+) -> list[float]:
+    result = []
+    seen = rates.astype(float)
+    for k in configurations:
+        rate = emptying_rate(k, seen, occupancy)
+        result.append(rate)
+        if rate < FASTEST:  # pulls of type j: rate x E[n_j] = seen_j x the part of the time for which it is held
+            seen = np.maximum(seen - rate * np.array(k) * occupancy, 0.0)
+    return result
 
 
 def _joint(
@@ -182,7 +215,7 @@ def _chain(configurations: tuple[Configuration, ...], occupancy: tuple[float, ..
         chances = zip(product(*(range(slots + 1) for slots in k)), law.tolist(), strict=True)
         filled.append([(n, chance / (1 - law[0])) for n, chance in chances if any(n) and chance > EMPTY])
         skipped.append(1 / (1 - float(law[0])))
-    states = {state: i for i, state in enumerate(product(*([n for n, _ in law] for law in filled)))}
+    states = {tuple(law[-1][0] for law in filled): 0}  # the fullest; whoever is never asked stays as it is
     waiting, moves = list(states), []
     freed: list[list[tuple[int, int]]] = [[] for _ in configurations]
     while waiting:

@@ -128,7 +128,8 @@ def decide(
             moving = _slopes(mode, velocity)
             mode = replace(mode, blocked=_unadmitted(mode, tight))
             supply = _supply(model, mode, mode.asked, jobs, masses, rates)
-    mode = _settled(mode, moving, supply)
+    between_supply = _supply(model, mode, mode.between, jobs, masses, rates)
+    mode = _settled(mode, moving, supply, between_supply)
     slots = model.slots_of(velocities(model, mode, jobs, masses, velocity, rates).items())
     blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(mode.blocked))
     return replace(mode, blocked=tuple(blocked))
@@ -201,9 +202,9 @@ def occupancy(model: Reservation, mode: Mode, jobs: Vector, masses: Masses) -> V
 
     It is 1 for types whose arrivals are refused. Jobs of the others fill the followed stages first, as arrivals take
     the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
+    Servers that a followed stage has to spare are taken as full, as they were when their turn came.
     """
-    asked = targets(mode, jobs)
-    ahead = model.slots_of((k, min(mass, masses.get(k, 0.0))) for k, mass in asked.items())
+    ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in mode.followed)
     behind = model.slots_of(masses.items()) - ahead
     result = np.ones(model.types)
     for j, blocked in enumerate(mode.blocked):
@@ -231,6 +232,13 @@ def _part(mode: Mode, moving: dict[Configuration, float], supply: dict[Configura
     return part_of_the_time(_need(moving), [(supply[k], -moving.get(k, -np.inf)) for k in mode.asked])
 
 
+def _drained(
+    part: float, supply: dict[Configuration, float], between: dict[Configuration, float]
+) -> dict[Configuration, float]:
+    """Return how fast each configuration frees servers, averaged over the time with and without a lack."""
+    return {k: part * rate + (1 - part) * between[k] if k in between else part * rate for k, rate in supply.items()}
+
+
 def part_of_the_time(need: float, sources: Sequence[tuple[float, float]]) -> float:
     """Return the least part p of the time for which ``sum min(p rate, most)`` covers a need, at most 1.
 
@@ -253,10 +261,15 @@ def part_of_the_time(need: float, sources: Sequence[tuple[float, float]]) -> flo
     return min(1.0, max(0.0, need - fixed) / rate) if rate > 0 else 1.0
 
 
-def _settled(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> Mode:
+def _settled(
+    mode: Mode,
+    moving: dict[Configuration, float],
+    supply: dict[Configuration, float],
+    between: dict[Configuration, float],
+) -> Mode:
     """Decide which shrinking stages keep to their types, and who takes the rest."""
-    part = _part(mode, moving, supply)
-    late = {k for k in mode.asked if part * supply[k] < -moving.get(k, 0.0) - TOLERANCE}
+    drained = _drained(_part(mode, moving, supply), supply, between)
+    late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
     followed = tuple(replace(f, moves=f.moves and f.configuration not in late) for f in mode.followed)
     keeping = {f.configuration for f in followed if f.moves}
     drains = [k for k in mode.asked if k not in keeping]
@@ -281,7 +294,7 @@ def velocities(
     if mode.drains:
         supply = _supply(model, mode, mode.asked, jobs, masses, rates)
         between = _supply(model, mode, mode.between, jobs, masses, rates)
-        part = _part(mode, moving, supply)
-        result.update((k, -part * supply[k] - (1 - part) * between.get(k, 0.0)) for k in mode.drains)
+        drained = _drained(_part(mode, moving, supply), supply, between)
+        result.update((k, -drained[k]) for k in mode.drains)
     result[mode.rest] = -sum(result.values())
     return result

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.reservation.draining import emptying_rates
+from fluid.reservation.draining import emptying_rates, is_exact
 from fluid.reservation.greedy_map import plan
 from fluid.reservation.model import TOLERANCE, Reservation, Vector
 from fluid.reservation.modes import DrainRates, Masses, Mode, decide, occupancy, targets, velocities
@@ -86,9 +86,16 @@ class Segment:
         return float((self._model.service * state[0] - vanishing).min())
 
     def full_drains(self, time: float) -> bool:
-        """Return whether every server that drains is full as its turn comes."""
-        chance = occupancy(self._model, self.mode, *self.state(time))
-        return all((chance[j] == 1) for k in self.mode.asked for j, slots in enumerate(k) if slots)
+        """Return whether every server that drains is known to be full as its turn comes, where that matters."""
+        mode = self.mode
+        if mode.kind == "tracking" and not mode.drains:
+            return True
+        chance = occupancy(self._model, mode, *self.state(time))
+        surely = [blocked or share == 1 for blocked, share in zip(mode.blocked, chance.tolist(), strict=True)]
+        spare = {f.configuration for f in mode.followed}
+        return all(
+            (mode.blocked[j] if k in spare else surely[j]) for k in mode.asked for j, slots in enumerate(k) if slots
+        )
 
     def advance(self, horizon: float) -> None:
         """Go on to the next switch, or to the horizon."""
@@ -207,10 +214,11 @@ class FluidPath:
         """Whether the path is the exact limit: all draining servers full as their turn comes, and no mixed mode.
 
         Where types with free slots have jobs on draining servers, their spread over these is taken as a mean; in a
-        mixed mode the time for which more servers drain is, too.
+        mixed mode the time for which more servers drain is, too, and where the joint contents of many draining servers
+        are too many what each sees of the departures.
         """
         return all(
-            segment.mode.kind != "mixed" and segment.full_drains(time)
+            segment.mode.kind != "mixed" and is_exact(segment.mode.asked) and segment.full_drains(time)
             for segment in self.segments
             for time in (segment.start, 0.5 * (segment.start + segment.stop), segment.stop)
         )
@@ -242,7 +250,7 @@ def fluid_path(
     model: Reservation,
     until: float,
     start: State | None = None,
-    arrivals: Sequence[tuple[float, Sequence[float]]] = (),
+    arrivals: Sequence[tuple[float, Sequence[float] | Vector]] = (),
     rates: DrainRates = emptying_rates,
 ) -> FluidPath:
     """Return the fluid limit of dynamic reservation, switch by switch.

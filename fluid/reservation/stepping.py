@@ -131,7 +131,7 @@ def _drain(
         """What configurations would free in this step, and the most that they may."""
         later = [k for k in order[lacking + 1 :] if masses.get(k, 0.0) > 0 and k not in over]
         asked = [*(k for k in over if order[lacking : lacking + 1] != [k]), *later[::-1]]
-        ahead = model.slots_of((k, min(target[k], masses.get(k, 0.0))) for k in order[:lacking])
+        ahead = model.slots_of((k, masses.get(k, 0.0)) for k in order[:lacking])
         spread = np.clip((np.minimum(wanted, slots) - ahead) / np.maximum(slots - ahead, 1e-300), 0.0, 1.0)
         chance = np.where((slots - ahead > 0) & (wanted < slots), spread, 1.0)
         supply = rates(asked, model.service * jobs, chance) if asked else []

@@ -33,6 +33,7 @@ def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "solve": answer(["solve", FOUR, "--servers", "10", "--certificate", str(proof)], capsys),
         "worst": answer(["worst", FOUR, "--vary", "workload"], capsys),
         "verify": answer(["verify", "introduction"], capsys),
+        "fluid": answer(["fluid", FOUR, "--until", "3", "--points", "5"], capsys),
         "certificate": json.loads(proof.read_text()),
         "instance": json.loads(proof.read_text())["instance"],
     }

@@ -20,7 +20,8 @@ from fluid.reservation import (
     state_of,
     stepped,
 )
-from theory.errors import InputError, TooLargeError
+from fluid.reservation.draining import _thinned, is_exact
+from theory.errors import InputError
 from theory.instance import Instance, additive, pooled
 
 
@@ -71,9 +72,15 @@ def test_joint_drain_rates_against_a_run() -> None:
         assert abs(seen - rate) < 5 * np.sqrt(rate / time)  # emptying is more regular than a Poisson process
 
 
-def test_too_many_joint_contents() -> None:
-    with pytest.raises(TooLargeError, match="joint contents"):
-        emptying_rates([(20, 20), (30, 30)], np.ones(2), np.ones(2))
+def test_many_joint_contents_are_thinned_and_that_is_said() -> None:
+    assert not is_exact([(20, 20), (30, 30)])
+    assert is_exact([(20, 0), (0, 30)])
+    assert is_exact([(2, 1), (1, 2)])
+    rates = np.array([1.0, 2.0])
+    solved = emptying_rates([(2, 1), (1, 2)], rates, np.ones(2))
+    thinned = _thinned([(2, 1), (1, 2)], rates, np.ones(2))
+    assert thinned[0] == pytest.approx(solved[0])  # the first sees all departures
+    assert thinned[1] > 0
 
 
 def test_idle_phase_in_closed_form() -> None:

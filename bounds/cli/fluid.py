@@ -1,0 +1,46 @@
+"""``packproof fluid``: the fluid limit of dynamic reservation on an instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show
+
+
+@app.command()
+def fluid(
+    instance: InstanceFile,
+    until: Annotated[float, typer.Option("--until", metavar="T", help="End of the path.", show_default=False)],
+    start: Annotated[
+        Path | None, typer.Option("--from", metavar="STATE", help="State to start from; the empty system if left out.")
+    ] = None,
+    points: Annotated[int, typer.Option("--points", min=2, max=100_000, help="Equally spaced times told.")] = 201,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.")] = None,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fluid limit of dynamic reservation: jobs, configurations, admitted rates, switches and what drives them."""
+    from math import isfinite
+
+    from bounds.fluid_report import path_csv, path_json, path_lines
+    from fluid.reservation import Reservation, fluid_path
+    from fluid.reservation.files import read_start
+    from theory.errors import InputError
+    from theory.files import read_instance
+    from theory.files.document import write_text
+
+    if not (isfinite(until) and until > 0):
+        raise InputError(f"--until: expected a time greater than 0, got {until!r}")
+    model = Reservation(read_instance(instance))
+    state, arrivals = read_start(start, model) if start is not None else (None, [])
+    path = fluid_path(model, until, state, arrivals)
+    if csv is not None:
+        write_text(csv, path_csv(path, points))
+    if plot is not None:
+        from bounds.fluid_pictures import picture_of_path
+
+        picture_of_path(path, plot)
+    show(path_json(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)
