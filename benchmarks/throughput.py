@@ -71,8 +71,9 @@ def peers(folder: Path, types: int) -> dict[str, float]:
         ("VPSolver arc-flow + HiGHS", ["conf_vpsolver.py", "lp", "1", str(types)], "total_seconds"),
     ):
         try:
+            environment = {**os.environ, "PATH": path}
             done = subprocess.run(
-                [str(python), *command], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, timeout=120
+                [str(python), *command], cwd=folder, env=environment, capture_output=True, timeout=120, check=False
             )
             answer = json.loads(done.stdout)
             seconds[name] = answer[key] + answer.get("certificate_seconds", 0)
@@ -110,9 +111,10 @@ def brackets_of_laws() -> None:
         best = bracket(law, Fraction(gap))
         seconds = time.perf_counter() - begin
         lower, upper = float(servers * best.lower), float(servers * best.upper)
+        share = float(vqs_workload(law).workload / best.upper)
         print(
             f"{name:22} {servers} servers, gap {gap:6}: [{lower:.5f}, {upper:.5f}], {float(best.gap):.4%}, "
-            f"{len(best.below.cells)} cells, {seconds:.2f} s (VQS keeps {float(vqs_workload(law).workload / best.upper):.3f})",
+            f"{len(best.below.cells)} cells, {seconds:.2f} s (VQS keeps {share:.3f})",
             flush=True,
         )
 

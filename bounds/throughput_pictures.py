@@ -145,7 +145,7 @@ def picture_of_guarantees(
     left.plot([], [], "k*", markersize=12, label="universal partition")
     left.set(xlabel="cuts", ylabel="guaranteed share of the maximum workload", ylim=(0, 0.72))
     left.legend(fontsize=8, loc="lower right")
-    for y, (name, g, colour) in enumerate(reversed(rows)):
+    for y, (_, g, colour) in enumerate(reversed(rows)):
         ends = [float(g.least), *map(float, g.cuts), 1.0]
         right.plot([ends[0], 1], [y, y], color=colour, linewidth=1, alpha=0.5)
         right.plot(ends, [y] * len(ends), "|", color=colour, markersize=9, markeredgewidth=2)

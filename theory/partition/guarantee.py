@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from math import lcm
+from math import comb, lcm
 
 from theory.configurations import maximal
 from theory.errors import TooLargeError
@@ -159,10 +159,8 @@ def best_partitions(number: int, least: Number, grid: int) -> Iterator[Guarantee
     Examples
     --------
     >>> [str(best.ratio) for best in best_partitions(1, "1/4", 12)]
-    ['1/2', '2/3']
+    ['3/7', '1/2', '2/3']
     """
-    from math import comb
-
     u = Fraction(least)
     places = [Fraction(i, grid) for i in range(1, grid) if Fraction(i, grid) > u]
     tries = comb(len(places), number)
