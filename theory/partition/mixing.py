@@ -31,10 +31,13 @@ from theory.columns import trimmed
 from theory.linear import LinearProgram
 from theory.numbers import ceiling, total
 from theory.partition.laws import Law
-from theory.partition.pricing import most_valuable_mix
+from theory.partition.pricing import valuable_mixes
 
 FINEST = 25_000
 """Largest number of size units of the pricing tables; beyond it sizes are rounded up to that many units."""
+
+SEVERAL = 64
+"""Most columns that join in one round, each with a cell of its own."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
     tolerance : float
         Relative distance from the best for these cells at which column generation stops.
     rounds : int
-        Most columns that are generated.
+        Most rounds of column generation.
 
     Returns
     -------
@@ -215,9 +218,11 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
     best = np.inf
     for _ in range(rounds):
         value, _, dual = program.solve_float()
-        best_value, slots = most_valuable_mix(middles, tops, np.maximum(dual[:n], 0.0), starts, halved, units)
-        best = min(best, best_value)
-        if best <= value * (1 + tolerance) or not add(tuple(int(number) for number in slots)):
+        prices = np.maximum(dual[:n], 0.0)
+        worth, found = valuable_mixes(middles, tops, prices, starts, halved, units)
+        best = min(best, float(worth.max()))
+        better = [j for j in np.argsort(-worth)[:SEVERAL] if worth[j] > dual[n] * (1 + 1e-9)]
+        if best <= value * (1 + tolerance) or not any([add(tuple(found[j].tolist())) for j in better]):
             break
     _, primal, dual = program.solve_float()
     vertex = program.solve_basis() if n <= 40 else None

@@ -51,15 +51,15 @@ def values_by_capacity(
 
 
 @kernel
-def most_valuable_mix(
+def valuable_mixes(
     middles: NDArray[np.int64],
     tops: NDArray[np.int64],
     prices: NDArray[np.float64],
     starts: NDArray[np.int64],
     halved: NDArray[np.bool_],
     capacity: int,
-) -> tuple[float, NDArray[np.int64]]:
-    """Return a configuration of cells of great value that fits when its jobs are mixed.
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return for every cell a configuration of great value in which none is wider, that fits when its jobs are mixed.
 
     Parameters
     ----------
@@ -74,30 +74,26 @@ def most_valuable_mix(
 
     Returns
     -------
-    value : float
-    slots : int64[n]
+    values : float64[n]
+        0 where a job of the cell does not fit.
+    slots : int64[n, n]
+        Row j is the configuration of cell j.
 
     Notes
     -----
     All jobs take their middles if the widest two have one width, or the widest has two of half its width beside it;
     else the widest takes its top. These are the greatest configurations but for a few that mix in other ways.
-    O(n capacity).
+    O(n capacity + n^2 jobs).
     """
-    widths = starts.size - 1
+    n, widths = middles.size, starts.size - 1
     free = np.zeros((widths + 1, capacity + 1))  # all at their middles, whatever the widths
     first = np.full((widths, capacity + 1), NONE)  # just one of this width, at its middle
     more = np.full((widths, capacity + 1), NONE)  # two or more of this width
     first_job = np.full((widths, capacity + 1), -1, np.int32)
     more_job = np.full((widths, capacity + 1), -1, np.int32)
-    best, best_job, best_width, best_case = 0.0, -1, 0, 0
+    values, slots = np.zeros(n), np.zeros((n, n), np.int64)
     for w in range(widths):
         for j in range(starts[w], starts[w + 1]):
-            if tops[j] <= capacity and free[w, capacity - tops[j]] + prices[j] > best:
-                best, best_job, best_width, best_case = free[w, capacity - tops[j]] + prices[j], j, w, 1
-            if halved[w] and middles[j] <= capacity and more[w - 1, capacity - middles[j]] >= 0:
-                value = more[w - 1, capacity - middles[j]] + prices[j]
-                if value > best:
-                    best, best_job, best_width, best_case = value, j, w, 2
             for c in range(middles[j], capacity + 1):
                 value = free[w, c - middles[j]] + prices[j]
                 if value > first[w, c]:
@@ -111,29 +107,36 @@ def most_valuable_mix(
                     more_job[w, c] = j
         for c in range(capacity + 1):
             free[w + 1, c] = max(free[w, c], first[w, c], more[w, c])
-        if more[w, capacity] > best:
-            best, best_job, best_width, best_case = more[w, capacity], -1, w, 3
-    slots = np.zeros(middles.size, np.int64)
-    c, w, in_more = capacity, best_width, best_case == 3
-    if best_case == 1:
-        slots[best_job] += 1
-        c -= tops[best_job]
-        w -= 1
-    elif best_case == 2:
-        slots[best_job] += 1
-        c -= middles[best_job]
-        w, in_more = w - 1, True
-    while w >= 0 and best_case > 0:
-        if in_more or more[w, c] > max(free[w, c], first[w, c]):
-            slots[more_job[w, c]] += 1
-            c -= middles[more_job[w, c]]
-            while more[w, c] > first[w, c]:
-                slots[more_job[w, c]] += 1
-                c -= middles[more_job[w, c]]
-            slots[first_job[w, c]] += 1
-            c -= middles[first_job[w, c]]
-        elif first[w, c] > free[w, c]:
-            slots[first_job[w, c]] += 1
-            c -= middles[first_job[w, c]]
-        w, in_more = w - 1, False
-    return best, slots
+        for j in range(starts[w], starts[w + 1]):
+            case, value = 0, 0.0
+            if tops[j] <= capacity:
+                case, value = 1, free[w, capacity - tops[j]] + prices[j]
+            left = capacity - middles[j]
+            if left >= 0 and first[w, left] >= 0 and first[w, left] + prices[j] > value:
+                case, value = 2, first[w, left] + prices[j]
+            if left >= 0 and more[w, left] >= 0 and more[w, left] + prices[j] > value:
+                case, value = 3, more[w, left] + prices[j]
+            if halved[w] and left >= 0 and more[w - 1, left] >= 0 and more[w - 1, left] + prices[j] > value:
+                case, value = 4, more[w - 1, left] + prices[j]
+            if case == 0:
+                continue
+            values[j] = value
+            slots[j, j] += 1
+            c = capacity - tops[j] if case == 1 else left
+            v = w if case in (2, 3) else w - 1
+            need = 2 if case in (3, 4) else 1 if case == 2 else 0  # of the width at hand: two or more, just one, any
+            while v >= 0:
+                if need == 2 or (need == 0 and more[v, c] > max(free[v, c], first[v, c])):
+                    slots[j, more_job[v, c]] += 1
+                    c -= middles[more_job[v, c]]
+                    while more[v, c] > first[v, c]:
+                        slots[j, more_job[v, c]] += 1
+                        c -= middles[more_job[v, c]]
+                    slots[j, first_job[v, c]] += 1
+                    c -= middles[first_job[v, c]]
+                elif need == 1 or first[v, c] > free[v, c]:
+                    slots[j, first_job[v, c]] += 1
+                    c -= middles[first_job[v, c]]
+                v -= 1
+                need = 0
+    return values, slots
