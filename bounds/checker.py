@@ -747,9 +747,9 @@ def check_throughput(instance: Any, evidence: Any, claims: Any) -> None:
     require(rational(lower, "claims.lower") == servers * mixed_workload(law, below), "the lower bound is not right")
     require(rational(upper, "claims.upper") == servers * priced_workload(law, above), "the upper bound is not right")
     J = whole(number, "claims.J")
-    require(2 <= J <= 64, "J is out of range")
+    require(2 <= J <= 30, "J is out of range")
     require(rational(lost, "claims.vqs_lost") == law.up_to(Fraction(1, 2**J)), "the share below 1/2^J is not right")
-    least = next((j for j in range(2, 61) if law.up_to(Fraction(1, 2**j)) == 0), J)
+    least = next((j for j in range(2, 31) if law.up_to(Fraction(1, 2**j)) == 0), J)
     require(least == J, "J is not the least for which all sizes are larger than 1/2^J")
     require(rational(workload, "claims.vqs") == servers * reduced_workload(law, J, vqs), "the workload of VQS is not")
 

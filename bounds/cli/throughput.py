@@ -36,6 +36,10 @@ def throughput(
     if not 0 <= distance < 1:
         raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
     given = read_sizes(sizes)
+    try:
+        guaranteed = vqs_workload(given.law, distance or rational("0.01"))
+    except ValueError as error:
+        raise InputError(f"{sizes}: sizes: {error}") from None
     best = None
     with progress() as say:
         try:
@@ -48,7 +52,6 @@ def throughput(
                 raise
             print("interrupted: the best bounds so far", file=sys.stderr)
     assert best is not None
-    guaranteed = vqs_workload(given.law, distance or rational("0.01"))
     rounded = None
     if given.partition is not None:
         bounds = (f(given.law, given.partition, given.servers) for f in (upper_rounded, lower_rounded))

@@ -294,3 +294,26 @@ def test_best_partitions_are_best_of_all() -> None:
     every = {c: guarantee([F(c, 12)], "1/5").ratio for c in range(3, 12)}
     *_, best = best_partitions(1, "1/5", 12)
     assert best.ratio == max(every.values())
+
+
+def test_sizes_of_very_different_scales() -> None:
+    tiny = F(1, 10**9)
+    best = bracket(discrete({tiny: "1/4", "1/3": "1/2", "3/5": "1/4"}), F(1, 1000))
+    assert best.lower <= F(3) <= best.upper <= best.lower * F(1001, 1000)
+    with pytest.raises(ValueError, match=r"2\^-30"):
+        vqs_workload(discrete({tiny / 1000: "1/4", "1/3": "3/4"}))
+
+
+@pytest.mark.soak
+def test_many_random_laws_close_in() -> None:
+    from bounds import checker
+    from bounds.certificate import throughput_certificate
+    from bounds.claims.throughput import random_law
+    from theory.files.sizes import Sizes
+
+    generator = random.Random(77)
+    for _ in range(300):
+        law = random_law(generator)
+        best = bracket(law, F(1, 50))
+        assert best.gap <= F(1, 50)
+        checker.check(throughput_certificate(Sizes(law), best, vqs_workload(law)))

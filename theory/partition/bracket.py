@@ -140,11 +140,18 @@ def _exact(law: Law) -> Bracket | None:
 
 
 def _points(law: Law, cells: Sequence[Cell]) -> tuple[int, list[int]]:
-    """Return a grid and the points on it: the ends of the cells, as near as the grid has them."""
+    """Return a grid and the points on it: the ends of the cells, or the neighbours of those that are not on it.
+
+    The grid holds the ends of small denominators: configurations that fill a server tend to stand on them.
+    """
     ends = {law.least, law.greatest, *(cell.top for cell in cells), *(cell.bottom for cell in cells)}
-    grid = lcm(*(end.denominator for end in ends))
-    grid = min(grid, GRID)
-    points = {round(end * grid) for end in ends}
+    grid = 1
+    for denominator in sorted({end.denominator for end in ends}):
+        if lcm(grid, denominator) <= GRID:
+            grid = lcm(grid, denominator)
+    if any((end * grid).denominator > 1 for end in ends):
+        grid *= GRID // grid
+    points = {point for end in ends for point in (int(end * grid), ceiling(end * grid))}
     first, last = int(law.least * grid), ceiling(law.greatest * grid)
     return grid, sorted({first, last, *(point for point in points if first <= point <= last)})
 

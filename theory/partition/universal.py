@@ -67,6 +67,10 @@ def reduced_configurations(J: int) -> list[Configuration]:
     return rows
 
 
+DEEPEST = 30
+"""Greatest J: sizes below 2^-30 of a server are not told apart."""
+
+
 @dataclass(frozen=True)
 class Guaranteed:
     """The workload that VQS guarantees for a law, per server, with its proof.
@@ -91,7 +95,7 @@ class Guaranteed:
     prices: tuple[Fraction, ...]
 
 
-def least_J(law: Law, share: Fraction = Fraction(0), limit: int = 60) -> int | None:  # noqa: N802 (the paper's letter)
+def least_J(law: Law, share: Fraction = Fraction(0), limit: int = DEEPEST) -> int | None:  # noqa: N802 (the paper's letter)
     """Return the least J >= 2 with F(1/2^J) < share, or = 0 where share is 0; None if there is none up to a limit.
 
     Notes
@@ -122,6 +126,11 @@ def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = N
     J : int, optional
         Least J with all sizes above 1/2^J unless given, else Corollary 1's.
 
+    Raises
+    ------
+    ValueError
+        If more than `share` of the jobs are smaller than 2^-30.
+
     Examples
     --------
     >>> from theory.partition.laws import discrete
@@ -130,7 +139,7 @@ def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = N
     """
     chosen = J or least_J(law) or least_J(law, share)
     if chosen is None:
-        raise ValueError("the law has too much probability below 2^-60")
+        raise ValueError(f"expected less than {float(share):.3%} of the jobs to be of sizes up to 2^-{DEEPEST}")
     partition = universal_partition(chosen)
     probabilities = partition.probabilities(law)
     reduced = reduced_configurations(chosen)
