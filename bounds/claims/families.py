@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -71,6 +72,22 @@ def random_instance(generator: np.random.Generator, *, pools: int = 1, exact_fit
             share = pool.share * Fraction(weight, int(weights.sum()))
             workload = [w + share * slots for w, slots in zip(workload, k, strict=True)]
     return empty.with_workload(workload)
+
+
+def dynamic_instance(seed: int) -> Instance:
+    """Draw an instance for dynamics: up to four types, one or two resources, unequal service rates."""
+    generator = np.random.default_rng(seed)
+    types, resources = int(generator.integers(1, 5)), int(generator.integers(1, 3))
+    capacity = generator.integers(3, 9, resources)
+    demands = np.minimum(generator.integers(0, 5, (types, resources)), capacity)
+    for row in demands:
+        if not row.any():
+            row[generator.integers(resources)] = 1
+    workload, rates = generator.integers(1, 17, types), generator.integers(2, 9, types)
+    rewards = [Fraction(int(u), 7) for u in generator.integers(5, 40, types)]
+    instance = additive(capacity.tolist(), demands.tolist(), rewards, [Fraction(int(w), 4) for w in workload])
+    kinds = [replace(t, service_rate=Fraction(int(r), 4)) for t, r in zip(instance.types, rates, strict=True)]
+    return replace(instance, types=tuple(kinds))
 
 
 def tight_family(types: int) -> Instance:

@@ -56,7 +56,6 @@ class Reservation:
         self.workload: Vector = np.array([float(rho) for rho in instance.workload])
         self._max_rewards = MaxRewards(instance)
         self._greedy: dict[int, Configuration] = {}
-        self.slots: dict[Configuration, Vector] = {}
 
     @property
     def types(self) -> int:
@@ -74,22 +73,14 @@ class Reservation:
         if known is None:
             members = frozenset(j for j in range(self.types) if types >> j & 1)
             known = self._greedy[types] = self._max_rewards(members).configurations[0]
-            self.vector(known)
-        return known
-
-    def vector(self, configuration: Configuration) -> Vector:
-        """Return a configuration as float64[J]."""
-        known = self.slots.get(configuration)
-        if known is None:
-            known = self.slots[configuration] = np.array(configuration, dtype=np.float64)
         return known
 
     def slots_of(self, masses: Iterable[tuple[Configuration, float]]) -> Vector:
         """Return the slots per server that fractions of servers in given configurations make, float64[J]."""
-        result = np.zeros(self.types)
-        for configuration, mass in masses:
-            result += mass * self.vector(configuration)
-        return result
+        pairs = list(masses)
+        if not pairs:
+            return np.zeros(self.types)
+        return np.array([mass for _, mass in pairs]) @ np.array([k for k, _ in pairs], dtype=np.float64)
 
     def checked(self, configuration: Sequence[int]) -> Configuration:
         """Return a configuration as a tuple.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
 from math import exp
 
 import numpy as np
 import pytest
 
+from bounds.claims.families import dynamic_instance
 from fluid.reservation import (
     Reservation,
     emptying_rate,
@@ -22,24 +21,7 @@ from fluid.reservation import (
 )
 from fluid.reservation.draining import _thinned, is_exact
 from theory.errors import InputError
-from theory.instance import Instance, additive, pooled
-
-
-def random_instance(seed: int) -> Instance:
-    """Up to four types, one or two resources, unequal service rates, every type wanted."""
-    generator = np.random.default_rng(seed)
-    types, resources = int(generator.integers(1, 5)), int(generator.integers(1, 3))
-    capacity = generator.integers(3, 9, resources)
-    demands = np.minimum(generator.integers(0, 5, (types, resources)), capacity)
-    for row in demands:
-        if not row.any():
-            row[generator.integers(resources)] = 1
-    workload, rates = generator.integers(1, 17, types), generator.integers(2, 9, types)
-    rewards = [Fraction(int(u), 7) for u in generator.integers(5, 40, types)]
-    instance = additive(capacity.tolist(), demands.tolist(), rewards, [Fraction(int(w), 4) for w in workload])
-    kinds = [replace(t, service_rate=Fraction(int(r), 4)) for t, r in zip(instance.types, rates, strict=True)]
-    return replace(instance, types=tuple(kinds))
-
+from theory.instance import additive, pooled
 
 LIMITING = additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"])
 ONE_SLOT = additive([1], [[1], [1]], rewards=[2, 1], workload=[5, 5])
@@ -97,7 +79,7 @@ def test_idle_phase_in_closed_form() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_paths_are_what_stepping_tends_to(seed: int) -> None:
-    model = Reservation(random_instance(seed))
+    model = Reservation(dynamic_instance(seed))
     path = fluid_path(model, 3.0)
     times = sorted({*np.linspace(0.0, 3.0, 5).tolist(), *path.switches})
     assert np.abs(path.jobs(times) - extrapolated(model, times, 30)).max() < 2e-5
@@ -107,7 +89,7 @@ def test_paths_are_what_stepping_tends_to(seed: int) -> None:
 def test_two_hundred_paths_are_what_stepping_tends_to() -> None:
     misses = []
     for seed in range(200):
-        model = Reservation(random_instance(seed))
+        model = Reservation(dynamic_instance(seed))
         path = fluid_path(model, 5.0)
         times = sorted({*np.linspace(0.0, 5.0, 6).tolist(), *path.switches})
         error = np.abs(path.jobs(times) - extrapolated(model, times, 100)).max()
@@ -118,7 +100,7 @@ def test_two_hundred_paths_are_what_stepping_tends_to() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_invariants_and_the_end(seed: int) -> None:
-    model = Reservation(random_instance(seed))
+    model = Reservation(dynamic_instance(seed))
     path = fluid_path(model, 120.0)
     for time in np.linspace(0.0, 20.0, 41):
         jobs, masses = path.state(float(time))

@@ -1,0 +1,111 @@
+"""Max-weight fluid paths: closed forms, two ways of stepping, the energy, and stability exactly inside the region."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bounds.strategies import instances
+from fluid.maxweight import MaxWeight, queue_path
+from theory.assignment import optimal_assignment
+from theory.errors import InputError
+from theory.instance import Instance, additive
+
+
+def intensity(instance: Instance) -> float:
+    """The least z with the workload in z times the region, by bisection on the optimal assignment."""
+    low, high = Fraction(0), Fraction(64)
+    for _ in range(30):
+        middle = (low + high) / 2
+        shrunk = instance.with_workload([rho / middle for rho in instance.workload])
+        served = optimal_assignment(shrunk.with_rewards([1] * len(instance.types))).reward
+        low, high = (low, middle) if served == sum(shrunk.workload) else (middle, high)
+    return float(high)
+
+
+def test_one_type() -> None:
+    model = MaxWeight(additive([4], [[1]], workload=[3]))
+    path = queue_path(model, [5.0], 20.0)
+    assert path.drained == pytest.approx(5.0)  # four served, three arrive
+    overloaded = MaxWeight(additive([4], [[1]], workload=[6]))
+    assert queue_path(overloaded, [0.0], 3.0).queues[-1].tolist() == pytest.approx([6.0])
+
+
+def test_unequal_service_rates() -> None:
+    """Both queues are served in proportion once they weigh the same: q_1' = q_2' with x_1 + x_2 = 1."""
+    from dataclasses import replace
+
+    base = additive([1], [[1], [1]], workload=["1/4", "1/4"])
+    fast = replace(base.types[1], service_rate=Fraction(2))
+    model = MaxWeight(replace(base, types=(base.types[0], fast)))
+    path = queue_path(model, [1.0, 1.0], 10.0)
+    x = path.served[0]
+    assert x.sum() == pytest.approx(1)
+    assert 0.25 - x[0] == pytest.approx(0.5 - 2 * x[1])
+
+
+few = instances(max_types=3, max_capacity=8, max_pools=2).filter(lambda i: any(i.workload))
+
+
+@given(few, st.integers(0, 2**32 - 1))
+def test_implicit_steps_agree_and_tend_to_the_path(instance: Instance, seed: int) -> None:
+    model = MaxWeight(instance)
+    start = np.random.default_rng(seed).uniform(0, 3, len(instance.types)).round(3)
+    queues = start
+    for _ in range(400):
+        queues = model.implicit_step(queues, 0.0025)
+    assert np.abs(queues - queue_path(model, start, 1.0).queues[-1]).max() < 0.02 * max(1.0, model.arrivals.max())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_wolfe_is_cvxpy(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    demands = generator.integers(1, 5, (3, 2))
+    model = MaxWeight(
+        additive([7, 9], demands.tolist(), workload=[Fraction(int(w), 3) for w in generator.integers(1, 9, 3)])
+    )
+    queues = generator.uniform(0, 2, 3)
+    for width in (0.01, 0.5):
+        assert np.abs(model.implicit_step(queues, width) - model.implicit_step_cvxpy(queues, width)).max() < 1e-5
+
+
+@given(few, st.integers(0, 2**32 - 1))
+def test_the_energy_falls_as_the_weight_says(instance: Instance, seed: int) -> None:
+    model = MaxWeight(instance)
+    queues = np.random.default_rng(seed).uniform(0.1, 3, len(instance.types))
+    velocity, served = model.velocity(queues)
+    assert queues @ served == pytest.approx(model.weight(queues), abs=1e-6)
+    assert (queues / model.service) @ velocity == pytest.approx(model.drift(queues), abs=1e-6)
+
+
+@given(few)
+def test_queues_drain_exactly_inside_the_region(instance: Instance) -> None:
+    z = Fraction(intensity(instance)).limit_denominator(10**6)
+    start = np.full(len(instance.types), 0.5)
+    inside = MaxWeight(instance.with_workload([rho / z * Fraction(4, 5) for rho in instance.workload]))
+    assert queue_path(inside, start, 2000.0).drained is not None
+    outside = MaxWeight(instance.with_workload([rho / z * Fraction(5, 4) for rho in instance.workload]))
+    path = queue_path(outside, start, 2000.0)
+    assert path.drained is None
+    assert path.queues[-1].sum() > 10
+
+
+@given(few, st.integers(0, 2**32 - 1))
+def test_paths_do_not_part(instance: Instance, seed: int) -> None:
+    """Two paths of a steepest descent of a convex function never move away from each other (in r = q / sqrt mu)."""
+    model, generator = MaxWeight(instance), np.random.default_rng(seed)
+    first, second = (queue_path(model, generator.uniform(0, 2, len(instance.types)), 3.0) for _ in range(2))
+    times = np.linspace(0, 3, 31)
+    apart = np.linalg.norm((first.at(times) - second.at(times)) / np.sqrt(model.service), axis=1)
+    assert (np.diff(apart) <= 1e-6).all()
+
+
+def test_bad_queues() -> None:
+    model = MaxWeight(additive([1], [[1]]))
+    for start in ([-1.0], [1.0, 2.0]):
+        with pytest.raises(InputError, match="expected 1 numbers of at least 0"):
+            queue_path(model, start, 1.0)
