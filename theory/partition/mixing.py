@@ -222,7 +222,7 @@ def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) ->
         worth, found = valuable_mixes(middles, tops, prices, starts, halved, units)
         best = min(best, float(worth.max()))
         better = [j for j in np.argsort(-worth)[:SEVERAL] if worth[j] > dual[n] * (1 + 1e-9)]
-        if best <= value * (1 + tolerance) or not any([add(tuple(found[j].tolist())) for j in better]):
+        if best <= value * (1 + tolerance) or not sum(add(tuple(found[j].tolist())) for j in better):
             break
     _, primal, dual = program.solve_float()
     vertex = program.solve_basis() if n <= 40 else None
