@@ -11,6 +11,7 @@ import pytest
 
 from bounds.checker import check
 from examples import (
+    best_partitions,
     capacity_region,
     fair_sharing,
     monotone_property,
@@ -57,3 +58,12 @@ def test_capacity_region(tmp_path: Path) -> None:
 
 def test_strangers_heuristic() -> None:
     assert strangers_heuristic.main() < Fraction(1, 2)
+
+
+def test_best_partitions(tmp_path: Path) -> None:
+    picture = tmp_path / "guarantees.png"
+    found = best_partitions.main(str(picture))
+    assert found["1/4", 1] == found["1/6", 4] == found["1/8", 5] == Fraction(2, 3)
+    assert found["1/6", 3] == Fraction(12, 19)
+    assert found["1/8", 4] == Fraction(3, 5)
+    assert picture.stat().st_size > 10_000

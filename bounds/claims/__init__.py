@@ -15,10 +15,10 @@ from importlib import import_module
 from bounds.claims.printed import PRINTED
 from theory.errors import InputError
 
-PAPERS = ("autoscaling", "ps-dsf", "nonpreemptive", "packproof")
+PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "packproof")
 """Papers by name; ``packproof`` stands for results of our own."""
 
-MODULES = ("autoscaling", "own", "sharing", "own_sharing", "nonpreemptive")
+MODULES = ("autoscaling", "own", "sharing", "own_sharing", "throughput", "own_throughput", "nonpreemptive")
 """Where the claims stand: importing one registers its claims."""
 
 

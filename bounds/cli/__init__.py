@@ -15,10 +15,24 @@ from bounds.cli.instance import instance
 from bounds.cli.region import region
 from bounds.cli.share import share
 from bounds.cli.solve import solve
+from bounds.cli.throughput import throughput
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
-__all__ = ["app", "check", "fluid", "instance", "main", "region", "run", "share", "solve", "verify", "worst"]
+__all__ = [
+    "app",
+    "check",
+    "fluid",
+    "instance",
+    "main",
+    "region",
+    "run",
+    "share",
+    "solve",
+    "throughput",
+    "verify",
+    "worst",
+]
 
 
 def main(arguments: list[str] | None = None) -> None:
