@@ -811,7 +811,227 @@ def rank(rows: Sequence[Sequence[int]]) -> tuple[int, int]:
     return done, sign * last
 
 
-KINDS = {"assignment": check_assignment, "allocation": check_allocation, "region": check_region}
+# ---- the maximum supportable workload of a law of sizes ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SizeLaw:
+    """A law of sizes: atoms and uniform pieces (lower, upper, probability), both in increasing order."""
+
+    atoms: list[tuple[Fraction, Fraction]]
+    pieces: list[tuple[Fraction, Fraction, Fraction]]
+
+    def up_to(self, x: Fraction) -> Fraction:
+        """Return the probability of sizes up to x."""
+        part = sum((p for size, p in self.atoms if size <= x), Fraction(0))
+        for low, high, p in self.pieces:
+            part += p * min(Fraction(1), max(Fraction(0), (x - low) / (high - low)))
+        return part
+
+    def has_between(self, lower: Fraction, upper: Fraction) -> bool:
+        """Return whether there are sizes strictly between two bounds."""
+        inside = any(max(lower, low) < min(upper, high) for low, high, _ in self.pieces)
+        return inside or any(lower < size < upper for size, _ in self.atoms)
+
+    def expectation(self, points: list[Fraction], values: list[Fraction]) -> Fraction:
+        """Return the expectation of the function that is linear between the points."""
+        segments = list(pairwise(zip(points, values, strict=True)))
+        result = Fraction(0)
+        at = 0
+        for size, p in self.atoms:
+            while at + 1 < len(segments) and segments[at][1][0] < size:
+                at += 1
+            (a, low), (b, high) = segments[at] if segments else ((points[0], values[0]), (points[0], values[0]))
+            require(a <= size <= b, "a size lies outside the prices")
+            result += p * (low + (high - low) * (size - a) / (b - a) if a < b else low)
+        for start, end, p in self.pieces:
+            require(points[0] <= start and end <= points[-1], "a piece lies outside the prices")
+            for (a, low), (b, high) in segments:
+                left, right = max(a, start), min(b, end)
+                if left < right:
+                    middle = low + (high - low) * ((left + right) / 2 - a) / (b - a)
+                    result += p * (right - left) / (end - start) * middle
+        return result
+
+
+def size_law(instance: Any) -> tuple[SizeLaw, int]:
+    """Read the law of a certificate and the number of servers."""
+    (table,) = fields(instance, "instance", "sizes")
+    servers, listed, ends, rows = fields(
+        table, "instance.sizes", "servers", optional=["discrete", "uniform", "piecewise"]
+    )
+    require(sum(law is not None for law in (listed, ends, rows)) == 1, "there is not exactly one law")
+    require(listed is None or isinstance(listed, dict), "the law is no table")
+    raw = [[size, size, p] for size, p in (listed or {}).items()] + ([[*items(ends, "uniform"), "1"]] if ends else [])
+    raw += [items(row, "a piece") for row in items(rows or [], "piecewise")]
+    require(all(len(row) == 3 for row in raw), "a piece has not two ends and a probability")
+    exact = [(rational(a, "an end"), rational(b, "an end"), rational(p, "a probability")) for a, b, p in raw]
+    exact.sort()
+    require(all(0 <= a <= b <= 1 and b > 0 and p > 0 for a, b, p in exact), "a size or a probability is out of range")
+    require(sum(p for _, _, p in exact) == 1, "the probabilities do not sum to 1")
+    pieces = [(a, b, p) for a, b, p in exact if a < b]
+    require(all(first[1] <= second[0] for first, second in pairwise(pieces)), "pieces overlap")
+    require(whole(servers, "servers") > 0, "no servers")
+    return SizeLaw([(a, p) for a, b, p in exact if a == b], pieces), servers
+
+
+def check_throughput(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify a lower and an upper bound of the maximum supportable workload, and the workload VQS guarantees."""
+    law, servers = size_law(instance)
+    below, above, vqs = fields(evidence, "evidence", "below", "above", "vqs")
+    lower, upper, workload, lost, number = fields(claims, "claims", "lower", "upper", "vqs", "vqs_lost", "J")
+    require(rational(lower, "claims.lower") == servers * mixed_workload(law, below), "the lower bound is not right")
+    require(rational(upper, "claims.upper") == servers * priced_workload(law, above), "the upper bound is not right")
+    J = whole(number, "claims.J")
+    require(2 <= J <= 30, "J is out of range")
+    require(rational(lost, "claims.vqs_lost") == law.up_to(Fraction(1, 2**J)), "the share below 1/2^J is not right")
+    least = next((j for j in range(2, 31) if law.up_to(Fraction(1, 2**j)) == 0), J)
+    require(least == J, "J is not the least for which all sizes are larger than 1/2^J")
+    require(rational(workload, "claims.vqs") == servers * reduced_workload(law, J, vqs), "the workload of VQS is not")
+
+
+def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
+    """Return the workload per server that the columns support.
+
+    A cell is a group of atoms, taken at the largest, or a part of a uniform piece. In a configuration of uniform cells
+    sizes can be mixed to add up to the sum of lower ends + max(half the sum of widths, greatest width): coordinates of
+    the sides of a randomly turned polygon.
+    """
+    listed, columns = fields(below, "evidence.below", "cells", "columns")
+    cells = []
+    for cell in items(listed, "cells"):
+        require(len(items(cell, "a cell")) == 2, "a cell has not a base and a width")
+        cells.append((rational(cell[0], "a base", least=0), rational(cell[1], "a width", least=0)))
+    require(all(a + v <= b + w for (a, v), (b, w) in pairwise(cells)), "the cells are not in order")
+    require(len(set(cells)) == len(cells), "a cell stands twice")
+    shares: list[Fraction] = []
+    before = Fraction(0)
+    sizes = {size for size, _ in law.atoms}
+    for base, width in cells:
+        if width:
+            inside = [p * width / (b - a) for a, b, p in law.pieces if a <= base and base + width <= b]
+            require(len(inside) == 1, "a cell is not part of a piece")
+            shares.append(inside[0])
+        else:
+            require(base in sizes and base > before, "a group of atoms does not end at an atom")
+            shares.append(sum((p for size, p in law.atoms if before < size <= base), Fraction(0)))
+            before = base
+    wide = [(base, base + width) for base, width in cells if width]
+    require(all(a[1] <= b[0] for a, b in pairwise(wide)), "cells overlap")
+    require(sum(shares) == 1, "the cells do not cover the law")
+    slots, used, last = [Fraction(0)] * len(cells), Fraction(0), None
+    for column in items(columns, "columns"):
+        table, fraction = fields(column, "a column", "slots", "fraction")
+        require(isinstance(table, dict) and set(table) <= {str(j) for j in range(len(cells))}, "an unknown cell")
+        k = [(int(j), whole(n, "slots")) for j, n in table.items()]
+        require(bool(k) and all(n for _, n in k), "a column lists a cell without slots")
+        lengths = sum(n * cells[j][1] for j, n in k)
+        room = sum(n * cells[j][0] for j, n in k) + max(lengths / 2, *(cells[j][1] for j, _ in k))
+        require(room <= 1, "a configuration does not fit")
+        row = [dict(k).get(j, 0) for j in range(len(cells))]
+        require(last is None or row < last, "the columns are not in order")
+        last = row
+        part = rational(fraction, "a fraction", least=0)
+        require(part > 0, "a fraction is 0")
+        used += part
+        for j, n in k:
+            slots[j] += n * part
+    require(used <= 1, "the columns use more than a server")
+    workload = slots[0] / shares[0]
+    require(slots == [workload * share for share in shares], "the slots are not in proportion to the law")
+    return workload
+
+
+def priced_workload(law: SizeLaw, above: Any) -> Fraction:
+    """Return the bound per server that prices of sizes prove: one over the price of an average job.
+
+    The prices are linear between points on a grid. Of a dearest configuration at most one size is off the points, and
+    it fills the server: so an integer knapsack decides that no configuration is worth more than 1.
+    """
+    size, listed = fields(above, "evidence.above", "grid", "points")
+    grid = whole(size, "grid")
+    require(grid > 0 and bool(items(listed, "points")), "there is no grid")
+    points, values = [], []
+    for row in listed:
+        require(len(items(row, "a point")) == 2, "a point has not a place and a price")
+        points.append(whole(row[0], "a point"))
+        values.append(rational(row[1], "a price", least=0))
+    require(all(a < b for a, b in pairwise(points)), "the points are not in order")
+    require(points[0] > 0 or values[0] == 0, "a job of size 0 has a price")
+    require(len(points) > 1 or not law.pieces, "one point does not price a piece")
+    if grid * len(points) > MAX_CELLS:
+        raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
+    one = lcm(*(value.denominator for value in values))
+    worth = [int(value * one) for value in values]
+    best = [0] * (grid + 1)
+    for point, price in zip(points, worth, strict=True):
+        if point and price:
+            for c in range(point, grid + 1):
+                best[c] = max(best[c], best[c - point] + price)
+    require(best[grid] <= one, "a configuration is worth more than 1")
+    within = [False]
+    for (a, low), (b, high) in pairwise(zip(points, worth, strict=True)):
+        within.append(law.has_between(Fraction(a, grid), Fraction(b, grid)))
+        for g in range(a + 1, min(b, grid + 1)) if within[-1] else ():
+            price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
+            require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
+    places, step = [Fraction(point, grid) for point in points], Fraction(1, grid)
+    for i, (left, right) in enumerate(pairwise([*within, False])):
+        here = any(size == places[i] for size, _ in law.atoms)
+        if left and right:
+            require(not values[i - 1] == values[i] == values[i + 1], "a point is of no use")
+        elif left or right:
+            near = (
+                law.has_between(places[i] - step, places[i]) if left else law.has_between(places[i], places[i] + step)
+            )
+            require(here or near, "a point lies beyond the sizes")
+        else:
+            require(here, "a point is of no use")
+    average = law.expectation(places, values)
+    require(average > 0, "the prices prove nothing")
+    return 1 / average
+
+
+def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
+    """Return the largest workload per server in the convex hull of the reduced configurations, proved by prices."""
+    columns, listed = fields(vqs, "evidence.vqs", "columns", "prices")
+    ends = [Fraction(n, 3 * 2 ** (m + 1)) for m in range(J) for n in (6, 4)] + [Fraction(0)]
+    shares = [law.up_to(a) - law.up_to(b) for a, b in pairwise(ends)]
+    reduced: list[dict[int, int]] = []
+    for m in range(J):
+        reduced += [{2 * m: 2**m}, {2 * m + 1: 3 * 2**m // 2}] if m else [{0: 1}]
+        reduced += [{1: 1, 2 * m: 2**m // 3}] if m > 1 else []
+        reduced += [{1: 1, 2 * m + 1: 2**m // 2}] if m else []
+    slots, used, last = [Fraction(0)] * (2 * J), Fraction(0), [2**J + 1]
+    order = [[k.get(j, 0) for j in range(2 * J)] for k in reduced]
+    for column in items(columns, "columns"):
+        row, fraction = fields(column, "a column", "slots", "fraction")
+        k = [whole(n, "slots") for n in items(row, "slots")]
+        require(k in order, "a configuration is none of the reduced ones")
+        require(k < last, "the columns are not in order")
+        last = k
+        part = rational(fraction, "a fraction", least=0)
+        require(part > 0, "a fraction is 0")
+        used += part
+        slots = [s + part * n for s, n in zip(slots, k, strict=True)]
+    require(used == 1, "the columns do not use a server")
+    prices = [rational(value, "a price", least=0) for value in items(listed, "prices")]
+    require(len(prices) == 2 * J, "there is not one price for every queue")
+    require(all(share or not price for share, price in zip(shares, prices, strict=True)), "a price without jobs")
+    require(all(total(prices, k) <= 1 for k in order), "a reduced configuration is worth more than 1")
+    average = total(prices, shares)
+    require(average > 0, "the prices prove nothing")
+    workload = 1 / average
+    require(all(s >= workload * p for s, p in zip(slots, shares, strict=True)), "the columns do not carry the workload")
+    return workload
+
+
+KINDS = {
+    "assignment": check_assignment,
+    "allocation": check_allocation,
+    "region": check_region,
+    "throughput": check_throughput,
+}
 
 
 def main(arguments: Sequence[str]) -> int:

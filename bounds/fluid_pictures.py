@@ -72,7 +72,7 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     axes[2].loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
     rate = check.rate
     middle = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
-    axes[2].loglog(check.servers, middle, color="black", lw=1, label=f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
+    axes[2].loglog(check.servers, middle, color="black", lw=1, label=fitted)
     axes[2].set(xlabel="servers L", ylabel="sup |Y/L - y|")
     axes[2].legend(frameon=False, fontsize=9)
     save(made, target)
@@ -82,7 +82,7 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     """Draw paths of a two-type system from several states, its region, its configurations, and V along the paths."""
     made, (left, right) = figure(11.0, 4.6, 2)
     rows = maximal(model.instance.pools[0].space)
-    corners = np.array(sorted((r.tolist() for r in rows)), dtype=float)
+    corners = np.array(sorted(r.tolist() for r in rows), dtype=float)
     left.plot([0, *corners[:, 0], corners[-1, 0]], [corners[0, 1], *corners[:, 1], 0], color=MARK, lw=1)
     left.plot(corners[:, 0], corners[:, 1], "s", color=MARK, ms=4, label="maximal configurations")
     function = lyapunov(model.instance)
@@ -98,7 +98,9 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     left.plot(*end, "*", color="black", ms=12, label="greedy assignment")
     left.plot(*model.workload, "x", color="black", ms=8, label="workload")
     names = model.instance.names
-    left.set(xlabel=f"jobs of {names[0]} per server", ylabel=f"jobs of {names[1]} per server", xlim=(0, None), ylim=(0, None))
+    left.set(
+        xlabel=f"jobs of {names[0]} per server", ylabel=f"jobs of {names[1]} per server", xlim=(0, None), ylim=(0, None)
+    )
     left.legend(fontsize=8, frameon=False)
     right.set(xlabel="time", ylabel="Lyapunov function V", xlim=(0, until))
     save(made, target)

@@ -1,8 +1,8 @@
 """The fluid limit of dynamic reservation beside simulations, where draining limits the path.
 
-Two small types share servers with a large one that is worth more; all servers fill with small jobs first, and have to be
-drained for the large ones, at the rate of the slowest of three Erlang times. Simulated paths approach the fluid one like
-L^-1/2; the limit with the simplified drain rate stays off. Run ``python -m examples.fluid_limit [PICTURE.png]``.
+Two small types share servers with a large one that is worth more; all servers fill with small jobs first, and have to
+be drained for the large ones, each as long as the longer of two Erlang times. Simulated paths approach the fluid one
+like L^-1/2; the limit with the simplified drain rate stays off. Run ``python -m examples.fluid_limit [PICTURE.png]``.
 """
 
 from __future__ import annotations

@@ -11,8 +11,10 @@ import pytest
 
 from bounds.checker import check
 from examples import (
+    best_partitions,
     capacity_region,
     fair_sharing,
+    fluid_limit,
     monotone_property,
     own_policies,
     server_pools,
@@ -61,6 +63,13 @@ def test_strangers_heuristic() -> None:
     assert strangers_heuristic.main() < Fraction(1, 2)
 
 
+def test_fluid_limit(tmp_path: Path) -> None:
+    picture = tmp_path / "fluid.png"
+    exact, simplified = fluid_limit.main(str(picture), (500, 2000, 8000))
+    assert -0.9 < exact < -0.3 < simplified
+    assert picture.stat().st_size > 10_000
+
+
 def test_own_policies(tmp_path: Path) -> None:
     picture = tmp_path / "own.png"
     rewards = own_policies.main(str(picture))
@@ -75,4 +84,13 @@ def test_unstable_queues(tmp_path: Path) -> None:
     assert rates["max-weight-local"].holds(1.56)
     assert rates["vqs"].low > 0
     assert max(rates[name].low for name in ("nonpreemptive", "bf-js", "vqs-bf")) < 0
+    assert picture.stat().st_size > 10_000
+
+
+def test_best_partitions(tmp_path: Path) -> None:
+    picture = tmp_path / "guarantees.png"
+    found = best_partitions.main(str(picture))
+    assert found["1/4", 1] == found["1/6", 4] == found["1/8", 5] == Fraction(2, 3)
+    assert found["1/6", 3] == Fraction(12, 19)
+    assert found["1/8", 4] == Fraction(3, 5)
     assert picture.stat().st_size > 10_000

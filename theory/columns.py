@@ -9,8 +9,8 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.configurations import count, maximal
-from theory.instance import Configuration, Explicit, Space
+from theory.configurations import has_at_most, maximal
+from theory.instance import Additive, Configuration, Explicit, Space
 from theory.knapsack import max_weight
 from theory.linear import LinearProgram, Number, Vertex
 from theory.numbers import to_integers
@@ -50,10 +50,8 @@ class ConfigurationColumns:
             if self._complete[p]:
                 self.add(p, [tuple(map(int, k)) for k in maximal(space)])
             else:
-                alone = (
-                    tuple(space.most(j) if i == j else 0 for i in range(width)) for j in range(width) if space.most(j)
-                )
-                self.add(p, alone)
+                most = [space.most(j) for j in range(width)]
+                self.add(p, (tuple(most[j] if i == j else 0 for i in range(width)) for j in range(width) if most[j]))
 
     def add(self, pool: int, configurations: Iterable[Configuration]) -> bool:
         """Add columns that are not there yet; return whether any was new."""
@@ -119,7 +117,7 @@ class ConfigurationColumns:
 
 
 def _is_small(space: Space) -> bool:
-    return count(space, stop=ENUMERATE_BELOW + 1) <= ENUMERATE_BELOW
+    return isinstance(space, Additive) and has_at_most(space, ENUMERATE_BELOW)
 
 
 def _rounded(prices: NDArray[np.float64]) -> list[int]:
@@ -163,6 +161,8 @@ def trimmed(columns: Sequence[PoolColumn], need: Sequence[Fraction | int]) -> li
     current = [(p, list(k), amount) for p, k, amount in _in_order(columns)]
     slots = slots_of([(k, amount) for _, k, amount in columns], len(need))
     for j, surplus in enumerate(have - wanted for have, wanted in zip(slots, need, strict=True)):
+        if not surplus:
+            continue
         left, kept = surplus, []
         for p, k, amount in current:
             whole = min(k[j], floor(left / amount))

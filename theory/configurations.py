@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import product
 from math import gcd, prod
 from typing import Any
@@ -41,6 +42,11 @@ class Reduced:
     capacity: tuple[int, ...]
     demands: tuple[tuple[int, ...], ...]
 
+    @cached_property
+    def jobs(self) -> int:
+        """Upper bound of the number of jobs in a configuration: the sum over types of how many fit alone."""
+        return sum(min(c // d for c, d in zip(self.capacity, row, strict=True) if d) for row in self.demands)
+
     @property
     def cells(self) -> int:
         """Number of distinct resource levels: the size of a dynamic program's table."""
@@ -65,7 +71,11 @@ def reduced(space: Additive, types: Iterable[int] | None = None) -> Reduced:
     >>> reduced(Additive(("cpu", "gb"), (80, 64), ((4, 2), (8, 6)), (1, 1)))
     Reduced(types=(0, 1), capacity=(20,), demands=((1,), (2,)))
     """
-    wanted = range(len(space.demands)) if types is None else sorted(set(types))
+    return _reduced(space, tuple(range(len(space.demands)) if types is None else sorted(set(types))))
+
+
+@lru_cache(maxsize=256)  # column generation asks for the same space again and again
+def _reduced(space: Additive, wanted: tuple[int, ...]) -> Reduced:
     kept = tuple(j for j in wanted if space.most(j))
     levels: list[tuple[int, tuple[int, ...]]] = []
     for r, capacity in enumerate(space.capacity):
@@ -111,6 +121,19 @@ def count(space: Space, *, stop: int = 10**15) -> int:
     if small.cells <= TABLE_LIMIT:
         return int(_ways(small).sum())
     return int(_count(*_arrays(small), min(stop, 2_000_000_000)))
+
+
+def has_at_most(space: Additive, number: int) -> bool:
+    """Return whether a server has at most so many feasible configurations, by counting no further.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> [has_at_most(additive([12], [[5], [7]]).pools[0].space, n) for n in (4, 5)]
+    [False, True]
+    """
+    small = reduced(space)
+    return not small.types or int(_count(*_arrays(small), number + 1)) <= number
 
 
 def count_maximal(space: Space) -> int | None:

@@ -120,8 +120,7 @@ def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configur
 
 
 def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
-    jobs = sum(_most(small, i) for i in range(len(weights)))
-    bits = (max(weights) * jobs).bit_length()
+    bits = (max(weights) * small.jobs).bit_length()
     limbs = max(1, -(-bits // LIMB_BITS))
     mask = (1 << LIMB_BITS) - 1
     words = [[(w >> (LIMB_BITS * (limbs - 1 - i))) & mask for i in range(limbs)] for w in weights]
@@ -132,10 +131,6 @@ def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     else:
         chosen = _long_table(capacity, demands, np.array(words, np.int64))
     return [int(slots) for slots in chosen]
-
-
-def _most(small: Reduced, i: int) -> int:
-    return min(c // d for c, d in zip(small.capacity, small.demands[i], strict=True) if d)
 
 
 def _by_branching(small: Reduced, weights: Sequence[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Claims of the auto-scaling paper on its fluid limit: paths, their end, the Lyapunov function, convergence as a rate."""
+"""Claims of the auto-scaling paper on its fluid limit: paths, their end, the Lyapunov function, rates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _random_states(model: Reservation, generator: np.random.Generator, count: in
     Evidence.numeric,
 )
 def theorem_6_1(level: Level, broken: bool) -> Outcome:
-    """Follow paths for 40 mean service times of the slowest type; broken: compare with the greedy assignment of half the workload."""
+    """Follow paths for 40 mean service times of the slowest type; broken: compare with half the workload."""
     instances, states = (4, 1) if level is Level.quick else (20, 5)
     generator, worst = np.random.default_rng(SEED), [0.0, 0.0]
     for seed in range(instances):
@@ -61,7 +61,9 @@ def theorem_6_1(level: Level, broken: bool) -> Outcome:
             away = max(abs(masses.get(k, 0.0) - share) for k, share in wanted.items()) if wanted else 0.0
             away = max(away, float(np.abs(jobs - np.array([float(y) for y in goal.equilibrium.served])).max()))
             worst[start is not None] = max(worst[start is not None], away)
-    computed = f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
+    computed = (
+        f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
+    )
     return Outcome(computed, Evidence.numeric, bool(worst[0] < 1e-6 and worst[1] < 1e-4))
 
 
@@ -119,8 +121,8 @@ def proposition_5_10(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "prop-6.2",
-    "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights that "
-    "fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
+    "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights "
+    "that fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
     Evidence.certified,
 )
 def proposition_6_2(level: Level, broken: bool) -> Outcome:
@@ -153,14 +155,16 @@ def proposition_6_3(level: Level, broken: bool) -> Outcome:
             values = [v.value(model, *path.state(float(t))) for t in np.linspace(0.0, 10.0, 81)]
             falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
             points += len(values)
-    return Outcome(f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-6))
+    return Outcome(
+        f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-6)
+    )
 
 
 @claim(
     PAPER,
     "lemma-d.1",
-    "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most (K + "
-    "1)^(i - 1) and no more (the printed constant is lost; this one is derived): random systems, one event at a time.",
+    "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most "
+    "(K + 1)^(i - 1) and no more (the printed constant is lost; this one is derived): random systems, one event at a time.",
     Evidence.certified,
 )
 def lemma_d_1(level: Level, broken: bool) -> Outcome:
@@ -196,8 +200,8 @@ def _place(placement: object, configuration: tuple[int, ...]) -> int:
 @claim(
     PAPER,
     "prop-5.4",
-    "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of |Y_j/L - "
-    "y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining does not limit the path and where it does.",
+    "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
+    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining does not limit the path and where it does.",
     Evidence.statistical,
 )
 def proposition_5_4(level: Level, broken: bool) -> Outcome:
@@ -234,8 +238,8 @@ def proposition_5_4(level: Level, broken: bool) -> Outcome:
 @claim(
     PAPER,
     "section-7-path",
-    "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, first "
-    "fills the servers, then follows the greedy map to the greedy reward 1796/13.",
+    "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
+    "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
     Evidence.numeric,
 )
 def section_7_path(level: Level, broken: bool) -> Outcome:

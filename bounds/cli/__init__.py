@@ -17,6 +17,7 @@ from bounds.cli.region import region
 from bounds.cli.share import share
 from bounds.cli.simulate import simulate
 from bounds.cli.solve import solve
+from bounds.cli.throughput import throughput
 from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
@@ -32,6 +33,7 @@ __all__ = [
     "share",
     "simulate",
     "solve",
+    "throughput",
     "verify",
     "worst",
 ]

@@ -24,6 +24,7 @@ def check(
     from theory.files import instance_document, read_instance
     from theory.files.clusters import cluster_document, read_cluster
     from theory.files.document import read_text
+    from theory.files.sizes import read_sizes, sizes_document
 
     text = read_text(certificate)
     claims: dict[str, Any] = {}
@@ -34,6 +35,8 @@ def check(
         if instance is not None:
             if document["kind"] == "allocation":
                 expected = cluster_document(read_cluster(instance))
+            elif document["kind"] == "throughput":
+                expected = sizes_document(read_sizes(instance))
             else:
                 expected = instance_document(read_instance(instance))
             if document["instance"] != expected:

@@ -1,4 +1,4 @@
-"""The machines and requests of the Google cluster trace of 2011 as a cluster to share."""
+"""The Google cluster trace of 2011: its machines and requests as a cluster to share, its requests as a law of sizes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from theory.errors import InputError
 from theory.numbers import rational
+from theory.partition.laws import Law, empirical
 from theory.sharing.model import Cluster, ServerClass, User
 
 MACHINES, REQUESTS = "google2011_machines_t0.csv", "google2011_part0_attempts.csv.gz"
@@ -68,3 +69,41 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
             for cpu, memory in [requests[name].most_common(1)[0][0]]
         ),
     )
+
+
+def google_law(folder: str | Path, resource: str) -> Law:
+    """Read the requests of the trace for one resource as an empirical law.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds `REQUESTS`.
+    resource : {'cpu', 'memory', 'larger'}
+        ``larger`` is the larger of both, the single resource of the high-throughput paper, Section VII-B.
+
+    Returns
+    -------
+    Law
+        In parts of the largest machine; attempts without a request, or with a request of 0, are left out.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or has other columns.
+    """
+    names = {"cpu": ["cpu_req"], "memory": ["mem_req"], "larger": ["cpu_req", "mem_req"]}[resource]
+    counts: Counter[tuple[str, ...]] = Counter()
+    place = Path(folder) / REQUESTS
+    try:
+        with gzip.open(place, "rt", newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                counts[tuple(row[name] for name in names)] += 1
+        sizes: Counter[Fraction] = Counter()
+        for cells, number in counts.items():
+            if all(cells):
+                sizes[max(map(rational, cells))] += number
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
+    return empirical({size: number for size, number in sizes.items() if size > 0})

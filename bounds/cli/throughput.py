@@ -1,0 +1,68 @@
+"""``packproof throughput``: the maximum supportable workload of a law of sizes, and what the paper's policies keep."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
+
+
+@app.command()
+def throughput(
+    sizes: Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)],
+    gap: Annotated[
+        str, typer.Option("--gap", metavar="GAP", help="Relative distance of the bounds at which to end.")
+    ] = "0.01",
+    certificate: CertificateFile = None,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee."""
+    from bounds.throughput_report import throughput_json, throughput_lines
+    from theory.errors import InputError
+    from theory.files import write_json
+    from theory.files.sizes import read_sizes
+    from theory.numbers import rational
+    from theory.partition import brackets, lower_rounded, upper_rounded, vqs_workload
+
+    try:
+        distance = rational(gap)
+    except ValueError as error:
+        raise InputError(f"--gap: expected a number of at least 0, got {gap!r} ({error})") from None
+    if not 0 <= distance < 1:
+        raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
+    given = read_sizes(sizes)
+    try:
+        guaranteed = vqs_workload(given.law, distance or rational("0.01"))
+    except ValueError as error:
+        raise InputError(f"{sizes}: sizes: {error}") from None
+    best = None
+    with progress() as say:
+        try:
+            for best in brackets(given.law, distance):
+                cells = best.history[-1][0]
+                lower, upper = float(given.servers * best.lower), float(given.servers * best.upper)
+                say(f"{cells} cells: between {lower:.6g} and {upper:.6g}, gap {float(best.gap):.3%}")
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            print("interrupted: the best bounds so far", file=sys.stderr)
+    assert best is not None
+    rounded = None
+    if given.partition is not None:
+        bounds = (f(given.law, given.partition, given.servers) for f in (upper_rounded, lower_rounded))
+        rounded = tuple(bounds)
+    answer = throughput_json(given, best, guaranteed, distance, rounded)
+    if certificate is not None:
+        from bounds.certificate import throughput_certificate
+
+        write_json(certificate, throughput_certificate(given, best, guaranteed))
+    if plot is not None:
+        from bounds.throughput_pictures import picture_of_throughput
+
+        picture_of_throughput(given, best, plot)
+    show(answer, lambda: throughput_lines(answer), as_json=as_json)

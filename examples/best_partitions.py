@@ -1,0 +1,46 @@
+"""How much a finite partition can promise: the best with N cuts, for every N, and where the universal partition stands.
+
+A partition promises a share of the maximum supportable workload for every law of sizes above u. The share is exact, and
+so is the search: every other partition on the grid is refuted by a law of its own.
+
+Run ``python examples/best_partitions.py OUT.png``; ``--fine`` searches twenty-fourths instead of twelfths.
+"""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+from bounds.throughput_pictures import picture_of_guarantees
+from theory.partition.guarantee import Guarantee, best_partitions, guarantee
+from theory.partition.universal import universal_cells
+
+SMALLEST = ("1/4", "1/6", "1/8")
+
+
+def main(path: str | None = None, grid: int = 12) -> dict[tuple[str, int], Fraction]:
+    """Print and draw the best guarantee by least size and number of cuts, and return them."""
+    curves: dict[str, list[Guarantee]] = {}
+    for least in SMALLEST:
+        curves[least] = []
+        for number in range(6):
+            *_, best = best_partitions(number, least, grid)
+            curves[least].append(best)
+            cuts = ", ".join(map(str, best.cuts))
+            law = ", ".join(f"{size} ({p})" for size, p in best.worst_law.atoms)
+            print(f"sizes above {least}, {number} cuts: {best.ratio!s:>7} at {{{cuts}}}, worst law {law}", flush=True)
+            if best.ratio == Fraction(2, 3):
+                break
+    universal = {}
+    for least in SMALLEST:
+        found = guarantee([high for _, high in universal_cells(3)], least)
+        universal[least] = found
+        print(f"sizes above {least}, universal partition: {found.ratio} with {len(found.cuts)} cuts")
+    if path is not None:
+        picture_of_guarantees(curves, universal, path)
+    return {(least, len(best.cuts)): best.ratio for least, row in curves.items() for best in row}
+
+
+if __name__ == "__main__":
+    names = [name for name in sys.argv[1:] if name != "--fine"]
+    main(names[0] if names else None, 24 if "--fine" in sys.argv else 12)

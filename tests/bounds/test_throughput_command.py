@@ -1,0 +1,116 @@
+"""``packproof throughput``: JSON keys, certificates, pictures, interruption, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import theory.partition
+from bounds.cli import run
+from theory.partition import Bracket
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+UNIFORM, MIXED = str(EXAMPLES / "uniform_sizes.toml"), str(EXAMPLES / "mixed_sizes.toml")
+
+
+def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run(["throughput", *arguments, "--json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    schema = json.loads(files("bounds").joinpath("schemas/throughput.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, "extra": 1}, schema)
+    return document
+
+
+def test_exact_law(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer([UNIFORM], capsys)
+    assert found["maximum"]["exact"] == "10"
+    assert found["maximum"]["lower"] == found["maximum"]["upper"] == 10
+    assert (found["vqs_guarantee"], found["best_fit_guarantee"]) == (20 / 3, 5)
+    assert found["vqs_exact"] == "480/59"
+    assert found["vqs_lost"] == 0
+
+
+def test_bracket_certificate_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proof, picture = tmp_path / "proof.json", tmp_path / "picture.png"
+    found = answer([MIXED, "--gap", "0.02", "--certificate", str(proof), "--plot", str(picture)], capsys)
+    assert found["maximum"]["exact"] is None
+    assert found["reached"]
+    assert found["gap"] <= 0.02
+    assert found["partition"]["upper_rounded"] == "320/7"
+    assert picture.stat().st_size > 10_000
+    assert run(["check", str(proof), "--instance", MIXED]) == 0
+    assert run(["check", str(proof), "--instance", UNIFORM]) == 1
+    jsonschema.validate(
+        json.loads(proof.read_text()), json.loads(files("bounds").joinpath("schemas/certificate.json").read_text())
+    )
+    assert run(["throughput", MIXED]) == 0
+    assert "each bound exact and certified" in capsys.readouterr().out
+
+
+def test_sizes_down_to_zero_lose_a_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text("[sizes]\nuniform = [0, 1]")
+    found = answer([str(path)], capsys)
+    assert (found["vqs_J"], found["vqs_lost"]) == (7, 1 / 128)
+    assert "2^-7 rounded up" in (run(["throughput", str(path)]), capsys.readouterr().out)[1]
+
+
+def test_the_size_schema_describes_the_examples() -> None:
+    import tomllib
+
+    schema = json.loads(files("bounds").joinpath("schemas/sizes.json").read_text())
+    for path in (UNIFORM, MIXED):
+        jsonschema.validate(tomllib.loads(Path(path).read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"sizes": {"uniform": [0, 1], "csv": "x"}}, schema)
+
+
+def test_interrupted_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = theory.partition.brackets
+
+    def interrupted(*arguments: Any) -> Iterator[Bracket]:
+        for i, found in enumerate(whole(*arguments)):
+            if i == 2:
+                raise KeyboardInterrupt
+            yield found
+
+    monkeypatch.setattr(theory.partition, "brackets", interrupted)
+    found = answer([MIXED, "--gap", "0.001"], capsys)
+    assert not found["reached"]
+    assert len(found["rounds"]) == 2
+    low, high = (Fraction(found["maximum"][key]) for key in ("lower_exact", "upper_exact"))
+    assert low < high
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "line"),
+    [
+        ('discrete = { "1/2" = "1/2" }', [], "expected probabilities that sum to 1"),
+        ("uniform = [0.5, 1.5]", [], "sizes.uniform"),
+        ('uniform = [0.1, 0.9]\npartition = [[0, "1/3"], ["1/2", 1]]', [], "a gap"),
+        ("uniform = [0.1, 0.9]", ["--gap", "x"], "--gap"),
+        ("uniform = [0.1, 0.9]", ["--gap", "2"], "--gap"),
+        ("uniform = [0.1, 0.9]", ["--plot", "picture.xyz"], "picture"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, options: list[str], line: str
+) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text(f"[sizes]\n{body}")
+    assert run(["throughput", str(path), *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert line in captured.err

@@ -1,0 +1,240 @@
+"""The size file: one law of job sizes on servers of capacity 1, and perhaps a partition of (0, 1]."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from theory import numbers
+from theory.errors import InputError
+from theory.files.document import Fields, read_document, read_text
+from theory.partition.cuts import Partition, by_cuts, by_sets
+from theory.partition.laws import Law, empirical, piecewise, uniform
+
+LAWS = ("discrete", "uniform", "piecewise", "csv")
+_SIZE = "a size in (0, 1]"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a size file says.
+
+    Attributes
+    ----------
+    law : Law
+    servers : int
+        L, at least 1.
+    partition : Partition or None
+        One that the user wants judged.
+    """
+
+    law: Law
+    servers: int = 1
+    partition: Partition | None = None
+
+
+def read_sizes(path: str | Path) -> Sizes:
+    """Read a law of sizes from a TOML or JSON file.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field and what was expected.
+    """
+    return parse_sizes(read_document(path), str(path), Path(path).parent)
+
+
+def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path | None = None) -> Sizes:
+    """Turn a document with a table ``sizes`` into a law; `source` names it in errors.
+
+    Parameters
+    ----------
+    document : mapping
+        ``sizes`` holds exactly one of ``discrete`` (a table of probabilities by size), ``uniform`` (two ends),
+        ``piecewise`` (rows ``[lower, upper, probability]``, uniform within each; ``lower = upper`` is an atom) and
+        ``csv`` (a file with one column of sizes); also ``servers``, and ``partition``: cuts, or rows
+        ``[lower, upper]`` that cover (0, 1], or lists of such rows for queues that are no intervals.
+    folder : Path, optional
+        Where a relative ``csv`` starts; the working directory unless given.
+
+    Raises
+    ------
+    InputError
+        No law or several, sizes outside (0, 1], probabilities that do not sum to 1, an empty file, a cell that is
+        no number, a partition with a gap or an overlap.
+
+    Examples
+    --------
+    >>> parse_sizes({"sizes": {"uniform": ["0.1", "0.9"], "servers": 5}}).law.mean
+    Fraction(1, 2)
+    """
+    top = Fields(document, source)
+    fields = top.table("sizes", "a table [sizes]")
+    top.finish()
+    given = [name for name in LAWS if fields.has(name)]
+    if len(given) != 1:
+        fields.fail("", f"expected exactly one law of {', '.join(LAWS)}, got {' and '.join(given) or 'none'}")
+    law = _READERS[given[0]](fields, folder or Path())
+    servers = fields.integer("servers", "a whole number of at least 1", least=1) if fields.has("servers") else 1
+    partition = _partition(fields) if fields.has("partition") else None
+    fields.finish()
+    return Sizes(law, servers, partition)
+
+
+def sizes_document(sizes: Sizes) -> dict[str, Any]:
+    """Return the JSON form of a law and the number of servers, numbers as exact text.
+
+    Examples
+    --------
+    >>> sizes_document(Sizes(uniform("1/10", "9/10"), 5))
+    {'sizes': {'uniform': ['1/10', '9/10'], 'servers': 5}}
+    """
+    law, text = sizes.law, numbers.text
+    table: dict[str, Any] = {}
+    if not law.pieces:
+        table["discrete"] = {text(size): text(p) for size, p in law.atoms}
+    elif len(law.pieces) == 1 and not law.atoms:
+        table["uniform"] = [text(law.pieces[0].lower), text(law.pieces[0].upper)]
+    else:
+        rows = [(piece.lower, piece.upper, piece.probability) for piece in law.pieces]
+        rows += [(size, size, p) for size, p in law.atoms]
+        table["piecewise"] = [list(map(text, row)) for row in sorted(rows)]
+    return {"sizes": {**table, "servers": sizes.servers}}
+
+
+def _number(fields: Fields, place: str, value: Any, expected: str) -> Fraction:
+    try:
+        return numbers.rational(value)
+    except ValueError as error:
+        fields.fail(place, f"expected {expected}, got {value!r} ({error})")
+
+
+def _sums_to_one(fields: Fields, name: str, probabilities: list[Fraction]) -> None:
+    whole = numbers.total(probabilities)
+    if whole != 1:
+        fields.fail(name, f"expected probabilities that sum to 1, got {numbers.text(whole)}")
+
+
+def _discrete(fields: Fields, folder: Path) -> Law:
+    del folder
+    table = fields.table("discrete", "a table of probabilities by size")
+    exact: dict[Fraction, Fraction] = {}
+    for name in table.names():
+        size = _number(table, "", name, _SIZE)
+        if not 0 < size <= 1:
+            table.fail("", f"expected sizes in (0, 1], got {name}")
+        if size in exact:
+            table.fail(name, "expected each size once")
+        exact[size] = table.number(name, "a probability greater than 0", strict=True)
+    if not exact:
+        fields.fail("discrete", "expected at least one size")
+    _sums_to_one(fields, "discrete", list(exact.values()))
+    return Law(atoms=tuple(sorted(exact.items())))
+
+
+def _row(fields: Fields, name: str, row: Any, length: int, expected: str) -> list[Fraction]:
+    if not isinstance(row, list) or len(row) != length:
+        fields.fail(name, f"expected {expected}, got {row!r}")
+    return [_number(fields, name, value, expected) for value in row]
+
+
+def _uniform(fields: Fields, folder: Path) -> Law:
+    del folder
+    expected = "two ends [lower, upper] with 0 <= lower < upper <= 1"
+    lower, upper = _row(fields, "uniform", fields.take("uniform", expected), 2, expected)
+    if not 0 <= lower < upper <= 1:
+        fields.fail("uniform", f"expected {expected}, got [{numbers.text(lower)}, {numbers.text(upper)}]")
+    return uniform(lower, upper)
+
+
+def _piecewise(fields: Fields, folder: Path) -> Law:
+    del folder
+    expected = "rows [lower, upper, probability] with 0 <= lower <= upper <= 1 and upper > 0"
+    rows = fields.take("piecewise", expected)
+    if not isinstance(rows, list) or not rows:
+        fields.fail("piecewise", f"expected {expected}, got {rows!r}")
+    exact = [_row(fields, f"piecewise[{i}]", row, 3, expected) for i, row in enumerate(rows, 1)]
+    for i, (lower, upper, p) in enumerate(exact, 1):
+        if not 0 <= lower <= upper <= 1 or upper == 0:
+            ends = f"[{numbers.text(lower)}, {numbers.text(upper)}]"
+            fields.fail(f"piecewise[{i}]", f"expected {expected}, got the ends {ends}")
+        if p <= 0:
+            fields.fail(f"piecewise[{i}]", f"expected a probability greater than 0, got {numbers.text(p)}")
+    before = None
+    for lower, upper, _ in sorted(exact):
+        if before is not None and lower < before and lower != upper:
+            fields.fail("piecewise", f"expected pieces without overlap, but two hold sizes above {numbers.text(lower)}")
+        before = upper if before is None else max(before, upper)
+    atoms = [lower for lower, upper, _ in exact if lower == upper]
+    if len(set(atoms)) < len(atoms):
+        fields.fail("piecewise", "expected each atom once")
+    _sums_to_one(fields, "piecewise", [p for _, _, p in exact])
+    return piecewise([(lower, upper, p) for lower, upper, p in exact])
+
+
+def _csv(fields: Fields, folder: Path) -> Law:
+    name = fields.text("csv", "the name of a file")
+    return read_sample(folder / name)
+
+
+def read_sample(path: str | Path) -> Law:
+    """Read one column of sizes, and return the empirical law.
+
+    Raises
+    ------
+    InputError
+        An empty file, more than one column, a cell that is no number or not in (0, 1]; the line is named. The first
+        line may be a header.
+    """
+    counts: Counter[Fraction] = Counter()
+    known: dict[str, Fraction] = {}
+    for line, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
+        if not row or row == [""]:
+            continue
+        if len(row) != 1:
+            raise InputError(f"{path}: line {line}: expected one column of sizes, got {len(row)}")
+        cell = row[0].strip()
+        if cell not in known:
+            try:
+                known[cell] = numbers.rational(cell)
+            except ValueError as error:
+                if line == 1 and cell[:1].isalpha() and cell.lower() not in ("nan", "inf", "infinity"):
+                    continue
+                raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]!r} ({error})") from None
+            if not 0 < known[cell] <= 1:
+                raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]}")
+        counts[known[cell]] += 1
+    if not counts:
+        raise InputError(f"{path}: expected at least one size, found none")
+    return empirical(counts)
+
+
+def _partition(fields: Fields) -> Partition:
+    expected = "cuts in (0, 1), or rows [lower, upper] that cover (0, 1]"
+    rows = fields.take("partition", expected)
+    if not isinstance(rows, list) or not rows:
+        fields.fail("partition", f"expected {expected}, got {rows!r}")
+    if not any(isinstance(row, list) for row in rows):
+        cuts = [_number(fields, f"partition[{i}]", row, "a cut in (0, 1)") for i, row in enumerate(rows, 1)]
+        for i, cut in enumerate(cuts, 1):
+            if not 0 < cut < 1:
+                fields.fail(f"partition[{i}]", f"expected a cut in (0, 1), got {numbers.text(cut)}")
+        return by_cuts(cuts)
+    cells = []
+    for i, row in enumerate(rows, 1):
+        place = f"partition[{i}]"
+        several = isinstance(row, list) and bool(row) and all(isinstance(part, list) for part in row)
+        ends = [_row(fields, place, part, 2, "an interval [lower, upper]") for part in (row if several else [row])]
+        cells.append([(low, high) for low, high in ends])
+    try:
+        return by_sets(cells)
+    except ValueError as error:
+        fields.fail("partition", f"expected intervals that cover (0, 1] once: {error}")
+
+
+_READERS = {"discrete": _discrete, "uniform": _uniform, "piecewise": _piecewise, "csv": _csv}

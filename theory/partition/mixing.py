@@ -1,0 +1,245 @@
+"""A lower bound of rho*: jobs of uniform cells mixed so that their sizes add up to their middles.
+
+Why it is right. Let M be a measure over configurations of real sizes, of mass 1, in which sizes occur as often as
+rho* F says or more; by Theorem 1 the workload rho is then supportable (rounding down turns M into a schedule of the
+lower-rounded queues for every partition, and those bounds fall to rho*). A configuration of cells stands for such a
+measure. Let the sizes of its jobs be uniform on intervals of widths w_i, and let no width exceed the sum of the others.
+Then there is a closed polygon in space with sides w_i. Turn it by a random rotation and look at one coordinate: each
+side has a coordinate that is uniform on an interval of width 2 w_i (Archimedes: zones of a sphere of equal height have
+equal area), and the coordinates of a closed polygon add up to 0. Halved and put at the middles of the intervals they
+are job sizes with the right laws that always add up to the sum of the middles. If one width exceeds the sum of the
+others, the polygon stays open by the difference. So a configuration takes the room
+
+    sum of lower ends + max(half the sum of widths, greatest width)
+
+and no coupling makes do with less. Jobs of an atom, or of atoms rounded up to the largest, have width 0.
+
+Rounding every cell up, as the upper-rounded virtual queues of Theorem 1 do, is never better on the same cells; mixing
+loses nothing at all where the middles of the cells fill the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from theory.columns import trimmed
+from theory.linear import LinearProgram
+from theory.numbers import ceiling, total
+from theory.partition.laws import Law
+from theory.partition.pricing import valuable_mixes
+
+FINEST = 25_000
+"""Largest number of size units of the pricing tables; beyond it sizes are rounded up to that many units."""
+
+SEVERAL = 64
+"""Most columns that join in one round, each with a cell of its own."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A set of sizes whose jobs are one type: part of a uniform piece, or a group of atoms.
+
+    Attributes
+    ----------
+    base, width : Fraction
+        Sizes are uniform on (base, base + width]; for a group of atoms the width is 0 and the base its largest size.
+    probability : Fraction
+    atoms : tuple of (size, probability)
+        Of a group; empty for a part of a piece.
+    """
+
+    base: Fraction
+    width: Fraction
+    probability: Fraction
+    atoms: tuple[tuple[Fraction, Fraction], ...] = ()
+
+    @property
+    def middle(self) -> Fraction:
+        """Mean size of a uniform cell; of a group, its largest size."""
+        return self.base + self.width / 2
+
+    @property
+    def top(self) -> Fraction:
+        """Largest size."""
+        return self.base + self.width
+
+    @property
+    def bottom(self) -> Fraction:
+        """Smallest size."""
+        return self.atoms[0][0] if self.atoms else self.base
+
+
+Slots = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A workload per server that mixing supports, with its proof.
+
+    Attributes
+    ----------
+    workload : Fraction
+    cells : tuple of Cell, length N
+        In increasing order of width, then of size.
+    columns : tuple of (slots, fraction)
+        Fractions of the server, summing to 1; their slots are just workload x probability.
+    prices : float64[N]
+        Of the cells, numeric: <probability, prices> is about 1 / workload.
+    """
+
+    workload: Fraction
+    cells: tuple[Cell, ...]
+    columns: tuple[tuple[Slots, Fraction], ...]
+    prices: np.ndarray
+
+
+def room(cells: Sequence[Cell], slots: Sequence[int]) -> Fraction:
+    """Return the room that a configuration of cells takes when its jobs are mixed as well as can be.
+
+    Examples
+    --------
+    >>> cell = Cell(Fraction(1, 10), Fraction(8, 10), Fraction(1))
+    >>> room([cell], [2]), room([cell], [1])
+    (Fraction(1, 1), Fraction(9, 10))
+    """
+    used = [(cell, number) for cell, number in zip(cells, slots, strict=True) if number]
+    widths = total(number * cell.width for cell, number in used)
+    widest = max((cell.width for cell, _ in used), default=Fraction(0))
+    return total(number * cell.base for cell, number in used) + max(widths / 2, widest)
+
+
+def initial_cells(law: Law, number: int) -> list[Cell]:
+    """Return about `number` cells of a law: equal widths within each piece, groups of atoms of little loss."""
+    cells: list[Cell] = []
+    length = total(piece.upper - piece.lower for piece in law.pieces)
+    for piece in law.pieces:
+        parts = max(1, round(number * (piece.upper - piece.lower) / length))
+        width = (piece.upper - piece.lower) / parts
+        cells += [Cell(piece.lower + i * width, width, piece.probability / parts) for i in range(parts)]
+    if law.atoms:
+        groups = [_group(law.atoms)]
+        while len(groups) < number:
+            worst = max(groups, key=_loss)
+            if len(worst.atoms) == 1:
+                break
+            groups.remove(worst)
+            groups += split(worst)
+        cells += groups
+    return sorted(cells, key=_order)
+
+
+def _order(cell: Cell) -> tuple[Fraction, Fraction]:
+    return cell.width, cell.base
+
+
+def _group(atoms: tuple[tuple[Fraction, Fraction], ...]) -> Cell:
+    return Cell(atoms[-1][0], Fraction(0), total(p for _, p in atoms), atoms)
+
+
+def _loss(cell: Cell) -> float:
+    return float(cell.probability * cell.top) - sum(float(size * p) for size, p in cell.atoms)
+
+
+def split(cell: Cell) -> list[Cell]:
+    """Split a cell in two: a piece in halves, a group of atoms where rounding up then loses least.
+
+    Examples
+    --------
+    >>> [str(part.top) for part in split(Cell(Fraction(0), Fraction(1), Fraction(1)))]
+    ['1/2', '1']
+    """
+    if not cell.atoms:
+        half, p = cell.width / 2, cell.probability / 2
+        return [Cell(cell.base, half, p), Cell(cell.base + half, half, p)]
+    if len(cell.atoms) == 1:
+        return [cell]
+    sizes = np.array([float(size) for size, _ in cell.atoms])
+    mass = np.cumsum([float(p) for _, p in cell.atoms])
+    saved = mass[:-1] * (sizes[-1] - sizes[:-1])  # all that is not above the cut is rounded up to the cut only
+    at = int(np.argmax(saved)) + 1
+    return [_group(cell.atoms[:at]), _group(cell.atoms[at:])]
+
+
+def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) -> Mixed:
+    """Return a workload that one server supports by mixing the cells.
+
+    Parameters
+    ----------
+    cells : sequence of Cell, length N
+    tolerance : float
+        Relative distance from the best for these cells at which column generation stops.
+    rounds : int
+        Most rounds of column generation.
+
+    Returns
+    -------
+    Mixed
+        Exact whatever the floats do: the columns are feasible and their slots are counted in rationals.
+
+    Notes
+    -----
+    Each round one float linear program over N rows and one table of O(N x size units).
+
+    Examples
+    --------
+    >>> mixed([Cell(Fraction(1, 10), Fraction(8, 10), Fraction(1))]).workload
+    Fraction(2, 1)
+    """
+    cells = sorted(cells, key=_order)
+    n = len(cells)
+    units = lcm(*(cell.middle.denominator for cell in cells), *(cell.top.denominator for cell in cells))
+    units = units if units <= FINEST else FINEST
+    middles = np.array([ceiling(cell.middle * units) for cell in cells], np.int64)
+    tops = np.array([max(ceiling(cell.top * units), m) for cell, m in zip(cells, middles, strict=True)], np.int64)
+    widths = [cell.width for cell in cells]
+    starts = np.array([j for j in range(n) if j == 0 or widths[j] != widths[j - 1]] + [n], np.int64)
+    halved = np.array([w > 0 and 2 * widths[starts[w - 1]] >= widths[starts[w]] for w in range(len(starts) - 1)])
+    program = LinearProgram([(None, 0)] * n + [(None, 1)])
+    program.add_columns([1], [{j: cell.probability for j, cell in enumerate(cells)}])
+    columns: list[Slots] = []
+    present: set[Slots] = set()
+
+    def add(slots: Slots) -> bool:
+        if slots in present:
+            return False
+        present.add(slots)
+        columns.append(slots)
+        program.add_columns([0], [{n: 1, **{j: -number for j, number in enumerate(slots) if number}}])
+        return True
+
+    for j, cell in enumerate(cells):
+        most = max(1, int(1 / cell.middle))
+        add(tuple(most if i == j else 0 for i in range(n)))
+    best = np.inf
+    for _ in range(rounds):
+        value, _, dual = program.solve_float()
+        prices = np.maximum(dual[:n], 0.0)
+        worth, found = valuable_mixes(middles, tops, prices, starts, halved, units)
+        best = min(best, float(worth.max()))
+        better = [j for j in np.argsort(-worth)[:SEVERAL] if worth[j] > dual[n] * (1 + 1e-9)]
+        if best <= value * (1 + tolerance) or not sum(add(tuple(found[j].tolist())) for j in better):
+            break
+    _, primal, dual = program.solve_float()
+    vertex = program.solve_basis() if n <= 40 else None
+    exact = [Fraction(round(max(0.0, x) * 2**40)) for x in primal[1:]] if vertex is None else vertex.primal[1:]
+    return _certified(cells, columns, exact, np.maximum(dual[:n], 0.0) / max(1e-300, float(dual[n])))
+
+
+def _certified(cells: list[Cell], columns: list[Slots], amounts: Sequence[Fraction], prices: np.ndarray) -> Mixed:
+    """Scale the amounts to sum to 1, count the slots exactly, and take away what is beyond the workload."""
+    used = [(k, x) for k, x in zip(columns, amounts, strict=True) if x]
+    assert all(room(cells, k) <= 1 for k, _ in used), "a configuration does not fit"
+    whole = total(x for _, x in used)
+    slots = [Fraction(0)] * len(cells)
+    for k, x in used:
+        for j, number in enumerate(k):
+            if number:
+                slots[j] += number * x / whole
+    workload = min(have / cell.probability for have, cell in zip(slots, cells, strict=True))
+    kept = trimmed([(0, k, x / whole) for k, x in used], [workload * cell.probability for cell in cells])
+    return Mixed(workload, tuple(cells), tuple((k, x) for _, k, x in kept), prices)
