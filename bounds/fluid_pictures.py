@@ -72,6 +72,7 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     axes[2].loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
     rate = check.rate
     middle = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
+    fitted = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
     axes[2].loglog(check.servers, middle, color="black", lw=1, label=fitted)
     axes[2].set(xlabel="servers L", ylabel="sup |Y/L - y|")
     axes[2].legend(frameon=False, fontsize=9)

@@ -164,7 +164,7 @@ def proposition_6_3(level: Level, broken: bool) -> Outcome:
     PAPER,
     "lemma-d.1",
     "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most "
-    "(K + 1)^(i - 1) and no more (the printed constant is lost; this one is derived): random systems, one event at a time.",
+    "(K + 1)^(i - 1) and no more (the printed constant is lost, this one derived): random systems, one event a time.",
     Evidence.certified,
 )
 def lemma_d_1(level: Level, broken: bool) -> Outcome:
@@ -201,7 +201,7 @@ def _place(placement: object, configuration: tuple[int, ...]) -> int:
     PAPER,
     "prop-5.4",
     "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
-    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining does not limit the path and where it does.",
+    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not.",
     Evidence.statistical,
 )
 def proposition_5_4(level: Level, broken: bool) -> Outcome:
