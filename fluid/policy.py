@@ -51,8 +51,8 @@ Rules
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
 common part, which the loop raises and the policy lowers as it calls `start`. It also holds ``clocks`` float64[K], the
 rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings, the loop calls ``ring(state, k,
-draws)``, then ``refresh``. Rates may change at any event. ``slotted``: the same in slots of time,
-with real job sizes: what stands for the type is the job's number in arrays of sizes that the state holds.
+draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time and real sizes
+on one resource; what stands for the type is the class, a place among the sizes (`fluid.policies.slotted.state`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from fluid.policies import policy
@@ -42,6 +42,7 @@ def systems(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], int]:
 
 
 @settings(max_examples=60, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@example((np.array([5, 6, 14]), 24), 4, "bf-js", 30143, 0.5, True)  # newcomers beside one that step 1 has started
 @given(
     systems(), st.integers(1, 4), st.sampled_from(POLICIES), st.integers(0, 2**16), st.floats(0.5, 1.4), st.booleans()
 )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policies.slotted.state import COUNT, FREE, SIZE, SOON, WAITING, begin, end, join
+from fluid.policies.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, begin, end, join
 from fluid.policy import MOVES
 from fluid.simulate.heap import Heap, pop, push
 from fluid.simulate.queue.measures import ARRIVAL, DEPARTURE, START, note
@@ -125,6 +125,7 @@ def run(
             note(measures, DEPARTURE, job_class, server)
             end(state, job_class, server)
             depart(state, server, job_class, draws)
+        number = state.counters[NEXT]
         for i in range(first, last):
             job_class = coming.job_class[i]
             measures.events[0] += 1
@@ -142,7 +143,8 @@ def run(
         carry_out(state, places, ends, measures)
         for i in range(first, last):
             job_class = coming.job_class[i]
-            if state.lines[job_class, COUNT] > 0:
+            head = state.lines[job_class, FIRST]
+            if head >= 0 and state.number[head] <= number + i - first:  # not started meanwhile
                 server = place(state, job_class, draws)
                 if server >= 0:
                     begin(state, job_class, server)
