@@ -1053,10 +1053,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def shown(claims: Any, name: str = "") -> list[str]:
-    """Return claims as text, nested ones under the names of their tables."""
-    if not isinstance(claims, dict):
-        return [f"{name} {json.dumps(claims, ensure_ascii=False) if not isinstance(claims, str) else claims}"]
-    return [part for key, value in sorted(claims.items()) for part in shown(value, f"{name}.{key}" if name else key)]
+    """Return claims as text, nested ones under the names of their tables, lists by their length."""
+    if isinstance(claims, dict):
+        return [part for key, value in sorted(claims.items()) for part in shown(value, f"{name}.{key}".strip("."))]
+    if isinstance(claims, list):
+        return [f"{name} {len(claims)} of them"]
+    return [f"{name} {claims if isinstance(claims, str) else json.dumps(claims)}"]
 
 
 if __name__ == "__main__":

@@ -22,6 +22,9 @@ def simulate(
     replications: Annotated[int, typer.Option("--replications", metavar="N", min=1, max=100_000)] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
     trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a CSV file.")] = None,
+    against_fluid: Annotated[
+        bool, typer.Option("--against-fluid", help="Compare paths of L/16, L/4 and L servers with the fluid limit.")
+    ] = False,
     log: Annotated[int, typer.Option("--log", metavar="N", min=0, max=1_000_000, help="List the first N events.")] = 0,
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
     store: Annotated[
@@ -42,9 +45,13 @@ def simulate(
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
     with progress() as say:
-        report = run(
-            Request(instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say)
-        )
+        request = Request(instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say)
+        if against_fluid:
+            from bounds.simulation.against_fluid import run as compare
+
+            report = compare(request)
+        else:
+            report = run(request)
     if plot is not None:
         report.draw(plot)
     show(report.answer, report.lines, as_json=as_json)

@@ -1,0 +1,72 @@
+"""``packproof simulate --against-fluid``: simulated paths of growing size beside the policy's fluid limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bounds.simulation import Report, Request
+from fluid.crosscheck import CrossCheck, crosscheck
+from fluid.simulate.options import InitialJobs, read_simulation
+from theory.errors import InputError
+from theory.files import read_instance
+
+FEWEST = 3
+"""Replications of each size, at least, for an interval of the slope."""
+
+
+def run(request: Request) -> Report:
+    """Compare L/16, L/4 and L servers with the fluid path, from the empty system.
+
+    Raises
+    ------
+    InputError
+        A policy without a known limit, or arrivals, service or a start that the limit is not known for.
+    """
+    instance = read_instance(request.instance)
+    given = read_simulation(request.instance, instance)
+    if request.trace is not None or not given.arrivals.is_poisson or given.service.name != "exponential":
+        raise InputError("--against-fluid: expected Poisson arrivals and exponential service")
+    if given.initial != InitialJobs():
+        raise InputError("--against-fluid: expected a system that starts empty")
+    if request.servers < 160:
+        raise InputError(f"--against-fluid: expected at least 160 servers, got {request.servers}")
+    sizes = [request.servers // 16, request.servers // 4, request.servers]
+    check = crosscheck(
+        instance,
+        sizes,
+        request.until,
+        max(FEWEST, request.replications),
+        policy=request.policy,
+        options=dict(given.options),
+        seed=request.seed,
+    )
+    answer = _json(check, request.policy)
+
+    def draw(path: Any) -> None:
+        from bounds.fluid_pictures import picture_of_crosscheck
+
+        picture_of_crosscheck(check, path)
+
+    return Report(answer, lambda: _lines(check, request.policy), draw)
+
+
+def _json(check: CrossCheck, policy: str) -> dict[str, Any]:
+    rate, names = check.rate, check.instance.names
+    return {
+        "policy": policy,
+        "servers": list(check.servers),
+        "distances": check.distances.tolist(),
+        "slope": {"mean": rate.mean, "ci95": [rate.low, rate.high]},
+        "time": check.times.tolist(),
+        "fluid": {name: check.fluid[:, j].tolist() for j, name in enumerate(names)},
+        "greedy_reward": float(check.greedy.reward),
+    }
+
+
+def _lines(check: CrossCheck, policy: str) -> list[str]:
+    rate = check.rate
+    lines = [f"{policy} against its fluid limit: supremum over time and types of |Y/L - y|, from the empty system"]
+    for size, far in zip(check.servers, check.distances, strict=True):
+        lines.append(f"  {size:>10,} servers  mean {far.mean():.5f}, largest {far.max():.5f} of {len(far)} runs")
+    lines.append(f"  slope of its logarithm on log L  {rate.mean:.3f}  [{rate.low:.3f}, {rate.high:.3f}]")
+    return lines

@@ -1,0 +1,63 @@
+"""``packproof simulate --against-fluid``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bounds.cli import run
+
+SMALL = """
+[server]
+capacity = { slots = 4 }
+
+[[type]]
+name = "one"
+demand = { slots = 1 }
+reward = 3
+workload = 1
+
+[[type]]
+name = "two"
+demand = { slots = 2 }
+reward = 2
+workload = 3
+"""
+
+
+def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, picture = tmp_path / "i.toml", tmp_path / "p.png"
+    path.write_text(SMALL)
+    command = ["simulate", str(path), "--policy", "dra", "--servers", "8000", "--until", "6", "--against-fluid"]
+    assert run([*command, "--json", "--plot", str(picture)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["servers"] == [500, 2000, 8000]
+    assert -1.0 < answer["slope"]["mean"] < -0.2
+    assert max(answer["distances"][-1]) < min(answer["distances"][0])
+    assert answer["fluid"]["one"][-1] == pytest.approx(1.0, abs=0.01)
+    assert picture.stat().st_size > 10_000
+    assert run(command) == 0
+    assert "slope" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "said"),
+    [
+        ('service = "deterministic"', [], "Poisson arrivals and exponential service"),
+        ("initial = { full = { one = 4 } }", [], "starts empty"),
+        ("", ["--policy", "first-fit"], "expected one with a known limit (dra), got 'first-fit'"),
+        ("", ["--servers", "20"], "at least 160 servers"),
+    ],
+)
+def test_bad_input(
+    more: str, options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "i.toml"
+    path.write_text(f"{SMALL}\n[simulation]\n{more}\n")
+    command = ["simulate", str(path), "--policy", "dra", "--servers", "1000", "--until", "2", "--against-fluid"]
+    assert run([*command, *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
