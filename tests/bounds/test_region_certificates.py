@@ -18,7 +18,7 @@ from bounds import checker
 from bounds.certificate import region_certificate
 from bounds.claims.families import random_instance
 from bounds.strategies import explicit_instances, instances
-from theory.instance import Instance, additive
+from theory.instance import Instance, additive, explicit
 from theory.numbers import total
 from theory.region import CapacityProgram, Support, region_facets
 
@@ -148,3 +148,30 @@ def test_too_many_simplices_are_not_attempted(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(checker, "MAX_SIMPLICES", 3)
     with pytest.raises(checker.Unreadable, match="simplices"):
         checker.check(certificate(additive([40], [[p] for p in (2, 3, 5, 7, 11)])))
+
+
+def test_a_pillow_is_refused() -> None:
+    """Two triangulations of one square facet close up, each ridge in two simplices, and cover nothing else."""
+    document = certificate(explicit([[1, 1, 1]], workload=["1/2", "1/2", "1/2"]))
+    boundary, claims = document["evidence"]["boundary"], document["claims"]
+    names = [t["name"] for t in document["instance"]["type"]]
+
+    def at(vertex: dict[str, dict[str, int]]) -> tuple[int, ...]:
+        (slots,) = vertex.values()
+        return tuple(slots.get(name, 0) for name in names)
+
+    square = [v for v in boundary["vertices"] if at(v)[0] == 1]
+    order = {at(v): i for i, v in enumerate(square)}
+    halves = [
+        [(1, 0, 0), (1, 1, 0), (1, 1, 1)],
+        [(1, 0, 0), (1, 0, 1), (1, 1, 1)],
+        [(1, 0, 0), (1, 1, 0), (1, 0, 1)],
+        [(1, 1, 0), (1, 0, 1), (1, 1, 1)],
+    ]
+    boundary["vertices"] = square
+    boundary["simplices"] = sorted(sorted(order[k] for k in half) for half in halves)
+    top = [f for f in claims["facets"] if f["offset"] == "0" or f["normal"][names[0]] == "1"]
+    claims["facets"] = top
+    document["digest"] = checker.digest(document)
+    with pytest.raises(checker.Refused):
+        checker.check(document)

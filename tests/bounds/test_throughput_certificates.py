@@ -148,6 +148,15 @@ def test_one_job_of_a_cell_takes_its_top() -> None:
         checker.check(forged(document, lower="2"))
 
 
+def test_mixed_jobs_take_half_the_sum_of_their_widths() -> None:
+    """Six jobs of [1/10, 3/10] fill 6/10 + 6/10, not 6/10 + the width of one."""
+    document = made(uniform("1/10", "3/10"), 1)
+    assert document["claims"]["lower"] == "5"
+    document["evidence"]["below"]["columns"][0]["slots"]["0"] = 6
+    with pytest.raises(checker.Refused, match="does not fit"):
+        checker.check(forged(document, lower="6"))
+
+
 def test_an_altered_law_is_refused_unless_the_claims_are_true_of_it() -> None:
     document = made(uniform("1/10", "9/10"), 5)
     document["instance"]["sizes"]["uniform"] = ["1/10", "4/5"]
