@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from theory.compiled import step
 
+_BIT = np.int64(1)
+"""Of 64 bits, so that a member of 32 bits (a class of a job) shifts it to bit 31 in Python as it does compiled."""
+
 _LOWEST = np.zeros(32, np.int64)
 for _bit in range(32):
     _LOWEST[((1 << _bit) * 0x077CB531 & 0xFFFFFFFF) >> 27] = _bit
@@ -49,7 +52,7 @@ def insert(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member
     for level in range(len(levels) - 1):
         word = levels[level] + (member >> 5)
         before = words[row, word]
-        words[row, word] = before | (1 << (member & 31))
+        words[row, word] = before | (_BIT << (member & 31))
         if before != 0:
             return
         member >>= 5
@@ -60,7 +63,7 @@ def discard(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, membe
     """Remove a member from a set, if it is there."""
     for level in range(len(levels) - 1):
         word = levels[level] + (member >> 5)
-        after = words[row, word] & ~(1 << (member & 31))
+        after = words[row, word] & ~(_BIT << (member & 31))
         words[row, word] = after
         if after != 0:
             return
@@ -93,7 +96,7 @@ def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int,
     for level in range(len(levels) - 1):
         if member < 0:
             return -1
-        word = words[row, levels[level] + (member >> 5)] & ((2 << (member & 31)) - 1)
+        word = words[row, levels[level] + (member >> 5)] & ((_BIT << (member & 31)) * 2 - 1)
         if word != 0:
             found = (member >> 5 << 5) + _highest(word)
             for lower in range(level - 1, -1, -1):
@@ -117,7 +120,7 @@ def least_from(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, me
     for level in range(len(levels) - 1):
         if member >> 5 >= levels[level + 1] - levels[level]:
             return -1
-        word = words[row, levels[level] + (member >> 5)] & ~((1 << (member & 31)) - 1)
+        word = words[row, levels[level] + (member >> 5)] & ~((_BIT << (member & 31)) - 1)
         if word != 0:
             found = (member >> 5 << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
             for lower in range(level - 1, -1, -1):

@@ -87,6 +87,21 @@ def test_compiled_and_plain_take_the_same_path(name: str) -> None:
     assert runs[0].measures.events[0] > 500
 
 
+@pytest.mark.parametrize("name", [name for name in POLICIES if name != "max-weight"])
+def test_more_classes_than_bits_of_a_word(name: str) -> None:
+    """Class 31 of 32-bit numbers once spoilt the set of waiting classes in Python, and only there."""
+    law = uniform(Fraction(1, 10), Fraction(9, 10), Fraction(1, 100))
+    state = policy(name).prepare(SlottedSetting(law.sizes, law.capacity, 5))
+    logs = []
+    for how in ({"compiled": True}, {"compiled": False, "observe": conserve}):
+        stream = poisson_slots(0.4, law, 0.05, np.random.default_rng(4))
+        logs.append(simulate_slots(policy(name), state, stream, 400, 100, 3, log=50_000, **how).measures)
+    assert (logs[0].log == logs[1].log).all()
+    assert logs[0].events[0] > 200
+    classes = logs[0].log[: logs[0].logged[0], 2]
+    assert (classes % 32 == 31).any()
+
+
 def test_room_for_many_jobs_is_made_on_the_way() -> None:
     law = uniform(Fraction(1, 10), Fraction(9, 10), Fraction(1, 100))
     generator = np.random.default_rng(2)
