@@ -14,8 +14,11 @@ from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show
 def simulate(
     instance: InstanceFile,
     policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="A policy, or FILE.py:NAME for your own.")],
-    servers: Annotated[int, typer.Option("--servers", metavar="L", min=1, max=10**8)],
-    until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time.")],
+    until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],
+    servers: Annotated[
+        int | None,
+        typer.Option("--servers", metavar="L", min=1, max=10**8, help="A law of sizes may name them in its file."),
+    ] = None,
     warmup: Annotated[
         float | None, typer.Option("--warmup", metavar="W", help="Averages begin here; T/5 unless given.")
     ] = None,
@@ -36,7 +39,7 @@ def simulate(
     """Simulate a policy: reward, acceptance, utilisation, migrations, each with a 95 % interval."""
     from math import isfinite
 
-    from bounds.simulation import Request, run
+    from bounds.simulation import Request, run, servers_of
     from theory.errors import InputError
 
     if not (until > 0 and isfinite(until)):
@@ -44,6 +47,8 @@ def simulate(
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
+    if servers is None:
+        servers = servers_of(instance)
     with progress() as say:
         request = Request(instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say)
         if against_fluid:

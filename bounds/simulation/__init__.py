@@ -25,6 +25,7 @@ class Request:
     Attributes
     ----------
     instance : Path
+        Or a law of sizes, for slotted policies.
     policy : str
         A name, or ``FILE.py:NAME``.
     servers : int
@@ -82,15 +83,34 @@ def run(request: Request) -> Report:
         Unknown policy, or options that do not suit.
     """
     from fluid.policies import policy
+    from theory.files import read_document
 
     model = policy(request.policy).model
     if model not in RUNNERS:
         raise InputError(f"--policy: {request.policy} is a policy of model {model}, which is not simulated here")
+    if model != "slotted" and "sizes" in read_document(request.instance):
+        raise InputError(f"{request.instance}: sizes: a law of sizes suits slotted policies, {request.policy} is none")
     module, _, name = RUNNERS[model].partition(":")
     try:
         report: Report = getattr(import_module(module), name)(request)
     except InputError as error:
-        if str(error).startswith("simulation."):
+        if str(error).startswith(("simulation.", "simulation:", "sizes:")):
             raise type(error)(f"{request.instance}: {error}") from None
         raise
     return report
+
+
+def servers_of(path: Path) -> int:
+    """Return the number of servers that a law of sizes names.
+
+    Raises
+    ------
+    InputError
+        Another kind of file.
+    """
+    from theory.files import read_document
+    from theory.files.sizes import read_sizes
+
+    if "sizes" not in read_document(path):
+        raise InputError("--servers: missing, expected the number of servers")
+    return read_sizes(path).servers

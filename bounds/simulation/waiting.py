@@ -11,20 +11,19 @@ from bounds.simulation import Report, Request
 from bounds.simulation.loss import jobs_of_trace
 from fluid.simulate.queue.measures import KINDS
 from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
+from fluid.simulate.slotted.options import is_sized, parse_slotted, sized_scene, typed_scene
+from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.slotted.streams import SlotChunk
 from fluid.simulate.waiting import QueueResult, Scene, simulate_waiting
 from theory.errors import InputError
-from theory.files import Fields, read_document, read_instance
+from theory.files import read_document, read_instance
+from theory.files.sizes import read_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from fluid.simulate.arrivals import JobList
     from theory.instance import Instance
-
-SLOT = 0.1
-"""Seconds a slot where a trace is read, as in paper 001."""
 
 
 def run_queue(request: Request) -> Report:
@@ -46,47 +45,35 @@ def run_queue(request: Request) -> Report:
         given.options,
         log=request.log,
     )
-    return _report(request, scene)
+    return _report(request, scene, instance)
 
 
 def run_slotted(request: Request) -> Report:
     """Simulate a slotted queue; a unit of time is a slot."""
-    instance = read_instance(request.instance)
-    fields = Fields(read_document(request.instance).get("simulation", {}), str(request.instance), "simulation")
-    service = _one_of(fields, "service", ("geometric", "deterministic"))
-    arrivals = _one_of(fields, "arrivals", ("poisson", "bernoulli"))
-    slot = float(fields.number("slot", "seconds a slot", strict=True)) if fields.has("slot") else SLOT
-    options: dict[str, Any] = {}
-    if fields.has("partition"):
-        options["partition"] = fields.take("partition", "a whole number of at least 2")
-    fields.finish()
-    if request.until != int(request.until) or request.warmup != int(request.warmup):
+    document = read_document(request.instance)
+    sized = is_sized(document)
+    given = parse_slotted(document.get("simulation", {}), str(request.instance), sized=sized)
+    until = int(request.until)
+    warmup = int(request.warmup)
+    if request.until != until or request.warmup not in (warmup, request.until / 5):
         raise InputError(f"--until, --warmup: expected whole slots, got {request.until:g} and {request.warmup:g}")
+    if sized:
+        if request.trace is not None:
+            raise InputError("--trace: expected an instance file with the types of its jobs, got a law of sizes")
+        sizes = read_sizes(request.instance)
+        scene = sized_scene(sizes, given, request.servers, until, warmup, request.policy, log=request.log)
+        return _report(request, scene)
     from theory.region import traffic_intensity
 
-    jobs = None if request.trace is None else _in_slots(jobs_of_trace(request.trace, instance), instance, slot)
-    scene = slotted_scene(
-        instance,
-        request.servers,
-        int(request.until),
-        int(request.warmup),
-        fixed=service == "deterministic",
-        bernoulli=arrivals == "bernoulli",
-        jobs=jobs,
-        options=options,
-        intensity=None if jobs is not None else float(traffic_intensity(instance)),
-        log=request.log,
+    instance = read_instance(request.instance)
+    jobs = None
+    if request.trace is not None:
+        jobs = _in_slots(jobs_of_trace(request.trace, instance), instance, float(given.slot))
+    intensity = None if jobs is not None else float(traffic_intensity(instance))
+    scene = typed_scene(
+        instance, given, request.servers, until, warmup, jobs=jobs, intensity=intensity, log=request.log
     )
-    return _report(request, scene)
-
-
-def _one_of(fields: Fields, name: str, values: tuple[str, ...]) -> str:
-    if not fields.has(name):
-        return values[0]
-    value = fields.text(name, f"one of {', '.join(values)}")
-    if value not in values:
-        fields.fail(name, f"expected one of {', '.join(values)}, got {value!r}")
-    return value
+    return _report(request, scene, instance)
 
 
 def _in_slots(jobs: JobList, instance: Instance, slot: float) -> SlotChunk:
@@ -101,7 +88,7 @@ def _in_slots(jobs: JobList, instance: Instance, slot: float) -> SlotChunk:
     return SlotChunk(when, place[jobs.types].astype(np.int32), work)
 
 
-def _report(request: Request, scene: QueueScene | SlottedScene) -> Report:
+def _report(request: Request, scene: QueueScene | SlottedScene, instance: Instance | None = None) -> Report:
     if request.store is not None:
         raise InputError("--store: expected a loss system; keep queues by `packproof experiment`")
     if scene.intensity is not None and scene.intensity >= 1:
@@ -119,14 +106,16 @@ def _report(request: Request, scene: QueueScene | SlottedScene) -> Report:
         engine=request.engine,
         progress=request.say,
     )
-    answer = {**result.answer(), "reward": _reward(result, read_instance(request.instance))}
+    answer = {**result.answer(), "reward": _reward(result, instance)}
     if request.log:
         answer["log"] = _log(result, scene)
-    return Report(answer, lambda: lines(answer), lambda path: picture([result], path))
+    return Report(answer, lambda: lines(answer, by_mean=instance is None), lambda path: picture([result], path))
 
 
-def _reward(result: QueueResult, instance: Instance) -> dict[str, Any]:
-    """Time average of sum u_j Y_j / L with its interval."""
+def _reward(result: QueueResult, instance: Instance | None) -> dict[str, Any]:
+    """Time average of sum u_j Y_j / L with its interval; none for a law of sizes, whose jobs have no rewards."""
+    if instance is None:
+        return {"mean": None, "ci95": [None, None]}
     import numpy as np
 
     from fluid.simulate.replications import as_json
@@ -145,15 +134,15 @@ def _log(result: QueueResult, scene: QueueScene | SlottedScene) -> list[dict[str
         if name == "ring":
             row["clock"] = int(what)
         else:
-            row["type"] = scene.names[scene.group[int(what)] if isinstance(scene, SlottedScene) else int(what)]
+            row["type"] = scene.names[scene.measured(int(what)) if isinstance(scene, SlottedScene) else int(what)]
         if server >= 0:
             row["server"] = int(server) + 1
         rows.append(row)
     return rows
 
 
-def lines(answer: dict[str, Any]) -> list[str]:
-    """Return a report as lines of text."""
+def lines(answer: dict[str, Any], *, by_mean: bool = False) -> list[str]:
+    """Return a report as lines of text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
 
     def shown(number: dict[str, Any], key: str = "mean") -> str:
         if number[key] is None:
@@ -167,7 +156,7 @@ def lines(answer: dict[str, Any]) -> list[str]:
         f"{answer['policy']} on {answer['servers']:,} servers, time {answer['warmup']:g} to {answer['until']:g}, "
         f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
         f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
-        *([] if intensity is None else [f"traffic intensity {intensity:.6g}"]),
+        *([] if intensity is None else [f"traffic intensity {intensity:.6g}{' at least (mean size)' * by_mean}"]),
         f"jobs waiting {shown(queue)}",
         f"growth per unit time {shown(queue['growth'], 'per_time')}" + _verdict(queue["growth"]),
         f"delay {shown(delay)}"

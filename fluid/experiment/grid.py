@@ -15,7 +15,8 @@
     reservation = ["(log L)^1.5", "log L"]      # any field of [simulation] may vary
 
 What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
-instance hold where the grid does not say otherwise.
+instance hold where the grid does not say otherwise. For slotted policies the instance may be a law of sizes
+(`fluid.simulate.slotted.options`); ``workload`` is then a factor of its rate, and ``servers`` may stand in its file.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ import numpy as np
 from theory.errors import InputError, TooLargeError
 from theory.files import instance_document, parse_instance, read_document
 from theory.files.document import Fields
+from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
-from theory.numbers import rational
+from theory.numbers import rational, text
 
 CELLS = 1_000_000
 """Most cells of an experiment."""
 
 FORMAT = 1
 """Part of every cell's key: raised when the same cell would give another result."""
+
+
+WORLD = ("arrivals", "service", "initial", "rate", "intensity", "service_rate", "grid")
+"""Fields of ``[simulation]`` that say which jobs come, whatever the policy."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class Cell:
         numbers).
         """
         world = {name: value for name, value in self.document.items() if name not in ("policy", "own", "simulation")}
-        laws = {n: v for n, v in self.document["simulation"].items() if n in ("arrivals", "service", "initial")}
+        laws = {name: value for name, value in self.document["simulation"].items() if name in WORLD}
         word = int(_digest([FORMAT, world, laws])[:32], 16)
         return np.random.SeedSequence(word, spawn_key=(self.replication,))
 
@@ -110,7 +116,7 @@ def read_grid(path: str | Path) -> Grid:
     fields = Fields(read_document(path), str(path))
     place = Path(path).parent / fields.text("instance", "the name of an instance file")
     document = read_document(place)
-    instance = parse_instance(document, str(place))
+    instance = read_sizes(place) if "sizes" in document else parse_instance(document, str(place))
     simulation = dict(document.get("simulation", {}))
     until = float(fields.number("until", "a positive time", strict=True))
     warmup = float(fields.number("warmup", "a time")) if fields.has("warmup") else until / 5
@@ -131,6 +137,8 @@ def read_grid(path: str | Path) -> Grid:
         if fields.has(name):
             fixed[name] = fields.take(name, "a value")
     fields.finish(["warmup", "seed", "vary", "policy", "servers", "workload"])
+    if isinstance(instance, Sizes):
+        fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
         if name not in varied and name not in fixed:
             fields.fail(name, "missing, expected a value, or a list under [vary]")
@@ -151,7 +159,7 @@ def read_grid(path: str | Path) -> Grid:
 def _document(
     fields: Fields,
     folder: Path,
-    instance: Instance,
+    instance: Instance | Sizes,
     simulation: Mapping[str, Any],
     chosen: dict[str, Any],
     times: tuple[float, float, int],
@@ -177,15 +185,17 @@ def _document(
         fields.fail("workload", f"expected a factor, got {error}")
     if factor < 0:
         fields.fail("workload", f"expected a factor of at least 0, got {factor}")
-    scaled = instance.with_workload([factor * rho for rho in instance.workload])
     table = {**simulation, **chosen}
-    if model == "loss":
-        from fluid.simulate.options import parse_simulation
-
-        parse_simulation(table, scaled, fields.source)
+    if isinstance(instance, Sizes):
+        what = sizes_document(instance)
+        for field in ("rate", "intensity"):
+            if field in table and factor != 1:
+                table[field] = text(rational(table[field]) * factor)
+    else:
+        what = instance_document(instance.with_workload([factor * rho for rho in instance.workload]))
     until, warmup, seed = times
-    return {
-        **instance_document(scaled),
+    made = {
+        **what,
         "simulation": table,
         "policy": name,
         "own": own,
@@ -194,6 +204,21 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
+    _check(made, model, fields.source)
+    return made
+
+
+def _check(document: dict[str, Any], model: str, source: str) -> None:
+    """Refuse a cell that cannot run, before any does."""
+    from fluid.experiment.scenes import scene_of
+
+    if "sizes" in document and model != "slotted":
+        raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")
+    try:
+        scene_of(document, model, source)
+    except InputError as error:
+        told = str(error)
+        raise type(error)(told if told.startswith(source) else f"{source}: {told}") from None
 
 
 def _exists(name: str) -> bool:

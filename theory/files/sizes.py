@@ -58,7 +58,8 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
         ``sizes`` holds exactly one of ``discrete`` (a table of probabilities by size), ``uniform`` (two ends),
         ``piecewise`` (rows ``[lower, upper, probability]``, uniform within each; ``lower = upper`` is an atom) and
         ``csv`` (a file with one column of sizes); also ``servers``, and ``partition``: cuts, or rows
-        ``[lower, upper]`` that cover (0, 1], or lists of such rows for queues that are no intervals.
+        ``[lower, upper]`` that cover (0, 1], or lists of such rows for queues that are no intervals. A table
+        ``simulation`` is left to `fluid.simulate.slotted.options`.
     folder : Path, optional
         Where a relative ``csv`` starts; the working directory unless given.
 
@@ -75,6 +76,8 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     """
     top = Fields(document, source)
     fields = top.table("sizes", "a table [sizes]")
+    if top.has("simulation"):
+        top.take("simulation", "a table")
     top.finish()
     given = [name for name in LAWS if fields.has(name)]
     if len(given) != 1:

@@ -39,7 +39,7 @@ class SlottedScene:
     jobs : SlotChunk, optional
         The jobs themselves, instead of laws.
     intensity : float, optional
-        Traffic intensity, where the caller knows it.
+        Traffic intensity, where the caller knows it, or a lower bound of it.
     names : tuple of str
     group : tuple of int
         Of each size the name it is measured under; empty for all under one.
@@ -73,6 +73,10 @@ class SlottedScene:
             raise InputError(f"service_rate: expected more than 0 and at most 1 a slot, got {min(services)}")
         if self.rate < 0 or (self.bernoulli and self.rate > 1):
             raise InputError(f"rate: expected a rate of at least 0 (at most 1 where one job comes), got {self.rate}")
+
+    def measured(self, job_class: int) -> int:
+        """Return the place in `names` under which a class is measured."""
+        return self.group[job_class] if self.group else 0
 
     def stream(self, generator: np.random.Generator) -> SlotStream:
         """Return the stream of jobs."""
