@@ -39,11 +39,11 @@ def run(request: Request) -> Report:
         log=request.log,
     )
     if request.store is not None:
-        from fluid.experiment.replications import kept_replications
+        from fluid.experiment.replications import kept_loss
         from fluid.experiment.store import Store
 
         with Store(request.store) as store:
-            result = kept_replications(
+            result = kept_loss(
                 store,
                 request.policy,
                 scenario,

@@ -89,27 +89,43 @@ def _in_slots(jobs: JobList, instance: Instance, slot: float) -> SlotChunk:
 
 
 def _report(request: Request, scene: QueueScene | SlottedScene, instance: Instance | None = None) -> Report:
-    if request.store is not None:
-        raise InputError("--store: expected a loss system; keep queues by `packproof experiment`")
     if scene.intensity is not None and scene.intensity >= 1:
         print(
             f"{request.instance}: unstable under every policy: the traffic intensity is {scene.intensity:.6g}, "
             "at least 1; the queue grows without bound",
             file=sys.stderr,
         )
-    result = simulate_waiting(
-        request.policy,
-        scene,
-        replications=request.replications,
-        seed=request.seed,
-        workers=-1 if request.replications > 1 else 1,
-        engine=request.engine,
-        progress=request.say,
-    )
+    result = _result(request, scene)
     answer = {**result.answer(), "reward": _reward(result, instance)}
     if request.log:
         answer["log"] = _log(result, scene)
     return Report(answer, lambda: lines(answer, by_mean=instance is None), lambda path: picture([result], path))
+
+
+def _result(request: Request, scene: QueueScene | SlottedScene) -> QueueResult:
+    if request.store is None:
+        return simulate_waiting(
+            request.policy,
+            scene,
+            replications=request.replications,
+            seed=request.seed,
+            workers=-1 if request.replications > 1 else 1,
+            engine=request.engine,
+            progress=request.say,
+        )
+    from fluid.experiment.replications import kept_waiting
+    from fluid.experiment.store import Store
+
+    with Store(request.store) as store:
+        return kept_waiting(
+            store,
+            request.policy,
+            scene,
+            request.replications,
+            request.seed,
+            engine=request.engine,
+            say=request.say,
+        )
 
 
 def _reward(result: QueueResult, instance: Instance | None) -> dict[str, Any]:

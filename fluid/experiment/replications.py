@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
+from fluid.experiment.fingerprint import fingerprint
 from fluid.experiment.store import Store
 from fluid.parallel import run_all
 from fluid.policies import policy as policy_by_name
 from fluid.simulate.loss import LossRun, Scenario, run_loss
 from fluid.simulate.measures import Measures, bin_edges
+from fluid.simulate.queue.driver import Run
+from fluid.simulate.queue.measures import QueueMeasures
 from fluid.simulate.replications import LossResult, seed_of
+from fluid.simulate.slotted.measures import SlottedMeasures
+from fluid.simulate.slotted.scene import SlottedScene
+from fluid.simulate.waiting import QueueResult, Scene
+
+AnyRun = TypeVar("AnyRun", LossRun, Run)
 
 
-def kept_replications(
-    store: Store,
-    policy: str,
-    scenario: Scenario,
-    replications: int,
-    seed: int,
-    *,
-    engine: str = "local",
-    workers: int = -1,
-    say: Callable[[str], None] | None = None,
-) -> LossResult:
+def kept_loss(store: Store, policy: str, scenario: Scenario, replications: int, seed: int, **how: Any) -> LossResult:
     """Return replications of a loss system, of which those in the store are read and the others run and kept.
 
     Parameters
@@ -36,62 +33,95 @@ def kept_replications(
     store : Store
     policy : str
         A name, or ``FILE.py:NAME``.
-    scenario, replications, seed, engine, workers
+    scenario, replications, seed
         See `fluid.simulate.replications.simulate_loss`.
-    say : callable, optional
-        Told after every replication.
+    how
+        ``engine`` and ``workers`` as there; ``say``, told after every replication.
     """
-    found = policy_by_name(policy)
-    keys = [_key(policy, scenario, seed, r) for r in range(replications)]
-    runs: dict[int, LossRun] = {}
+    _, first = bin_edges(scenario.until, scenario.warmup, scenario.bins)
+
+    def read(measures: Measures, seconds: float) -> LossRun:
+        return LossRun(scenario, measures, first, seconds)
+
+    runs = _kept(store, policy, scenario, replications, seed, _one_loss, Measures, read, _reward, **how)
+    return LossResult(policy_by_name(policy), scenario, runs)
+
+
+def kept_waiting(store: Store, policy: str, scene: Scene, replications: int, seed: int, **how: Any) -> QueueResult:
+    """Return replications of a queue, in continuous time or in slots, as `kept_loss` does; runs read lack the state."""
+    kind = SlottedMeasures if isinstance(scene, SlottedScene) else QueueMeasures
+
+    def read(measures: Any, seconds: float) -> Run:
+        return Run(measures, None, seconds)
+
+    runs = _kept(store, policy, scene, replications, seed, _one_waiting, kind, read, _queue, **how)
+    return QueueResult(policy, scene, runs)
+
+
+def _kept(
+    store: Store,
+    policy: str,
+    scene: Any,
+    replications: int,
+    seed: int,
+    one: Callable[[str, Any, np.random.SeedSequence], AnyRun],
+    kind: type[Any],
+    read: Callable[[Any, float], AnyRun],
+    numbers: Callable[[AnyRun], dict[str, float | None]],
+    *,
+    engine: str = "local",
+    workers: int = -1,
+    say: Callable[[str], None] | None = None,
+) -> tuple[AnyRun, ...]:
+    """Read what the store holds, run and keep the rest; of a run that Ctrl-C cut short, use what there is."""
+    own = Path(policy.rpartition(":")[0]).read_bytes() if ".py:" in policy else b""
+    content = fingerprint([policy, own, scene, seed])
+    keys = [fingerprint([content, r]) for r in range(replications)]
+    runs: dict[int, AnyRun] = {}
     for r, key in enumerate(keys):
         held = store.arrays(key)
         if held is not None:
-            runs[r] = _read(scenario, *held)
+            runs[r] = read(_unpacked(kind, held[0]), held[1])
     waiting = [r for r in range(replications) if r not in runs]
-    tasks = [(policy, scenario, seed_of(seed, r)) for r in waiting]
+    tasks = [(policy, scene, seed_of(seed, r)) for r in waiting]
     try:
-        for number, run in run_all(_one, tasks, engine=engine, workers=workers if len(tasks) > 1 else 1):
+        for number, run in run_all(one, tasks, engine=engine, workers=workers if len(tasks) > 1 else 1):
             r = waiting[number]
-            runs[r] = run
             if not run.interrupted:
-                parameters = {"policy": policy, "servers": scenario.servers, "seed": seed}
-                store.put(keys[r], r, parameters, {"reward": run.mean_reward}, run.seconds, _written(run))
+                parameters = {"policy": policy, "servers": scene.servers, "seed": seed}
+                store.put(keys[r], r, parameters, numbers(run), run.seconds, _packed(run.measures))
+            if not (run.interrupted and runs):
+                runs[r] = run
             if say is not None:
-                say(f"{found.name}: {len(runs)} of {replications} replications")
+                say(f"{policy}: {len(runs)} of {replications} replications")
     except KeyboardInterrupt:
         if not runs:
             raise
-    return LossResult(found, scenario, tuple(runs[r] for r in sorted(runs)))
+    return tuple(runs[r] for r in sorted(runs))
 
 
-def _one(policy: str, scenario: Scenario, seed: np.random.SeedSequence) -> LossRun:
+def _one_loss(policy: str, scenario: Scenario, seed: np.random.SeedSequence) -> LossRun:
     return run_loss(policy_by_name(policy), scenario, seed)
 
 
-def _key(policy: str, scenario: Scenario, seed: int, replication: int) -> str:
-    """A digest of all that the run depends on."""
-    own = Path(policy.rpartition(":")[0]).read_bytes() if ".py:" in policy else b""
-    plain = replace(scenario, initial=None, jobs=None)
-    parts = [repr((policy, plain, seed, replication)).encode(), own]
-    if scenario.initial is not None:
-        parts.append(scenario.initial.tobytes())
-    if scenario.jobs is not None:
-        parts += [array.tobytes() for array in scenario.jobs]
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
+def _one_waiting(policy: str, scene: Scene, seed: np.random.SeedSequence) -> Run:
+    return scene.run(policy_by_name(policy), seed, None)
 
 
-def _written(run: LossRun) -> bytes:
+def _reward(run: LossRun) -> dict[str, float | None]:
+    return {"reward": run.mean_reward}
+
+
+def _queue(run: Run) -> dict[str, float | None]:
+    return {"queue": run.mean_queue}
+
+
+def _packed(measures: Any) -> bytes:
     stream = io.BytesIO()
-    np.savez_compressed(stream, **run.measures._asdict())
+    np.savez_compressed(stream, **measures._asdict())
     return stream.getvalue()
 
 
-def _read(scenario: Scenario, content: bytes, seconds: float) -> LossRun:
+def _unpacked(kind: type[Any], content: bytes) -> Any:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        measures = Measures(**{name: arrays[name] for name in Measures._fields})
-    _, first = bin_edges(scenario.until, scenario.warmup, scenario.bins)
-    return LossRun(scenario, measures, first, seconds)
+        return kind(**{name: arrays[name] for name in kind._fields})

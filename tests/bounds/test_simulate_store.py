@@ -1,0 +1,149 @@
+"""``simulate --store`` for the three models: killed and taken up, told apart by all they depend on, interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bounds.cli import run
+from fluid.experiment.fingerprint import fingerprint
+from fluid.experiment.replications import kept_waiting
+from fluid.experiment.store import Store
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.slotted.scene import SlottedScene
+from fluid.simulate.slotted.streams import SlotChunk, discrete
+from fluid.simulate.waiting import simulate_waiting
+from theory.errors import InputError
+from theory.instance import additive
+
+ROOT = Path(__file__).parent.parent.parent
+CAUGHT = str(ROOT / "examples" / "caught.toml")
+SIZES = '[sizes]\nuniform = ["0.1", "0.9"]\n[simulation]\nintensity = 0.8\nservice_rate = 0.01\n'
+
+
+def rows(path: Path) -> int:
+    if not path.exists():
+        return 0
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("select count(*) from cells").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        connection.close()
+
+
+def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run(["simulate", *arguments, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    del found["events_per_second"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("file", "policy", "until"), [(CAUGHT, "nonpreemptive", "20000"), ("sizes.toml", "vqs-bf", "400000")]
+)
+def test_killed_and_taken_up(
+    file: str, policy: str, until: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed (9) with its workers when the first replications are kept; the rest is run, the table is the same."""
+    (tmp_path / "sizes.toml").write_text(SIZES)
+    path = file if file == CAUGHT else str(tmp_path / file)
+    arguments = [path, "--policy", policy, "--servers", "5", "--until", until, "--replications", "12", "--seed", "7"]
+    kept = ["--store", str(tmp_path / "s.db")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "packproof", "simulate", *arguments, *kept],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    for _ in range(1200):
+        if rows(tmp_path / "s.db") or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    running = process.poll() is None
+    if running:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert running, "finished before it could be killed"
+    assert 0 < rows(tmp_path / "s.db") < 12
+    resumed = answer([*arguments, *kept], capsys)
+    assert rows(tmp_path / "s.db") == 12
+    assert resumed == answer(arguments, capsys)
+    assert answer([*arguments, *kept], capsys) == resumed
+    assert rows(tmp_path / "s.db") == 12
+
+
+def test_logs_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [CAUGHT, "--policy", "max-weight-local", "--servers", "2", "--until", "50", "--log", "7"]
+    kept = ["--store", str(tmp_path / "s.db")]
+    first = answer([*arguments, *kept], capsys)
+    assert len(first["log"]) == 7
+    assert first == answer([*arguments, *kept], capsys) == answer(arguments, capsys)
+
+
+def test_every_part_of_a_scene_counts() -> None:
+    law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
+    jobs = SlotChunk(np.array([0, 1]), np.zeros(2, np.int32), np.ones(2, np.int64))
+    slotted = SlottedScene(law, 2, 1000, 100, rate=0.01)
+    queue = QueueScene(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
+    scenes = [
+        slotted,
+        replace(slotted, law=discrete({Fraction(2, 5): 1, Fraction(3, 5): 2})),
+        replace(slotted, law=discrete({Fraction(1, 5): 1, Fraction(3, 5): 1})),
+        replace(slotted, servers=3),
+        replace(slotted, rate=0.02),
+        replace(slotted, service=0.5),
+        replace(slotted, service=(0.5, 0.5)),
+        replace(slotted, fixed=True),
+        replace(slotted, jobs=jobs),
+        replace(slotted, jobs=replace(jobs, work=2 * jobs.work)),
+        replace(slotted, options={"partition": 3}),
+        replace(slotted, log=1),
+        queue,
+        replace(queue, until=51.0),
+        replace(queue, instance=additive([6], [[4], [2]], workload=["1/2", 1])),
+        replace(queue, options={"beta": 0.5}),
+    ]
+    assert len({fingerprint(scene) for scene in scenes}) == len(scenes)
+    assert fingerprint(replace(slotted, jobs=jobs)) == fingerprint(replace(slotted, jobs=replace(jobs)))
+
+
+def test_what_cannot_be_kept(tmp_path: Path) -> None:
+    scene = QueueScene(additive([1], [[1]]), 1, 10.0, 1.0, stream=iter)
+    with Store(tmp_path / "s.db") as store, pytest.raises(InputError, match="--store: expected a system without"):
+        kept_waiting(store, "nonpreemptive", scene, 1, 0)
+
+
+def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = QueueScene(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
+    whole = simulate_waiting("nonpreemptive", scene, replications=2, seed=1)
+    run_once = QueueScene.run
+
+    def cut(self: QueueScene, *arguments: Any, **how: Any) -> Any:
+        return replace(run_once(self, *arguments, **how), interrupted=True)
+
+    with Store(tmp_path / "s.db") as store:
+        kept_waiting(store, "nonpreemptive", scene, 1, 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(QueueScene, "run", cut)
+            found = kept_waiting(store, "nonpreemptive", scene, 2, 1)
+        assert len(found.runs) == 1  # a part of a run does not stand beside a whole one
+        assert rows(tmp_path / "s.db") == 1
+        again = kept_waiting(store, "nonpreemptive", scene, 2, 1)
+    assert [one.mean_queue for one in again.runs] == [one.mean_queue for one in whole.runs]
