@@ -24,7 +24,12 @@ def run(request: Request) -> Report:
     """
     instance = read_instance(request.instance)
     given = read_simulation(request.instance, instance)
-    if request.trace is not None or not given.arrivals.is_poisson or given.service.name != "exponential":
+    if (
+        request.trace is not None
+        or given.trace is not None
+        or not given.arrivals.is_poisson
+        or given.service.name != "exponential"
+    ):
         raise InputError("--against-fluid: expected Poisson arrivals and exponential service")
     if given.initial != InitialJobs():
         raise InputError("--against-fluid: expected a system that starts empty")

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bounds.simulation import Report, Request
-from fluid.simulate.arrivals import JobList
-from fluid.simulate.loss import Scenario
+from bounds.simulation import Report, Request, trace_file
+from bounds.simulation.initial import initial_lines, with_initial
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
-from theory.errors import InputError
+from fluid.simulate.scenes import loss_scenario
+from fluid.simulate.trace_jobs import typed_jobs
 from theory.files import read_instance
-from theory.instance import Additive, Instance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,19 +22,9 @@ if TYPE_CHECKING:
 def run(request: Request) -> Report:
     """Simulate a loss system."""
     instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance)
-    scenario = Scenario(
-        instance,
-        request.servers,
-        request.until,
-        request.warmup,
-        given.arrivals,
-        given.service,
-        given.initial.counts(request.servers, len(instance.types)),
-        None if request.trace is None else jobs_of_trace(request.trace, instance),
-        given.options,
-        log=request.log,
-    )
+    given = read_simulation(request.instance, instance).with_trace(trace_file(request))
+    times = request.servers, request.until, request.warmup
+    scenario = loss_scenario(instance, given, *times, log=request.log)
     if request.store is not None:
         from fluid.experiment.replications import kept_loss
         from fluid.experiment.store import Store
@@ -63,49 +50,9 @@ def run(request: Request) -> Report:
             engine=request.engine,
             progress=request.say,
         )
-    answer = result.answer()
+    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
+    answer = with_initial(result.answer(), traced)
     return Report(answer, lambda: lines(answer), lambda path: picture([result], path))
-
-
-def jobs_of_trace(path: Path, instance: Instance) -> JobList:
-    """Read a plain CSV trace whose types are those of the instance, by name or else by demand.
-
-    Raises
-    ------
-    InputError
-        A row whose type the instance does not have, or a trace without arrivals.
-    """
-    from fluid.trace import read_plain
-
-    trace = read_plain(path).arrivals
-    if not len(trace):
-        raise InputError(f"{path}: expected at least one arrival")
-    if trace.labels:
-        unknown = next((name for name in trace.labels if name not in instance.names), None)
-        if unknown is not None:
-            raise InputError(f"{path}: type: expected one of {', '.join(instance.names)}, got {unknown!r}")
-        number = np.array([instance.names.index(name) for name in trace.labels])
-        types = number[trace.label]
-    else:
-        types = _by_demand(path, trace, instance)
-    return JobList(trace.arrival / 1e6, types.astype(np.int32), trace.duration / 1e6)
-
-
-def _by_demand(path: Path, trace: Any, instance: Instance) -> Any:
-    space = instance.pools[0].space
-    if not isinstance(space, Additive) or set(trace.resources) != set(space.resources):
-        raise InputError(f"{path}: expected a column type, or the resources of the server")
-    columns = [space.resources.index(name) for name in trace.resources]
-    known = {tuple(row[r] * space.unit[r] for r in columns): j for j, row in reversed(list(enumerate(space.demands)))}
-    rows, back = np.unique(trace.demand, axis=0, return_inverse=True)
-    number = []
-    for row in rows.tolist():
-        demand = tuple(n * unit for n, unit in zip(row, trace.unit, strict=True))
-        if demand not in known:
-            shown = ", ".join(f"{name} = {float(x):g}" for name, x in zip(trace.resources, demand, strict=True))
-            raise InputError(f"{path}: expected only demands of the instance's types, got {shown}")
-        number.append(known[demand])
-    return np.array(number)[back.reshape(-1)]
 
 
 def lines(answer: dict[str, Any]) -> list[str]:
@@ -123,6 +70,7 @@ def lines(answer: dict[str, Any]) -> list[str]:
         f"{answer['policy']} on {answer['servers']:,} servers, time {answer['warmup']:g} to {answer['until']:g}, "
         f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
         f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+        *initial_lines(answer),
         f"reward per server {shown(answer['reward'])}",
         "",
         f"{'type':16} {'jobs':>12} {'accepted':>10}",

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request
-from bounds.simulation.loss import jobs_of_trace
+from bounds.simulation import Report, Request, trace_file
+from bounds.simulation.initial import initial_lines, with_initial
 from fluid.simulate.queue.measures import KINDS
 from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.scenes import queue_scene
 from fluid.simulate.slotted.options import is_sized, parse_slotted, sized_scene, typed_scene
 from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.slotted.streams import SlotChunk
+from fluid.simulate.trace_jobs import TraceJobs, sized_jobs, typed_jobs
 from fluid.simulate.waiting import QueueResult, Scene, simulate_waiting
 from theory.errors import InputError
 from theory.files import read_document, read_instance
@@ -22,7 +23,6 @@ from theory.files.sizes import read_sizes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fluid.simulate.arrivals import JobList
     from theory.instance import Instance
 
 
@@ -31,64 +31,45 @@ def run_queue(request: Request) -> Report:
     from fluid.simulate.options import read_simulation
 
     instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance)
-    if given.initial.runs:
-        raise InputError("simulation.initial: expected empty; queues start without jobs")
-    scene = QueueScene(
-        instance,
-        request.servers,
-        request.until,
-        request.warmup,
-        given.arrivals,
-        given.service,
-        None if request.trace is None else jobs_of_trace(request.trace, instance),
-        given.options,
-        log=request.log,
-    )
-    return _report(request, scene, instance)
+    given = read_simulation(request.instance, instance).with_trace(trace_file(request))
+    times = request.servers, request.until, request.warmup
+    scene = queue_scene(instance, given, *times, log=request.log)
+    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
+    return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 
 def run_slotted(request: Request) -> Report:
     """Simulate a slotted queue; a unit of time is a slot."""
-    document = read_document(request.instance)
-    sized = is_sized(document)
-    given = parse_slotted(document.get("simulation", {}), str(request.instance), sized=sized)
     until = int(request.until)
     warmup = int(request.warmup)
     if request.until != until or request.warmup not in (warmup, request.until / 5):
         raise InputError(f"--until, --warmup: expected whole slots, got {request.until:g} and {request.warmup:g}")
-    if sized:
-        if request.trace is not None:
-            raise InputError("--trace: expected an instance file with the types of its jobs, got a law of sizes")
-        sizes = read_sizes(request.instance)
-        scene = sized_scene(sizes, given, request.servers, until, warmup, request.policy, log=request.log)
-        return _report(request, scene)
+    times = request.servers, until, warmup
+    document, source = read_document(request.instance), str(request.instance)
+    table, folder = document.get("simulation", {}), request.instance.parent
+    trace = trace_file(request)
+    if is_sized(document):
+        given = parse_slotted(table, source, None, folder).with_trace(trace)
+        sized = sized_scene(read_sizes(source), given, *times, request.policy, log=request.log)
+        traced = sized_jobs(given.trace)[1] if given.trace is not None and given.initial.trace else None
+        return _report(request, sized, None, traced, given.queue)
     from theory.region import traffic_intensity
 
-    instance = read_instance(request.instance)
-    jobs = None
-    if request.trace is not None:
-        jobs = _in_slots(jobs_of_trace(request.trace, instance), instance, float(given.slot))
-    intensity = None if jobs is not None else float(traffic_intensity(instance))
-    scene = typed_scene(
-        instance, given, request.servers, until, warmup, jobs=jobs, intensity=intensity, log=request.log
-    )
-    return _report(request, scene, instance)
+    instance = read_instance(source)
+    given = parse_slotted(table, source, instance, folder).with_trace(trace)
+    intensity = None if given.trace is not None else float(traffic_intensity(instance))
+    scene = typed_scene(instance, given, *times, intensity=intensity, log=request.log)
+    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
+    return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 
-def _in_slots(jobs: JobList, instance: Instance, slot: float) -> SlotChunk:
-    """Put jobs of a trace in the first slot that begins after they come, for at least one slot."""
-    import numpy as np
-
-    demands = [row[0] for row in instance.pools[0].space.demands]  # type: ignore[union-attr]
-    order = sorted(range(len(demands)), key=lambda j: demands[j])
-    place = np.argsort(np.array(order))
-    when = np.ceil(jobs.times / slot - 1e-9).astype(np.int64)
-    work = np.maximum(1, np.ceil(jobs.durations / slot - 1e-9)).astype(np.int64)
-    return SlotChunk(when, place[jobs.types].astype(np.int32), work)
-
-
-def _report(request: Request, scene: QueueScene | SlottedScene, instance: Instance | None = None) -> Report:
+def _report(
+    request: Request,
+    scene: QueueScene | SlottedScene,
+    instance: Instance | None,
+    traced: TraceJobs | None,
+    queue: int,
+) -> Report:
     if scene.intensity is not None and scene.intensity >= 1:
         print(
             f"{request.instance}: unstable under every policy: the traffic intensity is {scene.intensity:.6g}, "
@@ -96,7 +77,7 @@ def _report(request: Request, scene: QueueScene | SlottedScene, instance: Instan
             file=sys.stderr,
         )
     result = _result(request, scene)
-    answer = {**result.answer(), "reward": _reward(result, instance)}
+    answer = with_initial({**result.answer(), "reward": _reward(result, instance)}, traced, queue)
     if request.log:
         answer["log"] = _log(result, scene)
     return Report(answer, lambda: lines(answer, by_mean=instance is None), lambda path: picture([result], path))
@@ -173,6 +154,7 @@ def lines(answer: dict[str, Any], *, by_mean: bool = False) -> list[str]:
         f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
         f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
         *([] if intensity is None else [f"traffic intensity {intensity:.6g}{' at least (mean size)' * by_mean}"]),
+        *initial_lines(answer),
         f"jobs waiting {shown(queue)}",
         f"growth per unit time {shown(queue['growth'], 'per_time')}" + _verdict(queue["growth"]),
         f"delay {shown(delay)}"

@@ -17,6 +17,10 @@
 What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
 instance hold where the grid does not say otherwise. For slotted policies the instance may be a law of sizes
 (`fluid.simulate.slotted.options`); ``workload`` is then a factor of its rate, and ``servers`` may stand in its file.
+
+Arrivals from a trace, ``arrivals = ["poisson", { trace = "jobs.csv", stretch = 0.8 }]``, name a file beside the grid
+(in ``[simulation]`` of the instance, beside the instance). What is in the file is part of the cell, not its name: a
+trace that has changed makes other cells. On a cluster, workers must see the file under the same name.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from fluid.simulate.trace_jobs import digest_of
 from theory.errors import InputError, TooLargeError
 from theory.files import instance_document, parse_instance, read_document
 from theory.files.document import Fields
@@ -69,8 +74,9 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Return the SHA-256 of what the result depends on."""
-        return _digest([FORMAT, self.document, self.replication])
+        """Return the SHA-256 of what the result depends on: of a trace its content, not where it lies."""
+        document = {**self.document, "simulation": _without_places(self.document["simulation"])}
+        return _digest([FORMAT, document, self.replication])
 
     def seed(self) -> np.random.SeedSequence:
         """Return the seed: by content and replication alone, never by worker.
@@ -79,9 +85,18 @@ class Cell:
         numbers).
         """
         world = {name: value for name, value in self.document.items() if name not in ("policy", "own", "simulation")}
-        laws = {name: value for name, value in self.document["simulation"].items() if name in WORLD}
+        table = _without_places(self.document["simulation"])
+        laws = {name: value for name, value in table.items() if name in WORLD}
         word = int(_digest([FORMAT, world, laws])[:32], 16)
         return np.random.SeedSequence(word, spawn_key=(self.replication,))
+
+
+def _without_places(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table ``[simulation]`` with traces by their digests alone."""
+    arrivals = table.get("arrivals")
+    if isinstance(arrivals, Mapping) and "digest" in arrivals:
+        return {**table, "arrivals": {name: value for name, value in arrivals.items() if name != "trace"}}
+    return dict(table)
 
 
 def _digest(document: Any) -> str:
@@ -150,7 +165,8 @@ def read_grid(path: str | Path) -> Grid:
     cells = []
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
-        cell = _document(fields, Path(path).parent, instance, simulation, {**fixed, **chosen}, (until, warmup, seed))
+        given = {**fixed, **chosen}
+        cell = _document(fields, (Path(path).parent, place.parent), instance, simulation, given, (until, warmup, seed))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied))
@@ -158,7 +174,7 @@ def read_grid(path: str | Path) -> Grid:
 
 def _document(
     fields: Fields,
-    folder: Path,
+    folders: tuple[Path, Path],
     instance: Instance | Sizes,
     simulation: Mapping[str, Any],
     chosen: dict[str, Any],
@@ -174,7 +190,7 @@ def _document(
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
     own = None
     if ".py:" in name:
-        name = str(folder / name)
+        name = str(folders[0] / name)
         own = hashlib.sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest() if _exists(name) else None
     try:
         model = policy(name).model
@@ -186,6 +202,7 @@ def _document(
     if factor < 0:
         fields.fail("workload", f"expected a factor of at least 0, got {factor}")
     table = {**simulation, **chosen}
+    _find_trace(fields, table, folders[0 if "arrivals" in chosen else 1])
     if isinstance(instance, Sizes):
         what = sizes_document(instance)
         for field in ("rate", "intensity"):
@@ -206,6 +223,17 @@ def _document(
     }
     _check(made, model, fields.source)
     return made
+
+
+def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
+    """Note where the trace of a cell lies and what is in it."""
+    arrivals = table.get("arrivals")
+    if not isinstance(arrivals, Mapping) or not isinstance(arrivals.get("trace"), str):
+        return
+    place = (folder / arrivals["trace"]).resolve()
+    if "digest" in arrivals:
+        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch")
+    table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
 def _check(document: dict[str, Any], model: str, source: str) -> None:

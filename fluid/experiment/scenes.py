@@ -8,6 +8,7 @@ from typing import Any
 from fluid.simulate.loss import Scenario
 from fluid.simulate.options import parse_simulation
 from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.scenes import loss_scenario, queue_scene
 from fluid.simulate.slotted.options import is_sized, parse_slotted, sized_scene, typed_scene
 from fluid.simulate.slotted.scene import SlottedScene
 from theory.errors import InputError
@@ -29,48 +30,33 @@ def loss(document: Document, source: str) -> Scenario:
     """Make the scenario of a loss system; on the event list, so that policies see the same jobs."""
     instance = _instance(document, source)
     given = parse_simulation(document["simulation"], instance, source)
-    return Scenario(
-        instance,
-        document["servers"],
-        document["until"],
-        document["warmup"],
-        given.arrivals,
-        given.service,
-        given.initial.counts(document["servers"], len(instance.types)),
-        None,
-        given.options,
-        synchronised=True,
-        bins=BINS,
-    )
+    return loss_scenario(instance, given, *_times(document), synchronised=True, bins=BINS)
 
 
 def queue(document: Document, source: str) -> QueueScene:
     """Make the scene of a queue in continuous time."""
     instance = _instance(document, source)
     given = parse_simulation(document["simulation"], instance, source)
-    return QueueScene(
-        instance,
-        document["servers"],
-        document["until"],
-        document["warmup"],
-        given.arrivals,
-        given.service,
-        None,
-        given.options,
-        bins=BINS,
-    )
+    return queue_scene(instance, given, *_times(document), bins=BINS)
 
 
 def slotted(document: Document, source: str) -> SlottedScene:
     """Make the scene of a slotted queue, of the types of an instance or of a law of sizes; time is in slots."""
-    given = parse_slotted(document["simulation"], source, sized=is_sized(document))
-    until, warmup = int(document["until"]), int(document["warmup"])
-    if until != document["until"]:
-        raise InputError(f"{source}: until: expected a whole number of slots, got {document['until']:g}")
+    servers, until, warmup = _times(document)
+    if until != int(until):
+        raise InputError(f"{source}: until: expected a whole number of slots, got {until:g}")
+    slots = int(until), int(warmup)
     if is_sized(document):
         sizes = parse_sizes({"sizes": document["sizes"]}, source)
-        return sized_scene(sizes, given, document["servers"], until, warmup, document["policy"], bins=BINS)
-    return typed_scene(_instance(document, source), given, document["servers"], until, warmup, bins=BINS)
+        given = parse_slotted(document["simulation"], source)
+        return sized_scene(sizes, given, servers, *slots, document["policy"], bins=BINS)
+    instance = _instance(document, source)
+    given = parse_slotted(document["simulation"], source, instance)
+    return typed_scene(instance, given, servers, *slots, bins=BINS)
+
+
+def _times(document: Document) -> tuple[int, float, float]:
+    return document["servers"], document["until"], document["warmup"]
 
 
 SCENES: dict[str, Callable[[Document, str], Any]] = {"loss": loss, "queue": queue, "slotted": slotted}

@@ -58,6 +58,15 @@ class JobList(NamedTuple):
     durations: NDArray[np.float64]
 
 
+def joined(first: JobList, then: JobList) -> JobList:
+    """Put one list of jobs behind another."""
+    return JobList(
+        np.concatenate([first.times, then.times]),
+        np.concatenate([first.types, then.types]),
+        np.concatenate([first.durations, then.durations]),
+    )
+
+
 def stream_of(
     law: ArrivalLaw,
     service: Law,

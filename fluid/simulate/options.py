@@ -4,28 +4,37 @@
 
     [simulation]
     arrivals = "poisson"                       # or { law = "log-normal", scv = 2 }, { law = "poisson", batch = 5 },
-                                               # { law = "poisson", batch = 5, sizes = "geometric" }
+                                               # { law = "poisson", batch = 5, sizes = "geometric" },
+                                               # { trace = "jobs.csv", stretch = 0.8 }, a file beside this one
     service = "exponential"                    # or "deterministic", { law = "hyper-exponential", scv = 4 }
     initial = "empty"                          # or { full = { small = 80 } }, every server so; or a list, in order:
-                                               #    [ { servers = 10, jobs = { small = 2 } }, ... ]
+                                               #    [ { servers = 10, jobs = { small = 2 } }, ... ];
+                                               # { queue = { small = 80 } }, jobs that wait; "trace", the tasks that
+                                               #    run when a trace opens, with what is left of their service
     reservation = "(log L)^1.5"                # dra: g, a number or a function of L
     placement = "best-ranked"                  # dra: or "worst-ranked"
     d = 2                                      # power-of-d
     priority = { small = 0, large = 1 }        # dra-preemption
     oracle = "exact"                           # nonpreemptive, max-weight-local: or "single", "greedy"
-    beta = 0.9                                 # nonpreemptive: beta (p + (1 - p) tanh(z Q)) (1 - fall s), 0 from s =
-    cut on p = -0.05                                  #   1: constant z = 0.005 cut = 0.1 fall = 1 early = true
-    # nonpreemptive: a stalled server may renew before it is empty start = "as-needed"                        #
-    nonpreemptive: when servers become active first, or "at-once" sampling = 1                               #
-    randomized-sampling: rate of an empty queue over the service rate expiry = 1                                 #
-    randomized-sampling: rate of a token over the service rate partition = 7                              # vqs, vqs-bf:
-    J of the universal partition
+    beta = 0.9                                 # nonpreemptive: beta (p + (1 - p) tanh(z Q)) (1 - fall s), 0 from
+    p = -0.05                                  #    s = cut on; p = 1: constant
+    z = 0.005
+    cut = 0.1
+    fall = 1
+    early = true                               # nonpreemptive: a stalled server may renew before it is empty
+    start = "as-needed"                        # nonpreemptive: when servers become active first, or "at-once"
+    sampling = 1                               # randomized-sampling: rate of an empty queue over the service rate
+    expiry = 1                                 # randomized-sampling: rate of a token over the service rate
+    partition = 7                              # vqs, vqs-bf: J of the universal partition
+
+Jobs that are there at time 0 and not on servers (``queue``, ``"trace"``) all wait when a policy of queues first looks.
+In a loss system the tasks of a trace come at time 0 one after another, in the order of the file, and may be refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +44,8 @@ from numpy.typing import NDArray
 from fluid.simulate.arrivals import ArrivalLaw
 from fluid.simulate.expression import function_of_servers
 from fluid.simulate.laws import NAMES, Law
+from fluid.simulate.trace_jobs import TraceFile, trace_of
+from theory.errors import InputError
 from theory.files.document import Fields, read_document
 from theory.instance import Instance
 
@@ -47,9 +58,15 @@ class InitialJobs:
     ----------
     runs : tuple of (int or None, tuple of int)
         In the order of the servers; those left over are empty.
+    queue : tuple of int
+        Jobs of each type that wait; empty for none.
+    trace : bool
+        Whether the tasks that run when the trace opens are there.
     """
 
     runs: tuple[tuple[int | None, tuple[int, ...]], ...] = ()
+    queue: tuple[int, ...] = ()
+    trace: bool = False
 
     def counts(self, servers: int, types: int) -> NDArray[np.int32] | None:
         """Return the jobs of each type on each server, int32[L, J], or None where all are empty."""
@@ -75,12 +92,27 @@ class Simulation:
     initial : InitialJobs
     options : dict
         Of policies; each takes what it knows.
+    trace : TraceFile or None
+        Instead of both laws.
     """
 
     arrivals: ArrivalLaw = ArrivalLaw()
     service: Law = Law()
     initial: InitialJobs = InitialJobs()
     options: dict[str, Any] = field(default_factory=dict)
+    trace: TraceFile | None = None
+
+    def with_trace(self, trace: TraceFile | None) -> Simulation:
+        """Let a trace stand for arrivals and service; the same where there is none.
+
+        Raises
+        ------
+        InputError
+            Tasks of a trace at time 0, and no trace.
+        """
+        made = self if trace is None else replace(self, trace=trace)
+        refuse_without_trace(made.initial.trace, made.trace)
+        return made
 
 
 @dataclass(frozen=True)
@@ -97,11 +129,13 @@ class Expression:
 def read_simulation(path: str | Path, instance: Instance) -> Simulation:
     """Read the table ``[simulation]`` of an instance file; defaults where there is none."""
     document = read_document(path)
-    return parse_simulation(document.get("simulation", {}), instance, str(path))
+    return parse_simulation(document.get("simulation", {}), instance, str(path), Path(path).parent)
 
 
-def parse_simulation(table: object, instance: Instance, source: str = "instance") -> Simulation:
-    """Turn the table ``[simulation]`` into what it says.
+def parse_simulation(
+    table: object, instance: Instance, source: str = "instance", folder: Path | None = None
+) -> Simulation:
+    """Turn the table ``[simulation]`` into what it says; names of files start at `folder`.
 
     Raises
     ------
@@ -117,15 +151,22 @@ def parse_simulation(table: object, instance: Instance, source: str = "instance"
     "(log L)^1.5", got '2 log L' (not an expression in L)
     """
     fields = Fields(table, source, "simulation")
+    trace = trace_of(fields, folder)
     arrivals = _arrivals(fields) if fields.has("arrivals") else ArrivalLaw()
     service = _law(fields, "service") if fields.has("service") else Law()
-    initial = _initial(fields, instance) if fields.has("initial") else InitialJobs()
+    initial = initial_jobs(fields, instance) if fields.has("initial") else InitialJobs()
     options: dict[str, Any] = {}
     for name, parse in OPTIONS.items():
         if fields.has(name):
             options[name] = parse(fields, instance)
     fields.finish([*OPTIONS, "arrivals", "service", "initial"])
-    return Simulation(arrivals, service, initial, options)
+    return Simulation(arrivals, service, initial, options, trace)
+
+
+def refuse_without_trace(wanted: bool, trace: TraceFile | None) -> None:
+    """Refuse tasks of a trace at time 0 where there is no trace."""
+    if wanted and trace is None:
+        raise InputError("simulation.initial: trace: expected arrivals from a trace too (--trace FILE)")
 
 
 def _law(fields: Fields, name: str, own: str = "law") -> Law:
@@ -157,7 +198,7 @@ def _law_of(table: Fields, own: str) -> Law:
 
 
 def _arrivals(fields: Fields) -> ArrivalLaw:
-    expected = "poisson, or a table with law, and scv, batch and sizes where they apply"
+    expected = "poisson, a table with law, and scv, batch and sizes where they apply, or one with trace"
     value = fields.take("arrivals", expected)
     if value == "poisson":
         return ArrivalLaw()
@@ -175,17 +216,24 @@ def _arrivals(fields: Fields) -> ArrivalLaw:
     return ArrivalLaw(law, batch, geometric)
 
 
-def _initial(fields: Fields, instance: Instance) -> InitialJobs:
-    expected = "empty, { full = { TYPE = jobs } }, or a list of { servers = N, jobs = { TYPE = jobs } }"
+def initial_jobs(fields: Fields, instance: Instance) -> InitialJobs:
+    """Take the field ``initial`` beside an instance."""
+    expected = (
+        "empty, trace, { full = { TYPE = jobs } }, { queue = { TYPE = jobs } }, "
+        "or a list of { servers = N, jobs = { TYPE = jobs } }"
+    )
     value = fields.take("initial", expected)
     place = f"{fields.place}.initial"
     if value == "empty":
         return InitialJobs()
+    if value == "trace":
+        return InitialJobs(trace=True)
     if isinstance(value, Mapping):
         table = Fields(value, fields.source, place)
-        jobs = _jobs(table, "full", instance)
+        waiting = table.has("queue")
+        jobs = _jobs(table, "queue" if waiting else "full", instance)
         table.finish()
-        return InitialJobs(((None, jobs),))
+        return InitialJobs(queue=jobs) if waiting else InitialJobs(((None, jobs),))
     if not isinstance(value, list) or not value:
         fields.fail("initial", f"expected {expected}, got {str(value)[:60]!r}")
     runs = []

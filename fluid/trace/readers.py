@@ -40,6 +40,10 @@ _ENDS = {"2": Outcome.evict, "3": Outcome.fail, "4": Outcome.finish, "5": Outcom
 _SUBMIT, _SCHEDULE = "0", "1"
 
 
+PRESENT = "present"
+"""In a plain table the time of a task that runs when the trace opens."""
+
+
 @dataclass
 class _Attempt:
     """A run of a task in the making."""
@@ -295,6 +299,12 @@ def read_alibaba(path: str | Path) -> Trace:
     return tasks.trace(tuple(labels), [f"{pending:,} pods never scheduled dropped", "the first creation is time 0"])
 
 
+def header(path: str | Path) -> list[str]:
+    """Return the names of the columns of a table."""
+    with _opened(Path(path)) as stream:
+        return next(csv.reader(stream), [])
+
+
 def read_plain(path: str | Path) -> Trace:
     """Read a plain table of arrivals.
 
@@ -302,7 +312,8 @@ def read_plain(path: str | Path) -> Trace:
     ----------
     path : str or Path
         CSV or gzip with a header: `time` and `duration` in seconds, optionally `type` (a name); every other column is
-        a resource. Rows by time.
+        a resource. Rows by time; first come the tasks that run at time 0, with ``present`` for a time and what is left
+        of their service for a duration.
 
     Returns
     -------
@@ -315,19 +326,20 @@ def read_plain(path: str | Path) -> Trace:
         Fields that are missing, negative, no numbers, or times that go back: each names file, line and column.
     """
     place = Path(path)
-    with _opened(place) as stream:
-        header = next(csv.reader(stream), [])
-    resources = tuple(name for name in header if name not in {"time", "duration", "type"})
-    if not {"time", "duration"} <= set(header) or not resources:
+    columns = header(place)
+    resources = tuple(name for name in columns if name not in {"time", "duration", "type"})
+    if not {"time", "duration"} <= set(columns) or not resources:
         _fail(place, 1, "", "expected a header with time, duration and at least one resource")
-    typed = "type" in header
+    typed = "type" in columns
     tasks = _Tasks(place, resources)
     labels: dict[str, int] = {}
-    last = 0
+    last = -1
     for line, row in _rows(place, ["time", "duration", *(["type"] if typed else []), *resources]):
-        arrival, duration = _ticks(place, line, "time", row[0]), _ticks(place, line, "duration", row[1])
+        arrival = -1 if row[0].strip() == PRESENT else _ticks(place, line, "time", row[0])
+        duration = _ticks(place, line, "duration", row[1])
         if arrival < last:
-            _fail(place, line, "time", f"expected a time of at least {last / MICROSECONDS:g} s (sorted), got {row[0]}")
+            least = max(0, last) / MICROSECONDS
+            _fail(place, line, "time", f"expected a time of at least {least:g} s (sorted), got {row[0]}")
         last = arrival
         demand = tuple(row[3 if typed else 2 :])
         tasks.check_demand(line, demand)
@@ -335,7 +347,9 @@ def read_plain(path: str | Path) -> Trace:
             _fail(place, line, resources[0], "expected at least one positive demand")
         name = row[2] if typed else ""
         tasks.add(arrival, duration, Outcome.finish, 0, labels.setdefault(name, len(labels)), demand)
-    return tasks.trace(tuple(labels) if typed else ())
+    there = tasks.arrival.count(-1)
+    notes = [f"{there:,} tasks run at time 0, with what is left of their service"] if there else []
+    return tasks.trace(tuple(labels) if typed else (), notes)
 
 
 @contextmanager

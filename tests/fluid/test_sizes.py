@@ -78,7 +78,7 @@ def test_what_is_too_fine() -> None:
 def test_the_scene_of_a_claim(name: str) -> None:
     """A size file and the scene that the claims build by hand give the same path."""
     sizes = parse_sizes({"sizes": {"discrete": {"2/5": "1/2", "3/5": "1/2"}}})
-    given_ = parse_slotted({"rate": "0.014", "service_rate": "0.01"}, "sizes.toml", sized=True)
+    given_ = parse_slotted({"rate": "0.014", "service_rate": "0.01"}, "sizes.toml")
     scene = sized_scene(sizes, given_, 1, 20_000, 2000, name)
     law = streams.discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
     by_hand = SlottedScene(law, 1, 20_000, 2000, rate=0.014, service=0.01, group=(0, 1), names=("2/5", "3/5"))
@@ -100,7 +100,7 @@ def test_one_job_a_server_against_formulas(fixed: bool) -> None:
     table_ = {"rate": "0.06", "service_rate": "0.1", "arrivals": "bernoulli"}
     if fixed:
         table_["service"] = "deterministic"
-    given_ = parse_slotted(table_, "sizes.toml", sized=True)
+    given_ = parse_slotted(table_, "sizes.toml")
     scene = sized_scene(sizes, given_, 1, 200_000, 1000)
     second = 90.0 if fixed else 2 * 0.9 / 0.01
     expected = 0.06**2 * second / (2 * (1 - 0.6))

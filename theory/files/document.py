@@ -135,6 +135,10 @@ class Fields:
         self._known.append(name)
         return name in self._left
 
+    def peek(self, name: str) -> Any:
+        """Return a field as it stands and leave it to be taken; None if it is not there."""
+        return self._left.get(name)
+
     def names(self) -> list[str]:
         """Return the names of the fields not yet taken."""
         return list(self._left)

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from fluid.policy import MOVES, Policy, State, copied
 from fluid.simulate import heap as events
+from fluid.simulate.arrivals import JobList
 from fluid.simulate.measures import bin_edges
 from fluid.simulate.queue import lines as queues
 from fluid.simulate.queue import loop
 from fluid.simulate.queue.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Jobs
 from fluid.simulate.queue.measures import QueueMeasures, new_measures
+from fluid.simulate.queue.opening import opened
 from fluid.simulate.streams import Stream
 from theory.compiled import bound, bound_allocating, plain
 
@@ -157,9 +159,10 @@ def simulate_queue(
     log: int = 0,
     compiled: bool = True,
     say: Callable[[float], None] | None = None,
+    waiting: JobList | None = None,
     **others: Callable[..., Any],
 ) -> Run:
-    """Run a queue from an empty system to a horizon.
+    """Run a queue from empty servers to a horizon.
 
     Parameters
     ----------
@@ -178,6 +181,8 @@ def simulate_queue(
         False: the same loop as plain Python, the same path.
     say : callable, optional
         Told the time that is reached, now and then.
+    waiting : JobList, optional
+        Jobs that wait at time 0 (`fluid.simulate.queue.opening`).
     others : callable
         Names of the loop to be replaced, such as ``observe``.
     """
@@ -189,6 +194,8 @@ def simulate_queue(
     coming = Coming(np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(2, np.int64))
     run = loop_of(policy, loop.run, FUNCTIONS, (state, jobs, coming, measures, draws), others, compiled=compiled)
     begin = perf_counter()
+    if waiting is not None and len(waiting.types):
+        jobs = opened(policy, state, jobs, measures, draws, waiting, others.get("observe", loop.observe))
     try:
         while True:
             status = run(state, jobs, coming, measures, draws, PART)

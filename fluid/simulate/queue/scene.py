@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policy import Policy, Setting
-from fluid.simulate.arrivals import ArrivalLaw, JobList, stream_of
+from fluid.simulate.arrivals import ArrivalLaw, JobList, joined, stream_of
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, simulate_queue
-from fluid.simulate.streams import Stream
+from fluid.simulate.streams import Stream, sample
 from theory.errors import InputError
 from theory.instance import Additive, Instance
 from theory.servers import apportion
@@ -44,6 +44,10 @@ class QueueScene:
     stream : callable, optional
         Instead of all laws: makes the stream of jobs from a generator, such as requests for vectors of jobs
         (`fluid.simulate.streams.batches`).
+    present : JobList, optional
+        Jobs of a trace that wait at time 0; their durations are what is left of their service.
+    queue : tuple of int
+        Jobs of each type that wait at time 0, behind those, with service of the law; empty for none.
     """
 
     instance: Instance
@@ -57,6 +61,8 @@ class QueueScene:
     bins: int = 200
     log: int = 0
     stream: Callable[[np.random.Generator], Stream] | None = None
+    present: JobList | None = None
+    queue: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a warm-up that is none."""
@@ -80,7 +86,7 @@ class QueueScene:
     def run(
         self, policy: Policy, seed: np.random.SeedSequence, say: Callable[[float], None] | None = None, **how: Any
     ) -> Run:
-        """Run once; the jobs and what the policy draws come from two streams spawned from the seed.
+        """Run once; jobs, what the policy draws, and jobs of time 0 come from streams spawned from the seed.
 
         Raises
         ------
@@ -89,7 +95,7 @@ class QueueScene:
         """
         if policy.model != "queue":
             raise InputError(f"--policy: {policy.name} is no policy of queues in continuous time")
-        world, choices = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(2)
+        world, choices, past = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(3)
         types = self.instance.types
         rates = np.array([float(self.servers * t.workload * t.service_rate) for t in types])
         services = np.array([float(t.service_rate) for t in types])
@@ -100,8 +106,15 @@ class QueueScene:
             stream = stream_of(self.arrivals, self.service, rates, services, generator, self.jobs)
         state = policy.prepare(Setting(self.instance, self.servers, self.options))
         return simulate_queue(
-            policy, state, stream, self.until, self.warmup, choices, bins=self.bins, log=self.log, say=say, **how
-        )
+            policy, state, stream, self.until, self.warmup, choices, bins=self.bins, log=self.log, say=say,
+            waiting=self._waiting(services, np.random.default_rng(past)), **how,
+        )  # fmt: skip
+
+    def _waiting(self, services: NDArray[np.float64], generator: np.random.Generator) -> JobList:
+        """Return the jobs that wait at time 0; drawn apart, so that those that come do not depend on them."""
+        kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
+        drawn = JobList(np.zeros(len(kinds)), kinds, sample(self.service, generator, len(kinds)) / services[kinds])
+        return drawn if self.present is None else joined(self.present, drawn)
 
     def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
         """Share of each resource in use by bin; nothing where a pool lists configurations."""

@@ -11,24 +11,31 @@
                                                #    come in a slot, to the whole cluster
     service_rate = 0.01                        # probability that a job in service ends in a slot (1)
     service = "geometric"                      # or "deterministic": exactly the mean number of slots
-    arrivals = "poisson"                       # or "bernoulli": at most one job a slot
+    arrivals = "poisson"                       # or "bernoulli": at most one job a slot; or { trace = "jobs.csv",
+                                               #    stretch = 0.8 }: jobs with their own sizes, instead of the law
+    slot = 0.1                                 # seconds of a trace in a slot
+    initial = { queue = 100 }                  # jobs that wait at the start; "trace": the tasks that run when the trace
+                                               #    opens, with what is left of their service
     grid = 1e-6                                # steps in which pieces of the law are drawn
     partition = 7                              # vqs, vqs-bf: J of the universal partition
 
-With an instance file, rates and service are those of its types: a unit of time is a slot, and ``rate``, ``intensity``,
-``service_rate`` and ``grid`` have no meaning.
+With an instance file, rates and service are those of its types: a unit of time is a slot, ``rate``, ``intensity``,
+``service_rate`` and ``grid`` have no meaning, and the queue at the start is ``{ queue = { small = 80 } }``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from fluid.simulate.options import InitialJobs, initial_jobs, refuse_without_trace
 from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
 from fluid.simulate.slotted.sizes import size_law
 from fluid.simulate.slotted.streams import GRID, SlotChunk
+from fluid.simulate.trace_jobs import TraceFile, TraceJobs, in_slots, sized_jobs, trace_of, typed_jobs
 from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields
@@ -37,6 +44,8 @@ from theory.instance import Instance
 
 SLOT = Fraction(1, 10)
 """Seconds a slot where a trace is read, as in paper 001."""
+
+EMPTY = InitialJobs()
 
 NAMED = 20
 """Most sizes of a law that are measured apart."""
@@ -58,6 +67,12 @@ class SlottedSimulation:
         For laws of sizes.
     options : dict
         Of the policy.
+    trace : TraceFile or None
+        Instead of all laws.
+    initial : InitialJobs
+        With an instance: what is there at the start; ``queue`` and ``trace`` only.
+    queue : int
+        With a law of sizes: jobs that wait at the start.
     """
 
     fixed: bool = False
@@ -68,10 +83,33 @@ class SlottedSimulation:
     service_rate: Fraction = Fraction(1)
     grid: Fraction = GRID
     options: dict[str, Any] = field(default_factory=dict)
+    trace: TraceFile | None = None
+    initial: InitialJobs = EMPTY
+    queue: int = 0
+
+    def with_trace(self, trace: TraceFile | None) -> SlottedSimulation:
+        """Let a trace stand for all laws; the same where there is none."""
+        return self if trace is None else replace(self, trace=trace)
+
+    def present(self, jobs: TraceJobs) -> SlotChunk | None:
+        """Return the jobs of a trace that wait at the start, if they are to."""
+        return in_slots(jobs.present, self.slot) if self.initial.trace else None
 
 
-def parse_slotted(table: object, source: str, *, sized: bool) -> SlottedSimulation:
-    """Turn the table ``[simulation]`` into what it says; `sized`: beside a law of sizes.
+def parse_slotted(
+    table: object, source: str, instance: Instance | None = None, folder: Path | None = None
+) -> SlottedSimulation:
+    """Turn the table ``[simulation]`` into what it says.
+
+    Parameters
+    ----------
+    table : object
+    source : str
+        Name of the file, for errors.
+    instance : Instance, optional
+        That the table stands beside; a law of sizes where there is none.
+    folder : Path, optional
+        Where names of files start.
 
     Raises
     ------
@@ -80,15 +118,19 @@ def parse_slotted(table: object, source: str, *, sized: bool) -> SlottedSimulati
 
     Examples
     --------
-    >>> parse_slotted({"intensity": "9/10", "service": "deterministic"}, "sizes.toml", sized=True).fixed
+    >>> parse_slotted({"intensity": "9/10", "service": "deterministic"}, "sizes.toml").fixed
     True
     """
     fields = Fields(table, source, "simulation")
     service = _one_of(fields, "service", ("geometric", "deterministic"))
+    trace = trace_of(fields, folder)
     arrivals = _one_of(fields, "arrivals", ("poisson", "bernoulli"))
     slot = fields.optional_number("slot", SLOT, "seconds a slot", strict=True)
     given: dict[str, Any] = {}
-    if sized:
+    if instance is not None:
+        given["initial"] = initial_jobs(fields, instance) if fields.has("initial") else InitialJobs()
+    else:
+        given["initial"], given["queue"] = _initial(fields)
         for name, expected in (("rate", "jobs a slot"), ("intensity", "a traffic intensity")):
             given[name] = fields.number(name, expected) if fields.has(name) else None
         if given["rate"] is not None and given["intensity"] is not None:
@@ -105,7 +147,25 @@ def parse_slotted(table: object, source: str, *, sized: bool) -> SlottedSimulati
     if fields.has("partition"):
         options["partition"] = fields.take("partition", "a whole number of at least 2")
     fields.finish()
-    return SlottedSimulation(service == "deterministic", arrivals == "bernoulli", slot, options=options, **given)
+    fixed, single = service == "deterministic", arrivals == "bernoulli"
+    return SlottedSimulation(fixed, single, slot, options=options, trace=trace, **given)
+
+
+def _initial(fields: Fields) -> tuple[InitialJobs, int]:
+    """What is there at the start beside a law of sizes: jobs of a trace, and how many of the law wait."""
+    if not fields.has("initial"):
+        return InitialJobs(), 0
+    value = fields.peek("initial")
+    if isinstance(value, Mapping):
+        table = fields.table("initial")
+        queue = table.integer("queue", "a number of jobs up to ten million")
+        if queue > 10**7:
+            table.fail("queue", f"expected a number of jobs up to ten million, got {queue}")
+        table.finish()
+        return InitialJobs(), queue
+    if fields.take("initial", "empty, trace or { queue = N }") not in ("empty", "trace"):
+        fields.fail("initial", f"expected empty, trace or {{ queue = N }}, got {str(value)[:60]!r}")
+    return InitialJobs(trace=value == "trace"), 0
 
 
 def _one_of(fields: Fields, name: str, values: tuple[str, ...]) -> str:
@@ -152,10 +212,13 @@ def sized_scene(
     --------
     >>> from theory.files.sizes import parse_sizes
     >>> law = parse_sizes({"sizes": {"uniform": ["1/10", "9/10"]}})
-    >>> given = parse_slotted({"intensity": "9/10", "service_rate": "1/100"}, "sizes.toml", sized=True)
+    >>> given = parse_slotted({"intensity": "9/10", "service_rate": "1/100"}, "sizes.toml")
     >>> sized_scene(law, given, servers=5, until=1000, warmup=200).rate
     0.09
     """
+    refuse_without_trace(given.initial.trace, given.trace)
+    if given.trace is not None:
+        return _traced_scene(given, given.trace, servers, until, warmup, **how)
     if policy == "max-weight" and sizes.law.pieces:
         raise InputError("simulation: max-weight: expected a law of finitely many sizes; use bf-js, vqs or vqs-bf")
     law = size_law(sizes.law, given.grid)
@@ -183,21 +246,48 @@ def sized_scene(
         names=tuple(numbers.text(size) for size, _ in sizes.law.atoms) if named else ("jobs",),
         group=tuple(range(len(law.sizes))) if named else (),
         options=given.options,
+        queue=given.queue,
+        **how,
+    )
+
+
+def _traced_scene(
+    given: SlottedSimulation, trace: TraceFile, servers: int, until: int, warmup: int, **how: Any
+) -> SlottedScene:
+    """The jobs of a trace with their own sizes; the law is not read."""
+    law, jobs = sized_jobs(trace)
+    if given.queue:
+        raise InputError("simulation.initial: queue: expected a law to draw them from, got a trace")
+    return SlottedScene(
+        law,
+        servers,
+        until,
+        warmup,
+        jobs=in_slots(jobs.arriving, given.slot),
+        present=given.present(jobs),
+        options=given.options,
         **how,
     )
 
 
 def typed_scene(
-    instance: Instance,
-    given: SlottedSimulation,
-    servers: int,
-    until: int,
-    warmup: int,
-    *,
-    jobs: SlotChunk | None = None,
-    **how: Any,
+    instance: Instance, given: SlottedSimulation, servers: int, until: int, warmup: int, **how: Any
 ) -> SlottedScene:
-    """Make a scene of the types of an instance (see `fluid.simulate.slotted.scene.slotted_scene`)."""
+    """Make a scene of the types of an instance (see `fluid.simulate.slotted.scene.slotted_scene`).
+
+    Raises
+    ------
+    InputError
+        Jobs on servers at the start, tasks of a trace that is not there, and what `slotted_scene` refuses.
+    """
+    if given.initial.runs:
+        raise InputError(
+            'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
+        )
+    refuse_without_trace(given.initial.trace, given.trace)
+    if given.trace is not None:
+        traced = typed_jobs(given.trace, instance)
+        how |= {"jobs": in_slots(traced.arriving, given.slot), "present": given.present(traced)}
     return slotted_scene(
         instance,
         servers,
@@ -205,7 +295,7 @@ def typed_scene(
         warmup,
         fixed=given.fixed,
         bernoulli=given.bernoulli,
-        jobs=jobs,
         options=given.options,
+        queue=given.initial.queue,
         **how,
     )

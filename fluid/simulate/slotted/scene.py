@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,16 @@ from fluid.policies.slotted.state import SlottedSetting
 from fluid.policy import Policy
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.slotted.driver import simulate_slots
-from fluid.simulate.slotted.streams import SizeLaw, SlotChunk, SlotStream, bernoulli_slots, listed_slots, poisson_slots
+from fluid.simulate.slotted.streams import (
+    SizeLaw,
+    SlotChunk,
+    SlotStream,
+    bernoulli_slots,
+    listed_slots,
+    poisson_slots,
+    service_slots,
+    whole_slots,
+)
 from theory.errors import InputError
 from theory.instance import Additive, Instance
 
@@ -46,6 +56,10 @@ class SlottedScene:
     options : mapping
         For the policy.
     bins, log : int
+    present : SlotChunk, optional
+        Jobs of a trace that wait in slot 0, before all others; their work is what is left of it.
+    queue : tuple of int, or int
+        Jobs of each class that wait in slot 0, behind those, or how many drawn from the law; with service drawn too.
     """
 
     law: SizeLaw
@@ -63,6 +77,8 @@ class SlottedScene:
     options: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 200
     log: int = 0
+    present: SlotChunk | None = None
+    queue: tuple[int, ...] | int = ()
 
     def __post_init__(self) -> None:
         """Refuse what is no horizon, rate or probability."""
@@ -88,7 +104,7 @@ class SlottedScene:
     def run(
         self, policy: Policy, seed: np.random.SeedSequence, say: Callable[[float], None] | None = None, **how: Any
     ) -> Run:
-        """Run once; the jobs and what the policy draws come from two streams spawned from the seed.
+        """Run once; jobs, what the policy draws, and jobs of slot 0 come from streams spawned from the seed.
 
         Raises
         ------
@@ -97,13 +113,28 @@ class SlottedScene:
         """
         if policy.model != "slotted":
             raise InputError(f"--policy: {policy.name} is no policy of slotted queues")
-        world, choices = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(2)
+        world, choices, past = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(3)
         state = policy.prepare(SlottedSetting(self.law.sizes, self.law.capacity, self.servers, self.options))
         group = np.array(self.group, np.int32) if self.group else None
+        stream = self.stream(np.random.default_rng(world))
+        waiting = self._waiting(np.random.default_rng(past))
+        if waiting:
+            stream = whole_slots(chain(waiting, stream))
         return simulate_slots(
-            policy, state, self.stream(np.random.default_rng(world)), self.until, self.warmup, choices,
+            policy, state, stream, self.until, self.warmup, choices,
             group=group, bins=self.bins, log=self.log, say=say, **how,
         )  # fmt: skip
+
+    def _waiting(self, generator: np.random.Generator) -> list[SlotChunk]:
+        """Return the jobs that wait in slot 0; drawn apart, so that those that come do not depend on them."""
+        if isinstance(self.queue, int):
+            kinds = self.law.draw(generator, self.queue)
+        else:
+            kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
+        rates = np.broadcast_to(np.asarray(self.service, float), len(self.law.sizes))[kinds]
+        work = service_slots(rates, fixed=self.fixed, generator=generator, draws=len(kinds))
+        drawn = SlotChunk(np.zeros(len(kinds), np.int64), kinds, work)
+        return [chunk for chunk in (self.present, drawn) if chunk is not None and len(chunk.slot)]
 
     def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
         """Share of the servers in use by bin."""
@@ -124,7 +155,7 @@ def slotted_scene(
     servers, until, warmup
     intensity : float, optional
     how
-        Other fields of `SlottedScene`.
+        Other fields of `SlottedScene`; classes of jobs are the types of the instance.
 
     Raises
     ------
@@ -141,6 +172,12 @@ def slotted_scene(
     total = float(rates.sum())
     weights = rates / total if total else np.full(len(rates), 1 / len(rates))
     law = SizeLaw(np.array([size[j] for j in order], np.int64), spaces[0].capacity[0], weights)
+    place = np.argsort(np.array(order)).astype(np.int32)
+    for name in ("jobs", "present"):
+        if how.get(name) is not None:
+            how[name] = replace(how[name], job_class=place[how[name].job_class])
+    if how.get("queue"):
+        how["queue"] = tuple(how["queue"][j] for j in order)
     return SlottedScene(
         law,
         servers,
