@@ -22,7 +22,7 @@ from fluid.policies import policy
 from fluid.policies.slotted.state import SlottedSetting
 from fluid.policy import Setting
 from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.replications import seed_of
+from fluid.simulate.replicate import seed_of
 from fluid.simulate.slotted.driver import simulate_slots
 from fluid.simulate.slotted.streams import SizeLaw, SlotChunk, poisson_slots, uniform
 from fluid.trace import read_google_table

@@ -57,7 +57,8 @@ on one resource; what stands for the type is the class, a place among the sizes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
@@ -356,6 +357,20 @@ def nothing_to_depart(state: State, server: int, job_type: int, draws: Any) -> N
 def nothing_to_refresh(state: State, draws: Any) -> bool:
     """Do nothing after an event: for policies that only place."""
     return False
+
+
+def state_type(module: str, name: str, fields: Sequence[str], *own: str) -> Any:
+    """Make the type of a state: the fields of another and a policy's own.
+
+    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled
+    loops finds it again.
+
+    Examples
+    --------
+    >>> state_type(__name__, "Counting", Common._fields, "seen")._fields[-2:]
+    ('done', 'seen')
+    """
+    return namedtuple(name, (*fields, *own), module=module)
 
 
 def copied(state: State) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fluid.experiment import Grid, Store, comparisons, summary
-from fluid.simulate.replications import as_json
+from fluid.simulate.results import as_json
 
 
 def answer_of(grid: Grid, store: Store) -> dict[str, Any]:

@@ -97,19 +97,12 @@ def lines(answer: dict[str, Any]) -> list[str]:
 
 def draw_rewards(axes: Axes, results: Sequence[LossResult], marks: Sequence[tuple[str, float]] = ()) -> None:
     """Draw reward per server over time, with 95 % bands over replications, and horizontal lines for comparison."""
-    from bounds.pictures import MARK, PALETTE
+    from bounds.pictures import MARK
+    from bounds.simulation.curves import draw_curves
 
-    for colour, result in zip(PALETTE, results, strict=False):
-        at, mean, low, high = result.curve()
-        axes.plot(at, mean, color=colour, linewidth=1.5, label=result.policy.name)
-        if len(result.runs) > 1:
-            axes.fill_between(at, low, high, color=colour, alpha=0.25, linewidth=0)
+    draw_curves(axes, results, [result.policy.name for result in results], "reward per server")
     for style, (name, value) in zip(("--", ":", "-."), marks, strict=False):
         axes.axhline(value, color=MARK, linestyle=style, linewidth=1, label=name)
-    warmup = results[0].scenario.warmup
-    if warmup > 0:
-        axes.axvspan(0, warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
-    axes.set(xlabel="time", ylabel="reward per server", xlim=(0, results[0].scenario.until), ylim=(0, None))
     axes.legend(loc="lower right", frameon=False)
 
 

@@ -15,7 +15,7 @@ from fluid.simulate.scenes import queue_scene
 from fluid.simulate.slotted.options import is_sized, parse_slotted, sized_scene, typed_scene
 from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.trace_jobs import TraceJobs, sized_jobs, typed_jobs
-from fluid.simulate.waiting import QueueResult, Scene, simulate_waiting
+from fluid.simulate.waiting import QueueResult, simulate_waiting
 from theory.errors import InputError
 from theory.files import read_document, read_instance
 from theory.files.sizes import read_sizes
@@ -115,7 +115,7 @@ def _reward(result: QueueResult, instance: Instance | None) -> dict[str, Any]:
         return {"mean": None, "ci95": [None, None]}
     import numpy as np
 
-    from fluid.simulate.replications import as_json
+    from fluid.simulate.results import as_json
 
     u = np.array([float(x) for x in instance.rewards]) / result.scene.servers
     return as_json(result.interval(lambda run: run.jobs @ u))
@@ -184,17 +184,9 @@ def _verdict(growth: dict[str, Any]) -> str:
 
 def draw_queues(axes: Axes, results: Sequence[QueueResult]) -> None:
     """Draw the queue over time, with 95 % bands over replications."""
-    from bounds.pictures import PALETTE
+    from bounds.simulation.curves import draw_curves
 
-    for colour, result in zip(PALETTE, results, strict=False):
-        at, mean, low, high = result.curve()
-        axes.plot(at, mean, color=colour, linewidth=1.5, label=result.policy)
-        if len(result.runs) > 1:
-            axes.fill_between(at, low.clip(min=0), high, color=colour, alpha=0.25, linewidth=0)
-    scene: Scene = results[0].scene
-    if scene.warmup > 0:
-        axes.axvspan(0, scene.warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
-    axes.set(xlabel="time", ylabel="jobs waiting", xlim=(0, scene.until), ylim=(0, None))
+    draw_curves(axes, results, [result.policy for result in results], "jobs waiting", least=0.0)
     axes.locator_params(axis="x", nbins=6)
     axes.legend(loc="upper left", frameon=False)
 

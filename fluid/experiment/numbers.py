@@ -6,10 +6,9 @@ import numpy as np
 
 from fluid.simulate.loss import LossRun
 from fluid.simulate.queue.driver import Run
+from fluid.simulate.results import with_capacities
 from fluid.simulate.sketch import quantile
 from fluid.simulate.waiting import Scene
-from theory.instance import Additive
-from theory.servers import apportion
 
 
 def loss_numbers(run: LossRun) -> dict[str, float | None]:
@@ -28,14 +27,11 @@ def loss_numbers(run: LossRun) -> dict[str, float | None]:
     arrivals, accepted = measures.arrivals[first:].sum(axis=0), measures.accepted[first:].sum(axis=0)
     for j, name in enumerate(instance.names):
         numbers[f"acceptance.{name}"] = float(accepted[j] / arrivals[j]) if arrivals[j] else None
-    spaces = [pool.space for pool in instance.pools]
-    sizes = apportion(scenario.servers, [pool.share for pool in instance.pools])
-    listed = [space for space in spaces if isinstance(space, Additive)]
-    if len(listed) == len(spaces):
-        for r, resource in enumerate(listed[0].resources):
-            capacity = sum(n * space.capacity[r] for n, space in zip(sizes, listed, strict=True))
-            used = sum(float(jobs[j]) * row[r] for j, row in enumerate(listed[0].demands))
-            numbers[f"utilisation.{resource}"] = used / capacity
+    pools = with_capacities(instance, scenario.servers)
+    for r, resource in enumerate(pools[0][1].resources if pools else ()):
+        capacity = sum(n * space.capacity[r] for n, space in pools)
+        used = sum(float(jobs[j]) * row[r] for j, row in enumerate(pools[0][1].demands))
+        numbers[f"utilisation.{resource}"] = used / capacity
     numbers["migrations"] = float(measures.migrations[first:].sum()) / time_kept
     numbers["reassignments"] = float(measures.reassigned[first:].sum()) / time_kept
     numbers["preemptions"] = float(measures.preempted[first:].sum()) / time_kept

@@ -11,16 +11,16 @@ import numpy as np
 
 from fluid.experiment.fingerprint import fingerprint
 from fluid.experiment.store import Store
-from fluid.parallel import run_all
 from fluid.policies import policy as policy_by_name
-from fluid.simulate.loss import LossRun, Scenario, run_loss
+from fluid.simulate.loss import LossRun, Scenario
 from fluid.simulate.measures import Measures, bin_edges
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.queue.measures import QueueMeasures
-from fluid.simulate.replications import LossResult, seed_of
+from fluid.simulate.replicate import replicate
+from fluid.simulate.replications import LossResult, one_loss
 from fluid.simulate.slotted.measures import SlottedMeasures
 from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.waiting import QueueResult, Scene
+from fluid.simulate.waiting import QueueResult, Scene, one_waiting
 
 AnyRun = TypeVar("AnyRun", LossRun, Run)
 
@@ -43,7 +43,7 @@ def kept_loss(store: Store, policy: str, scenario: Scenario, replications: int, 
     def read(measures: Measures, seconds: float) -> LossRun:
         return LossRun(scenario, measures, first, seconds)
 
-    runs = _kept(store, policy, scenario, replications, seed, _one_loss, Measures, read, _reward, **how)
+    runs = _kept(store, policy, scenario, replications, seed, one_loss, Measures, read, _reward, **how)
     return LossResult(policy_by_name(policy), scenario, runs)
 
 
@@ -54,7 +54,7 @@ def kept_waiting(store: Store, policy: str, scene: Scene, replications: int, see
     def read(measures: Any, seconds: float) -> Run:
         return Run(measures, None, seconds)
 
-    runs = _kept(store, policy, scene, replications, seed, _one_waiting, kind, read, _queue, **how)
+    runs = _kept(store, policy, scene, replications, seed, one_waiting, kind, read, _queue, **how)
     return QueueResult(policy, scene, runs)
 
 
@@ -64,7 +64,7 @@ def _kept(
     scene: Any,
     replications: int,
     seed: int,
-    one: Callable[[str, Any, np.random.SeedSequence], AnyRun],
+    one: Callable[..., AnyRun],
     kind: type[Any],
     read: Callable[[Any, float], AnyRun],
     numbers: Callable[[AnyRun], dict[str, float | None]],
@@ -73,7 +73,7 @@ def _kept(
     workers: int = -1,
     say: Callable[[str], None] | None = None,
 ) -> tuple[AnyRun, ...]:
-    """Read what the store holds, run and keep the rest; of a run that Ctrl-C cut short, use what there is."""
+    """Read what the store holds, run and keep the rest."""
     own = Path(policy.rpartition(":")[0]).read_bytes() if ".py:" in policy else b""
     content = fingerprint([policy, own, scene, seed])
     keys = [fingerprint([content, r]) for r in range(replications)]
@@ -82,30 +82,13 @@ def _kept(
         held = store.arrays(key)
         if held is not None:
             runs[r] = read(_unpacked(kind, held[0]), held[1])
+
+    def keep(r: int, run: AnyRun) -> None:
+        parameters = {"policy": policy, "servers": scene.servers, "seed": seed}
+        store.put(keys[r], r, parameters, numbers(run), run.seconds, _packed(run.measures))
+
     waiting = [r for r in range(replications) if r not in runs]
-    tasks = [(policy, scene, seed_of(seed, r)) for r in waiting]
-    try:
-        for number, run in run_all(one, tasks, engine=engine, workers=workers if len(tasks) > 1 else 1):
-            r = waiting[number]
-            if not run.interrupted:
-                parameters = {"policy": policy, "servers": scene.servers, "seed": seed}
-                store.put(keys[r], r, parameters, numbers(run), run.seconds, _packed(run.measures))
-            if not (run.interrupted and runs):
-                runs[r] = run
-            if say is not None:
-                say(f"{policy}: {len(runs)} of {replications} replications")
-    except KeyboardInterrupt:
-        if not runs:
-            raise
-    return tuple(runs[r] for r in sorted(runs))
-
-
-def _one_loss(policy: str, scenario: Scenario, seed: np.random.SeedSequence) -> LossRun:
-    return run_loss(policy_by_name(policy), scenario, seed)
-
-
-def _one_waiting(policy: str, scene: Scene, seed: np.random.SeedSequence) -> Run:
-    return scene.run(policy_by_name(policy), seed, None)
+    return replicate(one, (policy, scene), waiting, seed, workers=workers, engine=engine, say=say, held=runs, keep=keep)
 
 
 def _reward(run: LossRun) -> dict[str, float | None]:

@@ -3,71 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
-from fluid.policies.reservation import answer, arrays, drained, settled
+from fluid.policies.reservation import ReservationState, answer, arrays, drained, settled
 from fluid.policies.reservation import depart as depart_by_reservation
 from fluid.policies.reservation import place as place_by_reservation
 from fluid.policies.reservation import refresh as refresh_by_reservation
 from fluid.policies.slots import freed
-from fluid.policy import MOVES, Policy, Setting, stop
+from fluid.policy import MOVES, Policy, Setting, state_type, stop
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive
 from theory.numbers import to_integers
 
-
-class PreemptionState(NamedTuple):
-    """The state of dynamic reservation, and which types can be preempted.
-
-    ``priority`` and ``size`` by type; ``victims`` lists the types of priority 0 from the smallest; ``held`` holds the
-    servers with a job of each victim type.
-    """
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    configurations: NDArray[np.int32]
-    number: NDArray[np.int64]
-    effective: NDArray[np.int64]
-    newest: NDArray[np.int32]
-    oldest: NDArray[np.int32]
-    border: NDArray[np.int32]
-    lists: NDArray[np.int32]
-    words: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    stage: NDArray[np.int32]
-    plan: NDArray[np.int64]
-    stages: NDArray[np.int64]
-    unmatched: NDArray[np.int64]
-    changed: NDArray[np.int64]
-    reserve: NDArray[np.int64]
-    worst_first: NDArray[np.int64]
-    plan_: NDArray[np.int64]
-    need_: NDArray[np.int64]
-    sets_: NDArray[np.int64]
-    known_: NDArray[np.int32]
-    touched_: NDArray[np.int64]
-    priority: NDArray[np.int64]
-    size: NDArray[np.int64]
-    victims: NDArray[np.int64]
-    held: NDArray[np.int64]
-    held_levels: NDArray[np.int64]
+PreemptionState = state_type(
+    __name__, "PreemptionState", ReservationState._fields, "priority", "size", "victims", "held", "held_levels"
+)
+"""The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J]; ``victims``
+lists the types of priority 0 from the smallest; ``held``, ``held_levels``: the servers with a job of each victim type
+(`fluid.policies.bitset`)."""
 
 
-def prepare(setting: Setting) -> PreemptionState:
+def prepare(setting: Setting) -> Any:
     """Make the state; option ``priority`` gives each type's, a whole number of at least 0.
 
     The size of a type is the largest share of a resource that it takes, as the paper has it.
@@ -92,12 +52,11 @@ def prepare(setting: Setting) -> PreemptionState:
         for server in np.flatnonzero(made["counts"][:, j]).tolist():
             insert(held, levels, row, server)
     state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
-    ready: PreemptionState = settled(setting, state, ids, refresh_by_reservation, answer)
-    return ready
+    return settled(setting, state, ids, refresh_by_reservation, answer)
 
 
 @step
-def _follow(state: PreemptionState, server: int, j: int) -> None:
+def _follow(state: Any, server: int, j: int) -> None:
     """Bring the set of servers that hold a victim type up to date."""
     for row in range(len(state.victims)):
         if state.victims[row] == j:
@@ -108,7 +67,7 @@ def _follow(state: PreemptionState, server: int, j: int) -> None:
 
 
 @step
-def place(state: PreemptionState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Place as dynamic reservation does; where that refuses a job of priority above 0, stop jobs of priority 0.
 
     Stops the smallest first, from drained servers before others, until their total size reaches g(L) times the size of
@@ -134,7 +93,7 @@ def place(state: PreemptionState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: PreemptionState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Let dynamic reservation pull a job in; follow who holds victims."""
     depart_by_reservation(state, server, job_type, draws)
     _follow(state, server, job_type)
@@ -143,7 +102,7 @@ def depart(state: PreemptionState, server: int, job_type: int, draws: Any) -> No
 
 
 @step
-def refresh(state: PreemptionState, draws: Any) -> bool:
+def refresh(state: Any, draws: Any) -> bool:
     """Classify and reassign; follow who holds victims."""
     if state.touched_[0] >= 0:
         _follow(state, state.touched_[0], state.touched_[1])

@@ -22,6 +22,7 @@ from fluid.simulate.jump import jump_chain
 from fluid.simulate.laws import Law
 from fluid.simulate.measures import Measures, bin_edges, new_measures
 from fluid.simulate.queue.driver import next_chunk
+from fluid.simulate.results import Measured
 from fluid.simulate.steps import FINISHED, NEEDS_JOBS, observe, settle
 from fluid.simulate.streams import sample
 from theory.compiled import bound, bound_allocating, kernel, plain, step
@@ -96,7 +97,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class LossRun:
+class LossRun(Measured):
     """One run.
 
     Attributes
@@ -118,21 +119,6 @@ class LossRun:
     seconds: float
     interrupted: bool = False
 
-    @property
-    def events(self) -> int:
-        """Arrivals and departures."""
-        return int(self.measures.events[0])
-
-    @cached_property
-    def spans(self) -> NDArray[np.float64]:
-        """Length of each bin, float64[B]."""
-        return np.diff(self.measures.edges)
-
-    @cached_property
-    def jobs(self) -> NDArray[np.float64]:
-        """Mean jobs in service of each type by bin, float64[B, J]."""
-        return self.measures.jobs / self.spans[:, None]
-
     @cached_property
     def slots(self) -> NDArray[np.float64]:
         """Mean slots held ready by bin, float64[B, J]."""
@@ -147,7 +133,7 @@ class LossRun:
     @property
     def mean_reward(self) -> float:
         """Time average of the reward per server over [W, T]."""
-        return float(np.average(self.reward[self.first :], weights=self.spans[self.first :]))
+        return self.average(self.reward)
 
 
 @cache

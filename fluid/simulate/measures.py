@@ -6,7 +6,8 @@ average over [W, T] is a sum of whole bins.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,12 @@ def bin_edges(until: float, warmup: float, bins: int = 200) -> tuple[NDArray[np.
     return np.concatenate([early, np.linspace(warmup, until, bins + 1)]), before
 
 
+def by_bin(bins: int, width: int, sums: Sequence[str], counts: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Make empty arrays, a row a bin: sums of floats, and counts."""
+    made: dict[str, NDArray[Any]] = {name: np.zeros((bins, width)) for name in sums}
+    return made | {name: np.zeros((bins, width), np.int64) for name in counts}
+
+
 def new_measures(edges: NDArray[np.float64], types: int, log: int = 0) -> Measures:
     """Make empty measures over the given bins."""
     bins = len(edges) - 1
@@ -89,11 +96,7 @@ def new_measures(edges: NDArray[np.float64], types: int, log: int = 0) -> Measur
         np.zeros(1),
         np.zeros(1, np.int64),
         np.zeros(1, np.int64),
-        jobs=np.zeros((bins, types)),
-        slots=np.zeros((bins, types)),
-        arrivals=np.zeros((bins, types), np.int64),
-        accepted=np.zeros((bins, types), np.int64),
-        preempted=np.zeros((bins, types), np.int64),
+        **by_bin(bins, types, ("jobs", "slots"), ("arrivals", "accepted", "preempted")),
         migrations=np.zeros(bins, np.int64),
         reassigned=np.zeros(bins, np.int64),
         log=np.zeros((log, 5)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,24 +13,14 @@ from fluid.policies import policy as policy_by_name
 from fluid.policy import Policy
 from fluid.simulate.loss import LossRun, Scenario, run_loss
 from fluid.simulate.measures import KINDS
-from fluid.statistics import Interval, WarmUp, band, batch_means, mean_interval, ratio_interval, warm_up
-from theory.instance import Additive
-from theory.servers import apportion
-
-BATCHES = 20
-"""Batches of a single run."""
-
-
-def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
-    """Return the seed of a replication: it depends on nothing else, so not on who runs it or when."""
-    return np.random.SeedSequence(seed, spawn_key=(replication,))
+from fluid.simulate.replicate import Say, replicate
+from fluid.simulate.results import Replicated, as_json, shares_of_jobs
+from fluid.statistics import Interval
 
 
 @dataclass(frozen=True)
-class LossResult:
+class LossResult(Replicated):
     """Replications of one policy on one scenario.
-
-    Intervals are over replications; over batch means where there is only one.
 
     Attributes
     ----------
@@ -44,47 +33,22 @@ class LossResult:
     scenario: Scenario
     runs: tuple[LossRun, ...]
 
-    def _interval(self, values: Callable[[LossRun], NDArray[np.float64]], level: float) -> Interval:
-        """The interval of a quantity given by bins."""
-        kept = [values(run)[run.first :] for run in self.runs]
-        if len(kept) == 1:
-            return batch_means(kept[0], level, BATCHES)
-        spans = [run.spans[run.first :] for run in self.runs]
-        return mean_interval([np.average(v, weights=w) for v, w in zip(kept, spans, strict=True)], level)
-
     def reward(self, level: float = 0.95) -> Interval:
         """Time-average reward per server over [W, T]."""
-        return self._interval(lambda run: run.reward, level)
+        return self.interval(lambda run: run.reward, level)
 
     def jobs(self, j: int, level: float = 0.95) -> Interval:
         """Mean jobs of a type in service."""
-        return self._interval(lambda run: run.jobs[:, j], level)
+        return self.interval(lambda run: run.jobs[:, j], level)
 
     def acceptance(self, j: int, level: float = 0.95) -> Interval:
         """Share of arriving jobs of a type that are accepted."""
-        return self._ratio(lambda run: run.measures.accepted[:, j], lambda run: run.measures.arrivals[:, j], level)
-
-    def _ratio(self, above: Callable[[LossRun], Any], below: Callable[[LossRun], Any], level: float) -> Interval:
-        a, b = ([part(run)[run.first :] for run in self.runs] for part in (above, below))
-        if len(self.runs) == 1:
-            length = max(1, len(a[0]) // BATCHES)
-            a, b = ([row[i : i + length] for i in range(len(row) % length, len(row), length)] for row in (a[0], b[0]))
-        return ratio_interval([part.sum() for part in a], [part.sum() for part in b], level)
+        return self.ratio(lambda run: run.measures.accepted[:, j], lambda run: run.measures.arrivals[:, j], level)
 
     def utilisation(self, level: float = 0.95) -> dict[str, Interval]:
-        """Share of each resource in use, over all pools that list resources."""
-        instance = self.scenario.instance
-        counts = apportion(self.scenario.servers, [pool.share for pool in instance.pools])
-        spaces = [pool.space for pool in instance.pools]
-        additive = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
-        if len(additive) < len(spaces):
-            return {}
-        shares: dict[str, Interval] = {}
-        for r, name in enumerate(additive[0][1].resources):
-            total = sum(n * space.capacity[r] for n, space in additive)
-            weights = np.array([row[r] for row in additive[0][1].demands], float) / total
-            shares[name] = self._interval(lambda run, weights=weights: run.jobs @ weights, level)  # type: ignore[misc]
-        return shares
+        """Share of each resource in use, over all pools; nothing where one lists configurations."""
+        shares = shares_of_jobs(self.scenario.instance, self.scenario.servers)
+        return {name: self.interval(lambda run, each=each: run.jobs @ each, level) for name, each in shares.items()}  # type: ignore[misc]
 
     def rate(self, name: str, level: float = 0.95) -> Interval:
         """Events of a kind per unit time: migrations, reassigned (servers) or preempted (jobs)."""
@@ -93,28 +57,19 @@ class LossResult:
             counted = getattr(run.measures, name)
             return np.asarray((counted if counted.ndim == 1 else counted.sum(axis=1)) / run.spans)
 
-        return self._interval(per_time, level)
+        return self.interval(per_time, level)
 
     def idle_reserve(self, j: int, level: float = 0.95) -> Interval:
         """Mean slots of a type held ready without a job."""
-        return self._interval(lambda run: run.slots[:, j] - run.jobs[:, j], level)
-
-    @cached_property
-    def warm_up(self) -> WarmUp:
-        """Whether the warm-up is long enough, by the mean reward curve."""
-        return warm_up(self.curve()[1], self.runs[0].first)
+        return self.interval(lambda run: run.slots[:, j] - run.jobs[:, j], level)
 
     def curve(self) -> tuple[NDArray[np.float64], ...]:
         """Return the middle of each bin, and the mean reward there with its pointwise 95 % band."""
-        bins = min(len(run.spans) for run in self.runs)
-        edges = self.runs[0].measures.edges[: bins + 1]
-        return (edges[1:] + edges[:-1]) / 2, *band([run.reward[:bins] for run in self.runs])
+        return self.curve_of(lambda run: run.reward)
 
     def answer(self) -> dict[str, Any]:
         """Return the summary as the document of ``packproof simulate --json``."""
         names = self.scenario.instance.names
-        seconds = sum(run.seconds for run in self.runs)
-        events = sum(run.events for run in self.runs)
         jobs = {name: self.jobs(j) for j, name in enumerate(names)}
         acceptance = {name: self.acceptance(j) for j, name in enumerate(names)}
         made: dict[str, Any] = {
@@ -122,10 +77,7 @@ class LossResult:
             "servers": self.scenario.servers,
             "until": min(run.scenario.until for run in self.runs),
             "warmup": self.scenario.warmup,
-            "replications": len(self.runs),
-            "interrupted": any(run.interrupted for run in self.runs),
-            "events": events,
-            "events_per_second": events / seconds if seconds > 0 else None,
+            **self.effort(),
             "reward": as_json(self.reward()),
             "jobs": {name: number.mean for name, number in jobs.items()},
             "jobs_ci95": {name: as_json(number)["ci95"] for name, number in jobs.items()},
@@ -135,10 +87,7 @@ class LossResult:
             "migrations": as_json(self.rate("migrations")),
             "reassignments": as_json(self.rate("reassigned")),
             "preemptions": as_json(self.rate("preempted")),
-            "warmup_check": {
-                "enough": self.warm_up.enough,
-                "suggested": float(self.runs[0].measures.edges[min(self.warm_up.suggested, len(self.curve()[0]))]),
-            },
+            "warmup_check": self.warm_up_answer(),
         }
         if self.policy.reserves:
             made["reserved_idle"] = {name: as_json(self.idle_reserve(j)) for j, name in enumerate(names)}
@@ -160,12 +109,6 @@ def log_rows(run: LossRun) -> list[dict[str, Any]]:
             row["to"] = int(other) + 1
         rows.append(row)
     return rows
-
-
-def as_json(number: Interval) -> dict[str, Any]:
-    """Return an interval as ``{"mean", "ci95"}``; null where there is no number."""
-    low, high = (None if not np.isfinite(x) else x for x in (number.low, number.high))
-    return {"mean": number.mean if np.isfinite(number.mean) else None, "ci95": [low, high]}
 
 
 def simulate_loss(
@@ -207,42 +150,21 @@ def simulate_loss(
     >>> simulate_loss("first-fit", scenario, replications=4).acceptance(0, level=0.999).holds(0.6)
     True
     """
-    from fluid.parallel import run_all
-
     found = policy_by_name(policy) if isinstance(policy, str) else policy
-
-    def say(time: float, events: int) -> None:
-        if progress is not None:
-            progress(f"{found.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
-
     if progress is not None:
         progress(f"{found.name}: starting (a policy's first run on a machine is compiled, which takes some seconds)")
-    if replications == 1 or (workers == 1 and engine == "local"):
-        runs: list[LossRun] = []
-        for r in range(replications):
-            try:
-                runs.append(run_loss(found, scenario, seed_of(seed, r), progress=say))
-            except KeyboardInterrupt:
-                if not runs:
-                    raise
-                break
-            if runs[-1].interrupted:
-                if len(runs) > 1:
-                    runs.pop()
-                break
-        return LossResult(found, scenario, tuple(runs))
-    tasks = [(policy, scenario, seed_of(seed, r)) for r in range(replications)]
-    done: dict[int, LossRun] = {}
-    try:
-        for r, run in run_all(_one, tasks, workers=workers, engine=engine):
-            done[r] = run
-            if progress is not None:
-                progress(f"{found.name}: {len(done)} of {replications} replications")
-    except KeyboardInterrupt:
-        if not done:
-            raise
-    return LossResult(found, scenario, tuple(done[r] for r in sorted(done)))
+    runs = replicate(
+        one_loss, (policy, scenario), range(replications), seed, workers=workers, engine=engine, say=progress
+    )
+    return LossResult(found, scenario, runs)
 
 
-def _one(policy: Policy | str, scenario: Scenario, seed: np.random.SeedSequence) -> LossRun:
-    return run_loss(policy_by_name(policy) if isinstance(policy, str) else policy, scenario, seed)
+def one_loss(policy: Policy | str, scenario: Scenario, seed: np.random.SeedSequence, say: Say) -> LossRun:
+    """Run one replication."""
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
+
+    def tell(time: float, events: int) -> None:
+        if say is not None:
+            say(f"{found.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
+
+    return run_loss(found, scenario, seed, progress=tell)

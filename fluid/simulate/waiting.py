@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 
 from fluid.policies import policy as policy_by_name
 from fluid.simulate.queue.driver import Run
-from fluid.simulate.replications import BATCHES, as_json, seed_of
+from fluid.simulate.replicate import Say, replicate
+from fluid.simulate.results import Replicated, as_json
 from fluid.simulate.sketch import RELATIVE_ERROR, quantile
-from fluid.statistics import Interval, WarmUp, band, batch_means, growth, mean_interval, ratio_interval, warm_up
+from fluid.statistics import Interval, growth
 
 
 class Scene(Protocol):
@@ -48,10 +48,8 @@ class Scene(Protocol):
 
 
 @dataclass(frozen=True)
-class QueueResult:
+class QueueResult(Replicated):
     """Replications of one policy on one scene.
-
-    Intervals are over replications; over batch means where there is only one.
 
     Attributes
     ----------
@@ -63,14 +61,6 @@ class QueueResult:
     policy: str
     scene: Scene
     runs: tuple[Run, ...]
-
-    def interval(self, values: Callable[[Run], NDArray[np.float64]], level: float = 0.95) -> Interval:
-        """Time average over [W, T] of a quantity given by bins."""
-        kept = [values(run)[run.first :] for run in self.runs]
-        if len(kept) == 1:
-            return batch_means(kept[0], level, BATCHES)
-        spans = [run.spans[run.first :] for run in self.runs]
-        return mean_interval([np.average(v, weights=w) for v, w in zip(kept, spans, strict=True)], level)
 
     def queue(self, level: float = 0.95) -> Interval:
         """Mean number of jobs that wait, in the whole cluster, over [W, T]."""
@@ -86,15 +76,11 @@ class QueueResult:
 
     def started(self, j: int, level: float = 0.95) -> Interval:
         """Jobs of a type that started over those that came, in [W, T]."""
-        pairs = [(run.measures.starts[run.first :, j], run.measures.arrivals[run.first :, j]) for run in self.runs]
-        if len(pairs) == 1:
-            cut = len(pairs[0][0]) // BATCHES * BATCHES
-            pairs = list(zip(*(a[-cut:].reshape(BATCHES, -1) for a in pairs[0]), strict=True))
-        return ratio_interval([a.sum() for a, _ in pairs], [b.sum() for _, b in pairs], level)
+        return self.ratio(lambda run: run.measures.starts[:, j], lambda run: run.measures.arrivals[:, j], level)
 
     def growth(self, level: float = 0.95) -> Interval:
         """Growth of the queue per unit time over [W, T]: the slopes of lines, one a replication."""
-        bins = self._bins
+        bins = self.bins
         first = self.runs[0].first
         edges = self.runs[0].measures.edges
         times = (edges[first + 1 : bins + 1] + edges[first:bins]) / 2
@@ -107,38 +93,21 @@ class QueueResult:
 
     def delay(self, level: float = 0.95) -> Interval:
         """Mean waiting time of the jobs that start in [W, T]."""
-        pairs = [
-            (run.measures.delay[run.first :].sum(axis=1), run.measures.starts[run.first :].sum(axis=1))
-            for run in self.runs
-        ]
-        if len(pairs) == 1:
-            cut = len(pairs[0][0]) // BATCHES * BATCHES
-            pairs = list(zip(*(a[-cut:].reshape(BATCHES, -1) for a in pairs[0]), strict=True))
-        return ratio_interval([a.sum() for a, _ in pairs], [b.sum() for _, b in pairs], level)
+        return self.ratio(
+            lambda run: run.measures.delay.sum(axis=1), lambda run: run.measures.starts.sum(axis=1), level
+        )
 
     def quantile(self, q: float) -> float:
         """Quantile of the waiting times of all jobs that start in [W, T] of any run, within `RELATIVE_ERROR`."""
         return quantile(np.sum([run.measures.sketch for run in self.runs], axis=0), q)
 
-    @cached_property
-    def warm_up(self) -> WarmUp:
-        """Whether the warm-up is long enough, by the mean curve of the queue."""
-        return warm_up(self.curve()[1], self.runs[0].first)
-
-    @property
-    def _bins(self) -> int:
-        return min(len(run.spans) for run in self.runs)
-
     def curve(self) -> tuple[NDArray[np.float64], ...]:
         """Return the middle of each bin, and the mean queue there with its pointwise 95 % band."""
-        edges = self.runs[0].measures.edges[: self._bins + 1]
-        return (edges[1:] + edges[:-1]) / 2, *band([run.queue[: self._bins] for run in self.runs])
+        return self.curve_of(lambda run: run.queue)
 
     def answer(self) -> dict[str, Any]:
         """Return the summary as the document of ``packproof simulate --json``."""
         names = self.scene.names
-        seconds = sum(run.seconds for run in self.runs)
-        events = sum(run.events for run in self.runs)
         jobs = [self.jobs(j) for j in range(len(names))]
         started = [self.started(j) for j in range(len(names))]
         rate = self.growth()
@@ -148,10 +117,7 @@ class QueueResult:
             "servers": self.scene.servers,
             "until": min(float(run.measures.edges[-1]) for run in self.runs),
             "warmup": self.scene.warmup,
-            "replications": len(self.runs),
-            "interrupted": any(run.interrupted for run in self.runs),
-            "events": events,
-            "events_per_second": events / seconds if seconds > 0 else None,
+            **self.effort(),
             "traffic_intensity": self.scene.intensity,
             "jobs": {name: number.mean for name, number in zip(names, jobs, strict=True)},
             "jobs_ci95": {name: as_json(number)["ci95"] for name, number in zip(names, jobs, strict=True)},
@@ -169,10 +135,7 @@ class QueueResult:
                 "by_type": {name: self.waiting(j).mean for j, name in enumerate(names)},
             },
             "utilisation": {name: as_json(share) for name, share in self.utilisation().items()},
-            "warmup_check": {
-                "enough": self.warm_up.enough,
-                "suggested": float(self.runs[0].measures.edges[min(self.warm_up.suggested, self._bins)]),
-            },
+            "warmup_check": self.warm_up_answer(),
         }
         return made
 
@@ -207,35 +170,20 @@ def simulate_waiting(
     QueueResult
         After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
     """
-    from fluid.parallel import run_all
-
-    def say(time: float) -> None:
-        if progress is not None:
-            progress(f"{policy}: time {time:.4g} of {scene.until:.4g}")
-
-    done: dict[int, Run] = {}
-    try:
-        if replications == 1 or (workers == 1 and engine == "local"):
-            for r in range(replications):
-                done[r] = scene.run(policy_by_name(policy), seed_of(seed, r), say)
-                if done[r].interrupted:
-                    if r > 0:
-                        del done[r]
-                    break
-        else:
-            tasks = [(policy, scene, seed_of(seed, r)) for r in range(replications)]
-            for r, run in run_all(_one, tasks, workers=workers, engine=engine):
-                done[r] = run
-                if progress is not None:
-                    progress(f"{policy}: {len(done)} of {replications} replications")
-    except KeyboardInterrupt:
-        if not done:
-            raise
-    return QueueResult(policy, scene, tuple(done[r] for r in sorted(done)))
+    runs = replicate(
+        one_waiting, (policy, scene), range(replications), seed, workers=workers, engine=engine, say=progress
+    )
+    return QueueResult(policy, scene, runs)
 
 
-def _one(policy: str, scene: Scene, seed: np.random.SeedSequence) -> Run:
-    return scene.run(policy_by_name(policy), seed, None)
+def one_waiting(policy: str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
+    """Run one replication."""
+
+    def tell(time: float) -> None:
+        if say is not None:
+            say(f"{policy}: time {time:.4g} of {scene.until:.4g}")
+
+    return scene.run(policy_by_name(policy), seed, tell)
 
 
 def ranked(results: Sequence[QueueResult]) -> list[QueueResult]:

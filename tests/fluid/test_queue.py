@@ -20,7 +20,7 @@ from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, conserve, simulate_queue
 from fluid.simulate.queue.measures import START
 from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.replications import seed_of
+from fluid.simulate.replicate import seed_of
 from fluid.simulate.streams import Chunk, batches, listed, poisson, renewal
 from tests.fluid.literal_queue import Literal
 from theory.errors import InputError

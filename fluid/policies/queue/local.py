@@ -7,74 +7,35 @@ choose anew; between refresh times slots are refilled from the queues; ties as i
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluid.policies.bitset import discard, empty_sets, insert, least
+from fluid.policies.bitset import discard, insert, least
 from fluid.policies.options import Options
-from fluid.policies.queue.nonpreemptive import most_starts
-from fluid.policies.queue.oracle import heaviest, oracle
-from fluid.policy import Policy, Setting, common, start
+from fluid.policies.queue.oracle import Oracle, heaviest, oracle
+from fluid.policies.queue.state import QUEUE, most_starts, queue_fields, vacancies
+from fluid.policy import Policy, Setting, start, state_type
 from theory.compiled import step
-from theory.errors import InputError
+
+LocalState = state_type(__name__, "LocalState", (*QUEUE, *Oracle._fields), "configuration", "vacant", "levels", "asked")
+"""The fields of queues, the oracle, and of each server its slots, ``configuration`` int32[L, J].
+
+``vacant``, ``levels``: servers with an empty slot of each type, then the empty servers of each pool
+(`fluid.policies.bitset`). ``asked`` int64[1]: type of a job that has found no slot; -1 for none.
+"""
 
 
-class LocalState(NamedTuple):
-    """The common part, the queues, the oracle, and of each server its slots.
-
-    Attributes
-    ----------
-    configuration : int32[L, J]
-    vacant : int64[J + P, W]
-        Servers with an empty slot of each type, then the empty servers of each pool (`fluid.policies.bitset`).
-    asked : int64[1]
-        Type of a job that has found no slot; -1 for none.
-    """
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    waiting: NDArray[np.int64]
-    clocks: NDArray[np.float64]
-    table: NDArray[np.int32]
-    rows: NDArray[np.int64]
-    room: NDArray[np.int64]
-    need: NDArray[np.int64]
-    share: NDArray[np.float64]
-    best_: NDArray[np.int32]
-    left_: NDArray[np.int64]
-    configuration: NDArray[np.int32]
-    vacant: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    asked: NDArray[np.int64]
-
-
-def prepare(setting: Setting) -> LocalState:
+def prepare(setting: Setting) -> Any:
     """Make the state of M14; several pools are servers of several kinds. Option: ``oracle``."""
     options = Options(setting.options)
     helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
     options.finish()
-    if setting.initial is not None and setting.initial.any():
-        raise InputError("initial: expected empty servers for max-weight-local")
-    types, pools = len(setting.instance.types), len(setting.instance.pools)
-    vacant, levels = empty_sets(types + pools, setting.servers)
-    for server in range(setting.servers):
-        insert(vacant, levels, types + int(setting.pool[server]), server)
+    vacant, levels = vacancies(setting)
     return LocalState(
-        **common(setting, resources=False, room=most_starts(setting)),
-        waiting=np.zeros(types, np.int64),
-        clocks=np.zeros(0),
+        **queue_fields(setting, "max-weight-local", resources=False, room=most_starts(setting)),
         **helper._asdict(),
-        configuration=np.zeros((setting.servers, types), np.int32),
+        configuration=np.zeros((setting.servers, len(setting.instance.types)), np.int32),
         vacant=vacant,
         levels=levels,
         asked=np.full(1, -1),
@@ -82,7 +43,7 @@ def prepare(setting: Setting) -> LocalState:
 
 
 @step
-def _renew(state: LocalState, server: int) -> None:
+def _renew(state: Any, server: int) -> None:
     """Give an empty server a configuration of greatest weight and fill it from the queues."""
     types = len(state.waiting)
     heaviest(state, state.pool[server])
@@ -99,7 +60,7 @@ def _renew(state: LocalState, server: int) -> None:
 
 
 @step
-def place(state: LocalState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the first server with an empty slot of the type."""
     types = len(state.waiting)
     server = least(state.vacant, state.levels, job_type)
@@ -113,7 +74,7 @@ def place(state: LocalState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: LocalState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Renew the configuration of a server that is empty, else refill the slot."""
     types = len(state.waiting)
     for j in range(types):
@@ -129,7 +90,7 @@ def depart(state: LocalState, server: int, job_type: int, draws: Any) -> None:
 
 
 @step
-def refresh(state: LocalState, draws: Any) -> bool:
+def refresh(state: Any, draws: Any) -> bool:
     """Renew the configuration of the first empty server that can hold a job that has found no slot."""
     types = len(state.waiting)
     job_type = state.asked[0]

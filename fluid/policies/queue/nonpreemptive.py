@@ -8,15 +8,15 @@ and a server whose configuration suits nobody then waits for jobs that may be ra
 from __future__ import annotations
 
 from math import tanh
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluid.policies.bitset import discard, empty_sets, insert, least
+from fluid.policies.bitset import discard, insert, least
 from fluid.policies.options import Options
-from fluid.policies.queue.oracle import heaviest, oracle
-from fluid.policy import Policy, Setting, common, start
+from fluid.policies.queue.oracle import Oracle, heaviest, oracle
+from fluid.policies.queue.state import QUEUE, most_starts, queue_fields, vacancies
+from fluid.policy import Policy, Setting, start, state_type
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -24,56 +24,29 @@ BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5
 """Places in ``rule``."""
 
 
-class NonpreemptiveState(NamedTuple):
-    """The common part, the queues, the oracle (`fluid.policies.queue.oracle.Oracle`), and of each server:
+NonpreemptiveState = state_type(
+    __name__,
+    "NonpreemptiveState",
+    (*QUEUE, *Oracle._fields),
+    "configuration",
+    "active",
+    "stalled",
+    "vacant",
+    "levels",
+    "asked",
+    "rule",
+)
+"""The fields of queues, the oracle (`fluid.policies.queue.oracle.Oracle`), and of each server ``configuration``
+int32[L, J], its slots while it is active, and ``active`` int64[L], 1 active, 0 stalled or not used yet.
 
-    Attributes
-    ----------
-    configuration : int32[L, J]
-        Slots while it is active.
-    active : int64[L]
-        1 active, 0 stalled or not used yet.
-    stalled : int64[1]
-        Number of stalled servers.
-    vacant : int64[J + P, W]
-        Active servers with an empty slot of each type, then servers of each pool not used yet
-        (`fluid.policies.bitset`).
-    asked : int64[1]
-        Type of a job that has found no slot; -1 for none.
-    rule : float64[6]
-        See `BETA`; beta = BETA (P + (1 - P) tanh(Z sum Q)) q(s), (29), with q(s) = 1 - FALL s for a share s < CUT of
-        stalled servers and 0 from there (6.4); EARLY: whether 6.3 is in force.
-    """
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    waiting: NDArray[np.int64]
-    clocks: NDArray[np.float64]
-    table: NDArray[np.int32]
-    rows: NDArray[np.int64]
-    room: NDArray[np.int64]
-    need: NDArray[np.int64]
-    share: NDArray[np.float64]
-    best_: NDArray[np.int32]
-    left_: NDArray[np.int64]
-    configuration: NDArray[np.int32]
-    active: NDArray[np.int64]
-    stalled: NDArray[np.int64]
-    vacant: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    asked: NDArray[np.int64]
-    rule: NDArray[np.float64]
+``stalled`` int64[1]: number of stalled servers. ``vacant``, ``levels``: active servers with an empty slot of each type,
+then servers of each pool not used yet (`fluid.policies.bitset`). ``asked`` int64[1]: type of a job that has found no
+slot; -1 for none. ``rule`` float64[6], see `BETA`: beta = BETA (P + (1 - P) tanh(Z sum Q)) q(s), (29), with q(s) = 1 -
+FALL s for a share s < CUT of stalled servers and 0 from there (6.4); EARLY: whether 6.3 is in force.
+"""
 
 
-def prepare(setting: Setting) -> NonpreemptiveState:
+def prepare(setting: Setting) -> Any:
     """Make the state of Algorithm 1; several pools are servers of several kinds.
 
     Options: ``beta`` (0.9), ``p`` (-0.05) and ``z`` (0.005) of (29), p = 1 for a constant beta; ``cut`` (0.1) and
@@ -96,18 +69,11 @@ def prepare(setting: Setting) -> NonpreemptiveState:
     options.finish()
     if begin not in ("as-needed", "at-once"):
         raise InputError(f"simulation.start: expected as-needed or at-once, got {begin!r}")
-    if setting.initial is not None and setting.initial.any():
-        raise InputError("initial: expected empty servers for nonpreemptive")
-    types, pools = len(setting.instance.types), len(setting.instance.pools)
-    vacant, levels = empty_sets(types + pools, setting.servers)
-    for server in range(setting.servers):
-        insert(vacant, levels, types + int(setting.pool[server]), server)
+    vacant, levels = vacancies(setting)
     state = NonpreemptiveState(
-        **common(setting, resources=False, room=most_starts(setting)),
-        waiting=np.zeros(types, np.int64),
-        clocks=np.zeros(0),
+        **queue_fields(setting, "nonpreemptive", resources=False, room=most_starts(setting)),
         **helper._asdict(),
-        configuration=np.zeros((setting.servers, types), np.int32),
+        configuration=np.zeros((setting.servers, len(setting.instance.types)), np.int32),
         active=np.zeros(setting.servers, np.int64),
         stalled=np.zeros(1, np.int64),
         vacant=vacant,
@@ -121,14 +87,8 @@ def prepare(setting: Setting) -> NonpreemptiveState:
     return state
 
 
-def most_starts(setting: Setting) -> int:
-    """Return room for the moves of one event: all slots of one server, and a margin."""
-    types = range(len(setting.instance.types))
-    return 16 + max(sum(pool.space.most(j) for j in types) for pool in setting.instance.pools)
-
-
 @step
-def _activate(state: NonpreemptiveState, server: int) -> None:
+def _activate(state: Any, server: int) -> None:
     """Give a server the configuration in ``best_`` and fill it from the queues."""
     state.active[server] = 1
     for j in range(len(state.waiting)):
@@ -141,14 +101,14 @@ def _activate(state: NonpreemptiveState, server: int) -> None:
 
 
 @step
-def _begin(state: NonpreemptiveState, server: int) -> None:
+def _begin(state: Any, server: int) -> None:
     """Let a server enter its first active period."""
     discard(state.vacant, state.levels, len(state.waiting) + state.pool[server], server)
     _activate(state, server)
 
 
 @step
-def beta_now(state: NonpreemptiveState) -> float:
+def beta_now(state: Any) -> float:
     """Return beta for the queues and the share of stalled servers as they are."""
     rule = state.rule
     stalled = state.stalled[0] / len(state.active)
@@ -162,7 +122,7 @@ def beta_now(state: NonpreemptiveState) -> float:
 
 
 @step
-def place(state: NonpreemptiveState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the first server with an empty slot of the type."""
     server = least(state.vacant, state.levels, job_type)
     if server < 0:
@@ -173,7 +133,7 @@ def place(state: NonpreemptiveState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: NonpreemptiveState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Stall the server if its configuration is too light (5), else refill the slot.
 
     Renew a stalled server's when empty.
@@ -208,7 +168,7 @@ def depart(state: NonpreemptiveState, server: int, job_type: int, draws: Any) ->
 
 
 @step
-def refresh(state: NonpreemptiveState, draws: Any) -> bool:
+def refresh(state: Any, draws: Any) -> bool:
     """Let servers not used yet become active, one a call, for a job that has found no slot."""
     job_type = state.asked[0]
     if job_type < 0:

@@ -13,54 +13,27 @@ is one, else it is queued. What it leaves open, and what is chosen here:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fluid.policies.options import Options
-from fluid.policy import Policy, Setting, common, start
+from fluid.policies.queue.state import QUEUE, queue_fields
+from fluid.policy import Policy, Setting, one_of, start, state_type
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive
 
+TokenState = state_type(__name__, "TokenState", QUEUE, "rates", "held", "urn", "tokens")
+"""The fields of queues, and the tokens.
 
-class TokenState(NamedTuple):
-    """The common part, the queues, and the tokens.
-
-    Attributes
-    ----------
-    clocks : float64[2 J]
-        Rates at which each queue samples, then rates at which a token of each type expires.
-    rates : float64[2, J]
-        Sampling rate of an empty queue, and expiry rate of one token.
-    held : int32[L, J]
-        Tokens on each server.
-    urn : int32[J, N]
-        The servers of the tokens of each type.
-    tokens : int64[J]
-        Number of tokens of each type.
-    """
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    waiting: NDArray[np.int64]
-    clocks: NDArray[np.float64]
-    rates: NDArray[np.float64]
-    held: NDArray[np.int32]
-    urn: NDArray[np.int32]
-    tokens: NDArray[np.int64]
+``clocks`` float64[2 J]: rates at which each queue samples, then rates at which a token of each type expires. ``rates``
+float64[2, J]: sampling rate of an empty queue, and expiry rate of one token. ``held`` int32[L, J]: tokens on each
+server. ``urn`` int32[J, N]: the servers of the tokens of each type. ``tokens`` int64[J]: their number.
+"""
 
 
-def prepare(setting: Setting) -> TokenState:
+def prepare(setting: Setting) -> Any:
     """Make the state of G16; several pools are servers of several kinds. Options: ``sampling`` (1), ``expiry`` (1)."""
     options = Options(setting.options)
     sampling = options.number("sampling", 1.0, least=0.0)
@@ -75,9 +48,7 @@ def prepare(setting: Setting) -> TokenState:
         sum(space.most(j) * n for space, n in zip(spaces, setting.pool_sizes, strict=True)) for j in range(types)
     )
     state = TokenState(
-        **common(setting, room=16),
-        waiting=np.zeros(types, np.int64),
-        clocks=np.zeros(2 * types),
+        **queue_fields(setting, "randomized-sampling", resources=True, room=16, clocks=2 * types),
         rates=np.array([sampling * services, expiry * services]),
         held=np.zeros((setting.servers, types), np.int32),
         urn=np.zeros((types, most), np.int32),
@@ -88,13 +59,7 @@ def prepare(setting: Setting) -> TokenState:
 
 
 @step
-def pick(draws: Any, count: int) -> int:
-    """Return one of 0, ..., count - 1, each with the same probability."""
-    return int(draws.random() * count)
-
-
-@step
-def _fits_beside_tokens(state: TokenState, server: int, job_type: int) -> bool:
+def _fits_beside_tokens(state: Any, server: int, job_type: int) -> bool:
     for r in range(state.free.shape[1]):
         left = state.free[server, r] - state.demands[job_type, r]
         for j in range(len(state.waiting)):
@@ -105,10 +70,10 @@ def _fits_beside_tokens(state: TokenState, server: int, job_type: int) -> bool:
 
 
 @step
-def _drawn_token(state: TokenState, job_type: int, draws: Any) -> int:
+def _drawn_token(state: Any, job_type: int, draws: Any) -> int:
     """Remove a token of a type, each with the same probability; return its server."""
     last = state.tokens[job_type] - 1
-    entry = pick(draws, last + 1)
+    entry = one_of(draws, last + 1)
     server = state.urn[job_type, entry]
     state.urn[job_type, entry] = state.urn[job_type, last]
     state.urn[job_type, last] = 0
@@ -118,7 +83,7 @@ def _drawn_token(state: TokenState, job_type: int, draws: Any) -> int:
 
 
 @step
-def place(state: TokenState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the server of a token of the type, which the job takes."""
     if state.tokens[job_type] == 0:
         return -1
@@ -126,18 +91,18 @@ def place(state: TokenState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: TokenState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Leave the room of the job to whoever samples it next."""
 
 
 @step
-def ring(state: TokenState, clock: int, draws: Any) -> None:
+def ring(state: Any, clock: int, draws: Any) -> None:
     """Let a queue sample a server, or a token expire."""
     types = len(state.waiting)
     if clock >= types:
         _drawn_token(state, clock - types, draws)
         return
-    server = pick(draws, len(state.counts))
+    server = one_of(draws, len(state.counts))
     if not _fits_beside_tokens(state, server, clock):
         return
     if state.waiting[clock] > 0:
@@ -150,7 +115,7 @@ def ring(state: TokenState, clock: int, draws: Any) -> None:
 
 
 @step
-def refresh(state: TokenState, draws: Any) -> bool:
+def refresh(state: Any, draws: Any) -> bool:
     """Set the clocks by the queues and the tokens."""
     types = len(state.waiting)
     for j in range(types):

@@ -13,6 +13,7 @@ import numpy as np
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.options import Options
 from fluid.policies.slotted.state import (
+    COMMON,
     SIZE,
     SlottedSetting,
     begin,
@@ -20,7 +21,6 @@ from fluid.policies.slotted.state import (
     largest_fitting,
     shared,
     smallest_waiting,
-    state_type,
 )
 from fluid.policies.slotted.trees import (
     add_node,
@@ -32,16 +32,16 @@ from fluid.policies.slotted.trees import (
     remove_node,
     set_leaf,
 )
-from fluid.policy import MOVES, Policy
+from fluid.policy import MOVES, Policy, state_type
 from theory.compiled import step
 
-JobState = state_type(__name__, "JobState", "treap", "root")
+JobState = state_type(__name__, "JobState", COMMON, "treap", "root")
 """``treap``, ``root``: servers by residual."""
 
-ServerState = state_type(__name__, "ServerState", "rooms", "cursor")
+ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
 """``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
 
-BothState = state_type(__name__, "BothState", "treap", "root", "vacated", "spread")
+BothState = state_type(__name__, "BothState", COMMON, "treap", "root", "vacated", "spread")
 """``vacated``, ``spread``: the set of servers that jobs have left in this slot (`fluid.policies.bitset`)."""
 
 
@@ -57,10 +57,9 @@ def prepare_job(setting: SlottedSetting) -> Any:
 def prepare_server(setting: SlottedSetting) -> Any:
     """Make the state of BF-S."""
     Options(setting.options).finish()
-    rooms = new_tree(setting.servers)
-    for server in range(setting.servers):
-        set_leaf(rooms, server, setting.capacity)
-    return ServerState(**shared(setting), rooms=rooms, cursor=np.zeros(1, np.int64))
+    return ServerState(
+        **shared(setting), rooms=new_tree(setting.servers, value=setting.capacity), cursor=np.zeros(1, np.int64)
+    )
 
 
 def prepare_both(setting: SlottedSetting) -> Any:
@@ -128,14 +127,22 @@ def server_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
 
 
 @step
-def server_refresh(state: Any, draws: Any) -> bool:
-    """Fill the next server, by number, that some waiting job fits (BF-S)."""
+def next_with_room(state: Any) -> int:
+    """Return the next server, by number, that some waiting job fits; -1 after the last, and the turn begins anew."""
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
         server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
     if server < 0:
         state.cursor[0] = 0
+    return server
+
+
+@step
+def server_refresh(state: Any, draws: Any) -> bool:
+    """Fill the next server, by number, that some waiting job fits (BF-S)."""
+    server = next_with_room(state)
+    if server < 0:
         return False
     state.cursor[0] = server + 1 if fill(state, server) else server
     set_leaf(state.rooms, server, state.free[server])

@@ -6,22 +6,19 @@ from typing import Any
 
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere, server_depart
-from fluid.policies.slotted.state import SIZE, SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import COMMON, SIZE, SlottedSetting, begin, shared
 from fluid.policies.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
-from fluid.policy import Policy
+from fluid.policy import Policy, state_type
 from theory.compiled import step
 
-FifoState = state_type(__name__, "FifoState", "rooms")
+FifoState = state_type(__name__, "FifoState", COMMON, "rooms")
 """``rooms``: tree over servers of residuals."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of FIFO-FF."""
     Options(setting.options).finish()
-    rooms = new_tree(setting.servers)
-    for server in range(setting.servers):
-        set_leaf(rooms, server, setting.capacity)
-    return FifoState(**shared(setting, ordered=True), rooms=rooms)
+    return FifoState(**shared(setting, ordered=True), rooms=new_tree(setting.servers, value=setting.capacity))
 
 
 @step

@@ -15,14 +15,16 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.options import Options
 from fluid.policies.queue.oracle import LIMIT
 from fluid.policies.slotted.bestfit import place_nowhere
-from fluid.policies.slotted.state import COUNT, WAITING, SlottedSetting, begin, shared, state_type
-from fluid.policy import MOVES, Policy
+from fluid.policies.slotted.state import COMMON, COUNT, WAITING, SlottedSetting, begin, shared
+from fluid.policy import MOVES, Policy, state_type
 from theory.compiled import step
 from theory.configurations import maximal
 from theory.errors import TooLargeError
 from theory.instance import Additive
 
-WeightState = state_type(__name__, "WeightState", "table", "configuration", "serving", "vacant", "spread", "cursor")
+WeightState = state_type(
+    __name__, "WeightState", COMMON, "table", "configuration", "serving", "vacant", "spread", "cursor"
+)
 """``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving``
 int32[L, n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then
 the empty

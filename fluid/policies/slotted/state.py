@@ -16,7 +16,6 @@ could start another job in the next slot although nothing comes or ends there; o
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,15 +121,6 @@ class SlottedSetting:
             or (np.diff(self.sizes) < 0).any()
         ):
             raise InputError(f"sizes: expected whole numbers from 1 to the capacity {self.capacity}, in order")
-
-
-def state_type(module: str, name: str, *own: str) -> Any:
-    """Make the type of a state: the common fields and a policy's own.
-
-    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled
-    loops finds it again.
-    """
-    return namedtuple(name, (*COMMON, *own), module=module)
 
 
 def shared(

@@ -16,8 +16,8 @@ NOTHING = -(2**62)
 """A leaf that no search finds."""
 
 
-def new_tree(leaves: int, rows: int | None = None) -> NDArray[np.int64]:
-    """Make a tree of maxima whose leaves are `NOTHING`, or several in rows.
+def new_tree(leaves: int, rows: int | None = None, *, value: int = NOTHING) -> NDArray[np.int64]:
+    """Make a tree of maxima whose leaves are all of one value, or several in rows.
 
     Examples
     --------
@@ -29,7 +29,12 @@ def new_tree(leaves: int, rows: int | None = None) -> NDArray[np.int64]:
     size = 1
     while size < leaves:
         size *= 2
-    return np.full(2 * size if rows is None else (rows, 2 * size), NOTHING)
+    tree = np.full((1 if rows is None else rows, 2 * size), NOTHING)
+    tree[:, size : size + leaves] = value
+    while size > 1:
+        tree[:, size // 2 : size] = np.maximum(tree[:, size : 2 * size : 2], tree[:, size + 1 : 2 * size : 2])
+        size //= 2
+    return tree[0] if rows is None else tree
 
 
 @step

@@ -15,14 +15,15 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SIZE, SOON, WAITING, SlottedSetting, begin, shared, state_type
+from fluid.policies.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedSetting, begin, shared
 from fluid.policies.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
-from fluid.policy import MOVES, Policy
+from fluid.policy import MOVES, Policy, state_type
 from theory.compiled import step
 
 VirtualState = state_type(
     __name__,
     "VirtualState",
+    COMMON,
     "table",
     "spans",
     "least_size",

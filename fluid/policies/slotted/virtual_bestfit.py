@@ -12,15 +12,15 @@ import numpy as np
 
 from fluid.policies.bitset import greatest_upto
 from fluid.policies.options import Options
-from fluid.policies.slotted.bestfit import fill, place_nowhere
+from fluid.policies.slotted.bestfit import fill, next_with_room, place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SIZE, SlottedSetting, begin, classes_upto, shared, smallest_waiting, state_type
-from fluid.policies.slotted.trees import first_at_least, new_tree, set_leaf
+from fluid.policies.slotted.state import COMMON, SlottedSetting, begin, classes_upto, shared
+from fluid.policies.slotted.trees import new_tree, set_leaf
 from fluid.policies.slotted.virtual import heaviest_row, spans_of
-from fluid.policy import MOVES, Policy
+from fluid.policy import MOVES, Policy, state_type
 from theory.compiled import step
 
-HybridState = state_type(__name__, "HybridState", "table", "spans", "active", "held", "rooms", "cursor")
+HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
 """As `fluid.policies.slotted.virtual.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
 ``rooms`` int64[2P]: tree over servers of residuals."""
 
@@ -31,16 +31,13 @@ def prepare(setting: SlottedSetting) -> Any:
     levels = int(options.number("partition", depth(setting.sizes, setting.capacity), least=2, most=40))
     options.finish()
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
-    rooms = new_tree(setting.servers)
-    for server in range(setting.servers):
-        set_leaf(rooms, server, setting.capacity)
     return HybridState(
         **shared(setting, queue_of=queue_of, queues=2 * levels),
         table=reduced_configurations(levels),
         spans=spans_of(queue_of, 2 * levels),
         active=np.full(setting.servers, -1),
         held=np.zeros((setting.servers, 2 * levels), np.int64),
-        rooms=rooms,
+        rooms=new_tree(setting.servers, value=setting.capacity),
         cursor=np.zeros(1, np.int64),
     )
 
@@ -74,12 +71,8 @@ def refresh(state: Any, draws: Any) -> bool:
 
     (i) queue 1, (ii) the other queue, (iii) any.
     """
-    smallest = smallest_waiting(state)
-    server = -1
-    if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
+    server = next_with_room(state)
     if server < 0:
-        state.cursor[0] = 0
         return False
     if state.active[server] < 0:
         state.active[server] = heaviest_row(state)

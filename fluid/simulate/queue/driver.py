@@ -21,6 +21,7 @@ from fluid.simulate.queue import loop
 from fluid.simulate.queue.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Jobs
 from fluid.simulate.queue.measures import QueueMeasures, new_measures
 from fluid.simulate.queue.opening import opened
+from fluid.simulate.results import Measured
 from fluid.simulate.streams import Stream
 from theory.compiled import bound, bound_allocating, plain
 
@@ -35,7 +36,7 @@ PART = 1 << 18
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Measured):
     """What one run of a queue has measured.
 
     Attributes
@@ -59,25 +60,10 @@ class Run:
         """First bin after the warm-up."""
         return int(self.measures.first[0])
 
-    @property
-    def events(self) -> int:
-        """Arrivals and departures, and rings of clocks."""
-        return int(self.measures.events[0])
-
-    @cached_property
-    def spans(self) -> NDArray[np.float64]:
-        """Length of each bin, float64[B]."""
-        return np.diff(self.measures.edges)
-
     @cached_property
     def waiting(self) -> NDArray[np.float64]:
         """Mean jobs of each type that wait, by bin, float64[B, J]."""
         return np.asarray(self.measures.waiting / self.spans[:, None])
-
-    @cached_property
-    def jobs(self) -> NDArray[np.float64]:
-        """Mean jobs of each type in service, by bin, float64[B, J]."""
-        return np.asarray(self.measures.jobs / self.spans[:, None])
 
     @cached_property
     def queue(self) -> NDArray[np.float64]:
@@ -87,7 +73,7 @@ class Run:
     @property
     def mean_queue(self) -> float:
         """Mean jobs that wait over [W, T]."""
-        return float(np.average(self.queue[self.first :], weights=self.spans[self.first :]))
+        return self.average(self.queue)
 
 
 def cut(measures: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulate.measures import by_bin
 from fluid.simulate.sketch import new_sketch
 from theory.compiled import step
 
@@ -68,12 +69,7 @@ def new_measures(edges: NDArray[np.float64], first: int, types: int, log: int = 
         np.zeros(1, np.int64),
         np.full(1, first),
         np.zeros(1, np.int64),
-        waiting=np.zeros((bins, types)),
-        jobs=np.zeros((bins, types)),
-        arrivals=np.zeros((bins, types), np.int64),
-        starts=np.zeros((bins, types), np.int64),
-        ends=np.zeros((bins, types), np.int64),
-        delay=np.zeros((bins, types)),
+        **by_bin(bins, types, ("waiting", "jobs", "delay"), ("arrivals", "starts", "ends")),
         sketch=new_sketch(),
         log=np.zeros((log, 4)),
         logged=np.zeros(1, np.int64),

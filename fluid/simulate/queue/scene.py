@@ -14,10 +14,10 @@ from fluid.policy import Policy, Setting
 from fluid.simulate.arrivals import ArrivalLaw, JobList, joined, stream_of
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, simulate_queue
+from fluid.simulate.results import shares_of_jobs
 from fluid.simulate.streams import Stream, sample
 from theory.errors import InputError
-from theory.instance import Additive, Instance
-from theory.servers import apportion
+from theory.instance import Instance
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,5 @@ class QueueScene:
 
     def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
         """Share of each resource in use by bin; nothing where a pool lists configurations."""
-        counts = apportion(self.servers, [pool.share for pool in self.instance.pools])
-        spaces = [pool.space for pool in self.instance.pools]
-        listed = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
-        if len(listed) < len(spaces):
-            return {}
-        shares = {}
-        for r, name in enumerate(listed[0][1].resources):
-            total = sum(n * space.capacity[r] for n, space in listed)
-            shares[name] = run.jobs @ (np.array([row[r] for row in listed[0][1].demands], float) / total)
-        return shares
+        shares = shares_of_jobs(self.instance, self.servers)
+        return {name: run.jobs @ each for name, each in shares.items()}

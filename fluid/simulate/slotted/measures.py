@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulate.measures import by_bin
 from fluid.simulate.sketch import new_sketch
 from theory.compiled import step
 
@@ -72,14 +73,7 @@ def new_measures(edges: NDArray[np.float64], first: int, group: NDArray[np.int32
         np.zeros(1, np.int64),
         group.astype(np.int32),
         inside=np.zeros((4, groups), np.int64),
-        waiting=np.zeros((bins, groups)),
-        jobs=np.zeros((bins, groups)),
-        load=np.zeros((bins, groups)),
-        busy=np.zeros((bins, groups)),
-        arrivals=np.zeros((bins, groups), np.int64),
-        starts=np.zeros((bins, groups), np.int64),
-        ends=np.zeros((bins, groups), np.int64),
-        delay=np.zeros((bins, groups)),
+        **by_bin(bins, groups, ("waiting", "jobs", "load", "busy", "delay"), ("arrivals", "starts", "ends")),
         sketch=new_sketch(),
         log=np.zeros((log, 4)),
         logged=np.zeros(1, np.int64),
