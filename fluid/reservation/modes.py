@@ -122,7 +122,7 @@ def decide(
     if above is not None:  # the stage that lacks may yet get all it needs, from the servers that drain while it lacks
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # nobody drains while no stage lacks servers
-        up_to = replace(above, followed=above.followed[: len(mode.followed) + 1])
+        up_to = replace(above, followed=above.followed[: _end_of_need(above, both, len(mode.followed) + 1)])
         if mode.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
             mode = replace(up_to, kind="mixed", asked=mode.asked, between=between, drains=mode.asked)
             moving = _slopes(mode, velocity)
@@ -137,6 +137,15 @@ def decide(
 
 def _need(moving: dict[Configuration, float]) -> float:
     return sum(max(slope, 0.0) for slope in moving.values())
+
+
+def _end_of_need(mode: Mode, moving: dict[Configuration, float], number: int) -> int:
+    """Return how many followed stages there are up to the next that grows: those that shrink need nothing."""
+    for stage in mode.followed[number:]:
+        if moving.get(stage.configuration, 1.0) > 0:
+            break
+        number += 1
+    return number
 
 
 def _unadmitted(mode: Mode, tight: NDArray[np.bool_]) -> tuple[bool, ...]:
