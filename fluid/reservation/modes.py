@@ -122,7 +122,7 @@ def decide(
     if above is not None:  # the stage that lacks may yet get all it needs, from the servers that drain while it lacks
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # nobody drains while no stage lacks servers
-        up_to = replace(above, followed=above.followed[: _end_of_need(above, both, len(mode.followed) + 1)])
+        up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(mode.followed) + 1)])
         if mode.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
             mode = replace(up_to, kind="mixed", asked=mode.asked, between=between, drains=mode.asked)
             moving = _slopes(mode, velocity)
@@ -139,10 +139,17 @@ def _need(moving: dict[Configuration, float]) -> float:
     return sum(max(slope, 0.0) for slope in moving.values())
 
 
-def _end_of_need(mode: Mode, moving: dict[Configuration, float], number: int) -> int:
-    """Return how many followed stages there are up to the next that grows: those that shrink need nothing."""
+def _covered(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float], number: int) -> int:
+    """Return how many stages get what they need part of the time: a number, and those that shrink behind them.
+
+    These lose servers while a stage ahead lacks some, maybe more than they should, and get them back as long as the
+    configurations behind free as many as all stages ahead need together.
+    """
     for stage in mode.followed[number:]:
-        if moving.get(stage.configuration, 1.0) > 0:
+        ahead = [f.configuration for f in mode.followed[: number + 1]]
+        need = sum(moving.get(k, 0.0) for k in ahead)
+        behind = sum(rate for k, rate in supply.items() if k not in ahead)
+        if moving.get(stage.configuration, 1.0) > 0 or need > behind:
             break
         number += 1
     return number
