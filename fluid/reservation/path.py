@@ -94,7 +94,13 @@ class Segment:
     def exact(self, time: float) -> bool:
         """Return whether nothing here is a mean but what is one in the limit."""
         mode = self.mode
-        return not self.held and mode.kind != "mixed" and is_exact(mode.asked) and self._full_drains(time)
+        return (
+            not self.held
+            and mode.kind != "mixed"
+            and is_exact(mode.asked)
+            and not mode.diverts
+            and self._full_drains(time)
+        )
 
     def _full_drains(self, time: float) -> bool:
         """Return whether every server that drains is known to be full as its turn comes, where that matters."""
@@ -256,11 +262,11 @@ class FluidPath:
 
     @property
     def exact(self) -> bool:
-        """Whether the path is the exact limit: all draining servers full as their turn comes, and no mixed mode.
+        """Whether the path is the exact limit: all draining servers full as their turn comes, no mixed mode, no churn.
 
         Where types with free slots have jobs on draining servers, their spread over these is taken as a mean; in a
         mixed mode the time for which more servers drain is, too, and where the joint contents of many draining servers
-        are too many what each sees of the departures.
+        are too many what each sees of the departures. The churn of `Mode.diverts` is left out.
         """
         return all(s.exact(t) for s in self.segments for t in (s.start, 0.5 * (s.start + s.stop), s.stop))
 
