@@ -139,7 +139,7 @@ class Segment:
         self.stop = horizon
 
     def _switches(self, before: float, after: float, free: float) -> bool:
-        """Move `stop` to the first switch of a stretch, and return whether there is one; those before `free` do not count."""
+        """Move `stop` to the first switch of a stretch and return whether there is one; none before `free` counts."""
         if before < free <= after and self._decide(free) != self.mode:
             self.stop = free
         elif after > free and self._decide(after) != self.mode:
