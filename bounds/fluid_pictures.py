@@ -13,7 +13,7 @@ from bounds.fluid_report import sample_times
 from bounds.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
 from fluid.lyapunov import Lyapunov, lyapunov
 from fluid.reservation import FluidPath, Reservation, fluid_path
-from fluid.reservation.path import State
+from fluid.reservation.segment import State
 from theory.region import region_slice
 
 if TYPE_CHECKING:

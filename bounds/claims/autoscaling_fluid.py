@@ -13,7 +13,7 @@ from bounds.claims.families import dynamic_instance, four_types, limited_by_drai
 from fluid.crosscheck import crosscheck
 from fluid.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.reservation import Reservation, fluid_path, minimum_rates, state_of
-from fluid.reservation.path import State
+from fluid.reservation.segment import State
 from fluid.simulate.options import Expression
 from theory.configurations import maximal
 from theory.greedy import MaxRewards
