@@ -17,6 +17,7 @@ from examples import (
     fluid_limit,
     monotone_property,
     own_policies,
+    phase_portrait,
     server_pools,
     strangers_heuristic,
     tight_family,
@@ -67,6 +68,12 @@ def test_fluid_limit(tmp_path: Path) -> None:
     picture = tmp_path / "fluid.png"
     exact, simplified = fluid_limit.main(str(picture), (500, 2000, 8000))
     assert -0.9 < exact < -0.3 < simplified
+    assert picture.stat().st_size > 10_000
+
+
+def test_phase_portrait(tmp_path: Path) -> None:
+    picture = tmp_path / "phases.png"
+    assert phase_portrait.main(str(picture)) < 1e-6
     assert picture.stat().st_size > 10_000
 
 
