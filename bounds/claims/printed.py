@@ -18,6 +18,7 @@ PRINTED = {
     "autoscaling/figure-4": "the reward of DRA over time converges to the global greedy reward (L lost)",
     "autoscaling/figure-5-bound": "an upper bound on any algorithm: the program with the jobs of an infinite system",
     "autoscaling/figure-5-order": "DRA with preemptions is better than DRA and better than power of two choices",
+    "autoscaling/figure-6-window": "considering preemptions in DRA makes a great difference (rewards lost)",
     "autoscaling/figure-6-preemption": "considering preemptions in DRA makes a great difference (rewards lost)",
     "autoscaling/theorem-6.1": "from any initial state the fluid paths converge to the global greedy assignment",
     "autoscaling/lemma-5.9": "y_j within rho_j + eps after a time that depends on K and eps (formula lost)",
