@@ -5,6 +5,7 @@ Every statistical test has its seed fixed and a false-alarm rate of at most 1e-6
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -148,6 +149,22 @@ def test_exact_chain(case: int) -> None:
         (run.measures.migrations[run.first :].sum() + run.measures.preempted[run.first :].sum()) / 2450 for run in runs
     ]
     assert mean_interval(moves, level).holds(law.move_rate) or max(moves) == law.move_rate == 0
+
+
+@pytest.mark.parametrize("synchronised", [False, True], ids=["jump chain", "event list"])
+def test_exact_chain_of_types_that_stay_unlike_long(synchronised: bool) -> None:
+    """Service rates 1/2 and 3: three types, so that the type of a departure is searched for beyond the first."""
+    made = additive([4], [[1], [2], [3]], [1, 2, 4], [1, "1/2", "1/4"])
+    rates = (Fraction(1, 2), Fraction(3), Fraction(1))
+    instance = Instance(tuple(replace(t, service_rate=mu) for t, mu in zip(made.types, rates, strict=True)), made.pools)
+    law = stationary_law(policy("first-fit"), instance, 2)
+    runs = replicate("first-fit", Scenario(instance, 2, 2500.0, 50.0, synchronised=synchronised, bins=4), 40, 900)
+    for j in range(3):
+        jobs = mean_interval([np.average(run.jobs[run.first :, j]) for run in runs], 1 - ALARM / 6)
+        assert jobs.holds(law.jobs[j]), (j, jobs, law.jobs)
+        assert jobs.half_width < 0.2 * law.jobs[j]
+        refused = mean_interval([blocking(run, j) for run in runs], 1 - ALARM / 6)
+        assert refused.holds(law.blocking[j]), (j, refused, law.blocking)
 
 
 def test_exact_chain_can_fail() -> None:

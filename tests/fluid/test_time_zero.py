@@ -19,6 +19,7 @@ from fluid.experiment.summary import table
 from fluid.policies import policy
 from fluid.simulate import trace_jobs
 from fluid.simulate.laws import Law
+from fluid.simulate.loss import Scenario, run_loss
 from fluid.simulate.queue.driver import conserve
 from fluid.simulate.queue.measures import ARRIVAL, START
 from fluid.simulate.queue.scene import QueueScene
@@ -28,7 +29,7 @@ from fluid.simulate.slotted.streams import SlotChunk, discrete
 from fluid.simulate.trace_jobs import TraceFile, sized_jobs
 from fluid.trace import read_google_table, single_resource
 from theory.errors import InputError
-from theory.instance import additive
+from theory.instance import Instance, additive
 
 CONTINUOUS = ("nonpreemptive", "max-weight-local", "randomized-sampling")
 SLOTTED = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "max-weight", "fifo-ff")
@@ -285,3 +286,32 @@ def test_real_tasks_at_time_0(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert found["initial"]["jobs"] == int(single_resource(trace).present.sum()) > 1000
     assert 0 < found["initial"]["cut_off"] < found["initial"]["jobs"]
     assert found["jobs"]["jobs"] > 1000
+
+
+def slow_type(servers_of: int, workload: int = 0) -> Instance:
+    made = additive([servers_of], [[1]], workload=[workload])
+    return Instance((replace(made.types[0], service_rate=Fraction(1, 2)),), made.pools)
+
+
+def test_jobs_on_servers_at_time_0_of_a_loss_system() -> None:
+    """More of them than the list of events has room for at first; each takes exactly 1 / mu = 2."""
+    scenario = Scenario(
+        slow_type(60), 100, 4.0, 0.0, service=Law("deterministic"), initial=np.full((100, 1), 60, np.int32), bins=4
+    )
+    done = run_loss(policy("first-fit"), scenario, 1)
+    assert done.jobs[:, 0].tolist() == [6000, 6000, 0, 0]
+
+
+def test_an_interrupted_loss_system_ends_where_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fluid.simulate.loss.CHUNK", 2000)
+
+    def interrupt(time: float, events: int) -> None:
+        if time > 30:
+            raise KeyboardInterrupt
+
+    scenario = Scenario(slow_type(4, 3), 50, 1000.0, 5.0, bins=40)
+    part = run_loss(policy("first-fit"), scenario, 1, progress=interrupt)
+    assert part.interrupted
+    assert part.measures.edges[-1] == part.measures.now[0] == part.scenario.until < 1000
+    assert len(part.measures.edges) == len(part.measures.jobs) + 1
+    assert part.reward[-1] == pytest.approx(3 * float(part.scenario.instance.rewards[0]), rel=0.5)
