@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds.claims.families import limited_by_draining, not_limited_by_draining
+from bounds.claims.families import dynamic_instance, limited_by_draining, not_limited_by_draining
 from fluid.crosscheck import LIMITS, crosscheck, static_limit
 from fluid.reservation import Reservation, fluid_path, minimum_rates
 from fluid.simulate.options import Expression
 from theory.errors import InputError
+from theory.greedy import global_greedy
 from theory.instance import Instance, additive
 
 SQUARE = {"reservation": Expression("(log L)^2")}
@@ -56,3 +57,27 @@ def test_unknown_limits_are_refused() -> None:
     with pytest.raises(InputError, match="expected one with a known limit"):
         crosscheck(TWO, [10], 1.0, 1, policy="first-fit")
     assert sorted(LIMITS) == ["dra", "static"]
+
+
+def is_critical(instance: Instance) -> bool:
+    """Whether the servers end just where a type does: paths then end where two modes meet."""
+    return any(sum(global_greedy(instance).lengths[: i + 1]) == 1 for i in range(len(instance.types)))
+
+
+@pytest.mark.soak
+def test_random_instances_meet_their_limits() -> None:
+    """200 instances with unequal service rates, from 4,000 to 100,000 servers; where the path is exact, each of them.
+
+    The mean slope of n instances with one run of each size has a standard error of 0.13 / sqrt(n) as measured.
+    """
+    slopes: dict[bool, list[float]] = {True: [], False: []}
+    for seed in range(200):
+        instance = dynamic_instance(seed)
+        if is_critical(instance):
+            continue  # slower: near the end draining hardly limits, and hardly goes on
+        check = crosscheck(instance, [4000, 100_000], 15.0, 1, options=SQUARE, bins=750, workers=2)
+        near, far = check.distances[1, 0], check.distances[0, 0]
+        exact = fluid_path(Reservation(instance), 15.0).exact
+        assert near < (0.04 if exact else 0.06), seed
+        slopes[exact].append(float(np.log(near / far) / np.log(25)))
+    assert all(-0.65 < np.mean(values) < -0.45 for values in slopes.values())
