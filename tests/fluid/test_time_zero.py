@@ -18,10 +18,11 @@ from fluid.experiment import Store, read_grid, run_experiment
 from fluid.experiment.summary import table
 from fluid.policies import policy
 from fluid.simulate import trace_jobs
+from fluid.simulate.arrivals import JobList
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, run_loss
 from fluid.simulate.queue.driver import conserve
-from fluid.simulate.queue.measures import ARRIVAL, START
+from fluid.simulate.queue.measures import ARRIVAL, KINDS, START
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.slotted.driver import conserve as conserve_slots
 from fluid.simulate.slotted.scene import SlottedScene
@@ -315,3 +316,25 @@ def test_an_interrupted_loss_system_ends_where_it_came_to(monkeypatch: pytest.Mo
     assert part.measures.edges[-1] == part.measures.now[0] == part.scenario.until < 1000
     assert len(part.measures.edges) == len(part.measures.jobs) + 1
     assert part.reward[-1] == pytest.approx(3 * float(part.scenario.instance.rewards[0]), rel=0.5)
+
+
+@pytest.mark.parametrize("name", ["max-weight-local", "bf-js"])
+def test_every_start_after_the_warm_up_is_in_the_quantiles(name: str) -> None:
+    """The first bin after the warm-up included, and no other start."""
+    if name == "bf-js":
+        scene: Any = SlottedScene(discrete({Fraction(1): 1}), 2, 400, 100, rate=0.15, service=0.1, bins=5)
+    else:
+        scene = QueueScene(additive([1], [[1]], workload=["0.8"]), 2, 400.0, 100.0, bins=5)
+    done = scene.run(policy(name), SEED)
+    assert done.measures.starts[: done.first].sum() > 0
+    assert done.measures.sketch.sum() == done.measures.starts[done.first :].sum()
+
+
+def test_who_leaves_goes_before_who_comes() -> None:
+    """At equal times the slot is free when the next job comes, so that nobody waits."""
+    jobs = JobList(np.array([0.0, 1.0, 2.0]), np.zeros(3, np.int32), np.ones(3))
+    scene = QueueScene(additive([1], [[1]]), 1, 5.0, 0.0, jobs=jobs, log=20)
+    for name in ("max-weight-local", "nonpreemptive"):
+        done = scene.run(policy(name), SEED)
+        kinds = [KINDS[int(kind)] for kind in done.measures.log[: int(done.measures.logged[0]), 1]]
+        assert kinds == ["arrival", "start", "departure"] * 3
