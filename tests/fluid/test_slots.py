@@ -190,3 +190,20 @@ def test_bad_input() -> None:
         discrete({Fraction(2): 1})
     with pytest.raises(InputError, match=r"simulation\.partition"):
         policy("vqs").prepare(SlottedSetting(np.array([1]), 5, 1, {"partition": 1}))
+
+
+def test_a_server_whose_turn_is_over_takes_the_next_head_in_the_next_slot() -> None:
+    """VQS, by hand: when the second server has taken the jobs of 0.25 that the first had no room for, one of 0.17 is
+    first in line and fits the first server, whose turn comes again in slot 1, though nothing comes or ends there."""
+    kinds = np.array([1, 0, 0, 0, 1, 1, 1, 1, 0, 0], np.int32)
+    slots = np.array([0] * 9 + [2])
+    for name, expected in (("vqs", 1), ("vqs-bf", 0)):
+        state = policy(name).prepare(SlottedSetting(np.array([17, 25]), 100, 2))
+        stream = listed_slots(slots, kinds, np.full(10, 50))
+        run = simulate_slots(policy(name), state, stream, 40, 0, 1, log=100)
+        rows = run.measures.log[: run.measures.logged[0]]
+        starts = [(int(t), int(c), int(server)) for t, what, c, server in rows if what == START]
+        assert starts[8][0] == expected, name
+        if name == "vqs":
+            assert starts[:4] == [(0, 1, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)]
+            assert starts[4:9] == [(0, 1, 1)] * 4 + [(1, 0, 0)]
