@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from fluid.experiment import read_grid
 from fluid.experiment.cells import run_cell
 from fluid.policies import policy
+from fluid.policies.queue.nonpreemptive import beta_now
 from fluid.policy import Setting
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, conserve, simulate_queue
@@ -23,6 +24,7 @@ from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.replicate import seed_of
 from fluid.simulate.streams import Chunk, batches, listed, poisson, renewal
 from tests.fluid.literal_queue import Literal
+from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Additive, Instance, additive, pooled
 
@@ -202,3 +204,32 @@ def test_an_interrupted_run_keeps_what_it_has() -> None:
     assert (part.queue == whole.queue[:kept]).all()
     with pytest.raises(KeyboardInterrupt):  # nothing past the warm-up
         replace(scene, warmup=39_000.0).run(policy("nonpreemptive"), seed_of(1, 0), interrupt)
+
+
+def test_beta_is_nothing_from_the_cut_on() -> None:
+    """q(s) = 1 - fall s below the cut and 0 from there (6.4), on ten servers of which one or two are stalled."""
+    instance = additive([6], [[4], [1]])
+    options = {"beta": 0.5, "p": 1, "cut": 0.2, "fall": 0.5}
+    state = policy("nonpreemptive").prepare(Setting(instance, 10, options))
+    found = []
+    for stalled in (0, 1, 2, 3):
+        state.stalled[0] = stalled
+        found.append(plain(beta_now)(state))
+    assert found == pytest.approx([0.5, 0.5 * 0.95, 0, 0])
+
+
+@pytest.mark.parametrize(("early", "left", "expected"), [(True, 1, 1), (True, 2, 0), (False, 1, 0), (False, 0, 1)])
+def test_a_stalled_server_renews_once_what_is_left_fits(early: bool, left: int, expected: int) -> None:
+    """A stalled server of 5 with small jobs left, and large ones that wait: the heaviest configuration is (1, 1).
+
+    Early activation (6.3) asks that no more is left than the configuration holds, exactly as many included.
+    """
+    instance = additive([5], [[4], [1]])
+    state = policy("nonpreemptive").prepare(Setting(instance, 1, {"early": early}))
+    state.counts[0, 1], state.totals[1] = left, left
+    state.waiting[0] = 5
+    state.stalled[0] = 1
+    plain(policy("nonpreemptive").depart)(state, 0, 1, None)
+    assert state.active[0] == expected
+    assert state.stalled[0] == 1 - expected
+    assert state.counts[0, 0] == expected
