@@ -29,6 +29,7 @@ MODULES = (
     "own_throughput",
     "nonpreemptive",
     "nonpreemptive_queues",
+    "nonpreemptive_drift",
     "throughput_queues",
 )
 """Where the claims stand: importing one registers its claims."""

@@ -43,6 +43,9 @@ PRINTED = {
     "nonpreemptive/figure-6": "M14 deteriorates at higher traffic and G16 deteriorates at lower traffic (curves lost)",
     "nonpreemptive/figure-8": "our algorithm has the best overall performance in the whole range of the number of "
     "servers",
+    "nonpreemptive/lemma-4.3": "A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2 at any time, B_2 = sum_j (rho_j + L "
+    "K^3 mu_max / mu_j + L K)",
+    "packproof/generator-bound": "not in the paper, which counts all active servers and has a larger B_2",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",
     "packproof/worst-workload": "not in the paper",
