@@ -171,8 +171,8 @@ class ContinuousSteps:
             found.append((self._services[j] * int(state.counts[server, j]), self._leave, j, server))
         return found + [(self._number(r), self._rings, k, 0) for k, r in enumerate(state.clocks.tolist()) if r > 0]
 
-    def walk(self, state: State, generator: np.random.Generator) -> Iterator[tuple[State, float]]:
-        """Yield the states of a random path after each event, and how long the state before lasted, without end.
+    def walk(self, state: State, generator: np.random.Generator) -> Iterator[tuple[State, float, int]]:
+        """Yield a random path: each state, how long the one before lasted, and the server that a job has left or -1.
 
         It ends only where nothing can happen any more.
         """
@@ -182,7 +182,7 @@ class ContinuousSteps:
             time = float(generator.exponential(1 / total))
             _, event, what, server = events[int(np.searchsorted(rates.cumsum(), generator.random() * total))]
             state = self._after(state, event, what, server, generator)
-            yield state, time
+            yield state, time, server if event == self._leave else -1
 
     def _after(self, state: State, event: Callable[..., None], what: int, server: int, draws: Any) -> State:
         after = copied(state)

@@ -172,9 +172,26 @@ class Algorithm1:
             )
         return Bound(drift, *sides)
 
-    def states(self, queues: Sequence[int], seed: int, every: int = 5, skip: int = 0) -> Iterator[State]:
+    def states(self, queues: Sequence[int], seed: int, every: int = 5) -> Iterator[State]:
         """Yield states of a random path, one in so many events; it ends where nothing can happen."""
         walk = self.steps.walk(self.start(queues), np.random.default_rng(seed))
-        for number, (state, _) in enumerate(walk):
-            if number >= skip and number % every == 0:
-                yield state
+        return (state for number, (state, *_) in enumerate(walk) if number % every == 0)
+
+    def periods(self, queues: Sequence[int], seed: int) -> Iterator[tuple[State, NDArray[np.int64]]]:
+        """Yield states of a random path, and the queues for which each active server took its configuration.
+
+        These are int64[L, J], before the jobs that start with the configuration leave the queue.
+        """
+        before = self.start(queues)
+        taken = np.zeros(before.configuration.shape, np.int64)
+        for state, _, left in self.steps.walk(before, np.random.default_rng(seed)):
+            began = (state.active == 1) & (before.active == 0)
+            if left >= 0 and state.active[left] == 1 and not self.serving(before)[left]:
+                began[left] = True
+            came = np.maximum(state.waiting + state.totals - before.waiting - before.totals, 0)
+            at = before.waiting + came
+            for server in np.flatnonzero(began):  # in the order in which they begin
+                taken[server] = at
+                at = at - state.counts[server]
+            yield state, taken
+            before = state

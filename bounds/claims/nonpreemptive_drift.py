@@ -10,9 +10,14 @@ import numpy as np
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.families import random_instance
 from bounds.claims.nonpreemptive import PAPER
+from fluid.cone import Cone, angle_constant, cone
 from fluid.quadratic import Algorithm1
-from theory.instance import additive
-from theory.numbers import text
+from theory.configurations import maximal
+from theory.instance import Additive, Instance, additive
+from theory.numbers import text, total
+from theory.oracles import lemma_6_1
+from theory.servers import max_jobs
+from theory.worst_weights import worst_weights
 
 BETA = Fraction(7, 8)
 ORACLES = ("exact", "single", "greedy")
@@ -70,3 +75,89 @@ def generator_bound(level: Level, broken: bool) -> Outcome:
             number += 1
             least = min(least, slack)
     return Outcome(f"{kept} of {number} states, least slack {text(least)}", Evidence.certified, kept == number)
+
+
+def _small(generator: np.random.Generator, count: int) -> list[Instance]:
+    """Draw instances of up to three types that all fit, with few enough maximal configurations."""
+    drawn: list[Instance] = []
+    while len(drawn) < count:
+        instance = random_instance(generator)
+        space = instance.pools[0].space
+        if len(instance.types) <= 3 and all(map(space.most, range(len(instance.types)))) and len(maximal(space)) <= 6:
+            drawn.append(instance)
+    return drawn
+
+
+def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, Cone | None]:
+    """Return an oracle's r, beta = 7/8 r (rounded to be dyadic: the policy compares what is meant), and the cone."""
+    every = {"single": lemma_6_1, "greedy": lambda one: worst_weights(one, "refined").ratio}
+    r = every[oracle](space) if oracle in every else Fraction(1)
+    beta = Fraction(int(r * 56), 64)
+    taken = np.diag([space.most(j) for j in range(len(space.demands))]).tolist() if oracle == "single" else None
+    return r, beta, cone(space, beta, r, taken)
+
+
+@claim(
+    PAPER,
+    "lemma-4.1",
+    "There is a C > 0 such that a server stays active while max A + max D < C max Q: the exact greatest C of random "
+    "servers by linear programs, for exact and greedy oracles, attained, and at least (r - beta) / K; in simulated "
+    "states no server is too light for (5) within it.",
+    Evidence.certified,
+)
+def lemma_4_1(level: Level, broken: bool) -> Outcome:
+    """Solve, replay the least moves, watch Algorithm 1; broken: C larger by a hundredth."""
+    count, events = (9, 60) if level is Level.quick else (60, 1000)
+    generator, good, light, closest, least = np.random.default_rng(41), True, 0, Fraction(10**6), Fraction(10**6)
+    for seed, (instance, oracle) in enumerate(zip(_small(generator, count), cycle(ORACLES), strict=False)):
+        space = instance.pools[0].space
+        assert isinstance(space, Additive)
+        r, beta, found = _cone_of(space, oracle)
+        if found is None:
+            continue
+        claimed = found.constant * (Fraction(101, 100) if broken else 1)
+        good &= claimed >= (r - beta) / max_jobs(instance) and _lightened(found, beta) > claimed
+        least = min(least, found.constant)
+        system = Algorithm1(instance.with_workload([Fraction(3)] * len(instance.types)), 2, beta, oracle)
+        start = generator.integers(0, 12, len(instance.types)).tolist()
+        for state, taken in islice(system.periods(start, seed), events):
+            for server in np.flatnonzero((state.active == 1) & ~system.serving(state)):
+                change = state.waiting - taken[server]
+                size = max(0, int(change.max())) + max(0, int(-change.min()))
+                closest = min(closest, Fraction(size, max(1, int(taken[server].max()))) / found.constant)
+                good &= size >= claimed * int(taken[server].max())
+                light += 1
+    computed = f"{count} servers, least C {text(least)}; {light} times too light, after {float(closest):.3g} C at least"
+    return Outcome(computed, Evidence.certified, bool(good) and light > 0)
+
+
+def _lightened(found: Cone, beta: Fraction) -> Fraction:
+    """Return the size of a move a little beyond the least one, at which the configuration is strictly too light."""
+    eps = found.constant / 1000
+    gap = [a - beta * b for a, b in zip(found.configuration, found.rival, strict=True)]
+    more = [a + (eps if g < 0 else 0) for a, g in zip(found.arrivals, gap, strict=True)]
+    after = [q + a - d for q, a, d in zip(found.queues, more, found.departures, strict=True)]
+    assert min(after) >= 0
+    assert total(g * x for g, x in zip(gap, after, strict=True)) < 0
+    return (max(more) + max(found.departures)) / max(found.queues)
+
+
+@claim(
+    PAPER,
+    "lemma-4.1-angle",
+    "A configuration stays as heavy as (9) asks while ||A - D|| < sin(x) ||Q||, x the least angle (10) between its "
+    "hyperplane and a rival's, (11): servers that hold one job of any of three types, beta = 1/2, Q = (n, n, n). The "
+    "angle is the distance in a plane only; the C of the lemma, smaller by sqrt(J), is not met by this.",
+    Evidence.refuted,
+)
+def lemma_4_1_angle(level: Level, broken: bool) -> Outcome:
+    """Compare squares of the distance to the hyperplane of (9) and of what (11) allows; broken: two types."""
+    del level
+    width, beta = (2 if broken else 3), Fraction(1, 2)
+    first, second = ((1, *(0,) * (width - 1)), (0, 1, *(0,) * (width - 2)))
+    gap = [a - beta * b for a, b in zip(first, second, strict=True)]
+    distance = total(gap) ** 2 / total(g * g for g in gap)
+    allowed = angle_constant(first, second, beta) * width
+    holds = distance >= allowed
+    computed = f"(distance / n)^2 = {text(distance)}, (sin(x) ||Q|| / n)^2 = {text(allowed)}"
+    return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)

@@ -45,6 +45,8 @@ PRINTED = {
     "servers",
     "nonpreemptive/lemma-4.3": "A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2 at any time, B_2 = sum_j (rho_j + L "
     "K^3 mu_max / mu_j + L K)",
+    "nonpreemptive/lemma-4.1": "there is a C > 0 such that the server stays active while ||A|| + ||D|| < C ||Q||",
+    "nonpreemptive/lemma-4.1-angle": "active as long as ||A - D|| < sin(min angle) ||Q||, equation (11)",
     "packproof/generator-bound": "not in the paper, which counts all active servers and has a larger B_2",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",

@@ -83,7 +83,7 @@ def test_the_path_is_the_simulator_s() -> None:
     system = Algorithm1(additive([1], [[1]], workload=["1/2"]), 1, Fraction(1))
     total = weight = 0.0
     waiting = 0
-    for state, time in islice(system.steps.walk(system.start(), np.random.default_rng(1)), 20_000):
+    for state, time, _ in islice(system.steps.walk(system.start(), np.random.default_rng(1)), 20_000):
         total, weight, waiting = total + time * waiting, weight + time, int(state.waiting[0])
     assert total / weight == pytest.approx(0.5, abs=0.1)
     run = QueueScene(system.instance, 1, 20_000.0, 0.0).run(system.policy, np.random.SeedSequence(1))
