@@ -47,6 +47,7 @@ PRINTED = {
     "K^3 mu_max / mu_j + L K)",
     "nonpreemptive/lemma-4.1": "there is a C > 0 such that the server stays active while ||A|| + ||D|| < C ||Q||",
     "nonpreemptive/lemma-4.1-angle": "active as long as ||A - D|| < sin(min angle) ||Q||, equation (11)",
+    "nonpreemptive/prop-4.5": "E[V(t_0 + N T) - V(t_0)] < -delta for N and ||Q(t_0)|| large, inside r beta of C",
     "packproof/generator-bound": "not in the paper, which counts all active servers and has a larger B_2",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",
