@@ -1,11 +1,12 @@
 """How fast max-weight empties its queues, exactly: the largest provable rate, and how fast they grow beyond the region.
 
-Measure queues by ``|q| = sqrt(sum_j q_j^2 / mu_j)``, which is sqrt(2 V). Under max-weight ``-|q|' = (max k . q - rho .
-q) / |q|``, and the least of that over all q >= 0 is the distance, in the norm ``sqrt(sum mu_j x_j^2)``, from the workload
-to the outer facets of the region: a ball around the workload lies in the region, as far as it has more of every type,
-just if the support function says so. So `decay_rate` is the largest rate delta with ``|q|' <= -delta``, and no q takes
-longer than ``|q| / delta`` to drain, with equality along the normal of the nearest facet. Outside the region the
-fluid runs away along the least velocity, whose rate is the distance to the region: `growth`, certified in rationals.
+Measure queues by ``|q| = sqrt(sum_j q_j^2 / mu_j)``, which is sqrt(2 V). Under max-weight
+``-|q|' = (max k . q - rho . q) / |q|``, and the least of that over all q >= 0 is the distance, in the norm
+``sqrt(sum mu_j x_j^2)``, from the workload to the outer facets of the region: a ball around the workload lies in the
+region, as far as it has more of every type, just if the support function says so. So `decay_rate` is the largest
+rate delta with ``|q|' <= -delta``; no queues take longer than ``|q| / delta`` to drain, with equality along the normal
+of the nearest facet. Outside the region the fluid runs away along the least velocity, whose rate is the distance to
+the region: `growth`, certified in rationals.
 
 If servers only keep a fraction f of the greatest weight (Algorithm 1 with ``f = r beta``), what is left for sure is
 ``|q|' <= -(f - z) c``, with z the traffic intensity and c the rate of an idle system (`guaranteed_rate`).

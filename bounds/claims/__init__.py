@@ -30,6 +30,7 @@ MODULES = (
     "nonpreemptive",
     "nonpreemptive_queues",
     "nonpreemptive_drift",
+    "nonpreemptive_fluid",
     "throughput_queues",
 )
 """Where the claims stand: importing one registers its claims."""
