@@ -22,6 +22,7 @@ MODULES = (
     "autoscaling",
     "autoscaling_simulated",
     "autoscaling_fluid",
+    "autoscaling_limits",
     "own",
     "sharing",
     "own_sharing",

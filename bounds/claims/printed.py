@@ -27,6 +27,8 @@ PRINTED = {
     "autoscaling/lemma-d.1": "a bounded change of greedy placement at each event (constant lost)",
     "autoscaling/prop-5.4": "scaled paths converge to Lipschitz fluid limits (no rate)",
     "autoscaling/section-7-path": "converges to the greedy reward (values lost)",
+    "autoscaling/theorem-4.1": "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by "
+    "Def. 3.8",
     "throughput/vii-a-1": "VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent "
     "this",
     "throughput/vii-a-2": "VQS is stable, while both BF-J/S and VQS-BF are not",
@@ -53,6 +55,7 @@ PRINTED = {
     "packproof/max-weight-rate": "not in the paper, which shows that V falls for large queues",
     "packproof/generator-bound": "not in the paper, which counts all active servers and has a larger B_2",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
+    "packproof/limit-1-1/e": "not in the paper: 1/2 without Def. 3.8",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",
     "packproof/worst-workload": "not in the paper",
     "packproof/worst-rewards": "not in the paper",
