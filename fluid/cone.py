@@ -27,7 +27,7 @@ Entries = dict[int, Fraction | int]
 
 
 @dataclass(frozen=True)
-class Cone:
+class LeastMove:
     """The least move that makes a configuration too light.
 
     Attributes
@@ -48,9 +48,9 @@ class Cone:
     departures: Numbers
 
 
-def cone(
+def least_move(
     space: Space, beta: Fraction, ratio: Fraction | int = 1, taken: Iterable[Sequence[int]] | None = None
-) -> Cone | None:
+) -> LeastMove | None:
     """Return the exact constant of Lemma 4.1 in the greatest norm, with a move that attains it.
 
     Parameters
@@ -66,7 +66,7 @@ def cone(
 
     Returns
     -------
-    Cone or None
+    LeastMove or None
         None if no configuration ever becomes too light.
 
     Raises
@@ -84,28 +84,28 @@ def cone(
     One job of either type on a server: half of a queue that is as long as the other must go, or the other must double.
 
     >>> from theory.instance import additive
-    >>> found = cone(additive([1], [[1], [1]]).pools[0].space, Fraction(1, 2))
+    >>> found = least_move(additive([1], [[1], [1]]).pools[0].space, Fraction(1, 2))
     >>> str(found.constant), [str(q) for q in found.queues], [str(d) for d in found.departures]
     ('1/2', ['1', '1'], ['0', '1/2'])
     """
     if not 0 < beta < ratio:
         raise InputError(f"beta: expected a number between 0 and the oracle's ratio {ratio}, got {beta}")
     rows = [tuple(map(int, k)) for k in maximal(space)]
-    best: Cone | None = None
+    best: LeastMove | None = None
     for c in rows if taken is None else [tuple(map(int, k)) for k in taken]:
         for k in rows:
             if all(a >= beta * b for a, b in zip(c, k, strict=True)):
                 continue  # heavier than beta k whatever the queues
             for longest in range(len(c)):
-                found = _least_move(c, k, rows, beta, Fraction(ratio), longest)
+                found = _lightening(c, k, rows, beta, Fraction(ratio), longest)
                 if found is not None and (best is None or found.constant < best.constant):
                     best = found
     return best
 
 
-def _least_move(
+def _lightening(
     c: Configuration, k: Configuration, rows: list[Configuration], beta: Fraction, ratio: Fraction, longest: int
-) -> Cone | None:
+) -> LeastMove | None:
     """Minimise a + b: A <= a, D <= b, Q' = Q + A - D >= 0 where c . Q' <= beta k . Q'."""
     width = len(c)
     gap = [a - beta * b for a, b in zip(c, k, strict=True)]
@@ -130,7 +130,7 @@ def _least_move(
     except InfeasibleError:
         return None
     x = vertex.primal
-    return Cone(-vertex.objective, c, k, x[:width], x[width : 2 * width], x[2 * width : 3 * width])
+    return LeastMove(-vertex.objective, c, k, x[:width], x[width : 2 * width], x[2 * width : 3 * width])
 
 
 def angle_constant(c: Configuration, k: Configuration, beta: Fraction, ratio: Fraction | int = 1) -> Fraction:

@@ -6,7 +6,7 @@ Measure queues by ``|q| = sqrt(sum_j q_j^2 / mu_j)``, which is sqrt(2 V). Under 
 region, as far as it has more of every type, just if the support function says so. So `decay_rate` is the largest
 rate delta with ``|q|' <= -delta``; no queues take longer than ``|q| / delta`` to drain, with equality along the normal
 of the nearest facet. Outside the region the fluid runs away along the least velocity, whose rate is the distance to
-the region: `growth`, certified in rationals.
+the region: `escape_velocity`, certified in rationals.
 
 If servers only keep a fraction f of the greatest weight (Algorithm 1 with ``f = r beta``), what is left for sure is
 ``|q|' <= -(f - z) c``, with z the traffic intensity and c the rate of an idle system (`guaranteed_rate`).
@@ -116,7 +116,7 @@ def guaranteed_rate(instance: Instance, fraction: Fraction, region: Region | Non
     return float(fraction - traffic_intensity(instance)) * float(idle)
 
 
-def growth(instance: Instance) -> tuple[Fraction, ...]:
+def escape_velocity(instance: Instance) -> tuple[Fraction, ...]:
     """Return the velocity with which queues run away under max-weight, exact; zero inside the region.
 
     ``mu_j (rho_j - x_j)`` for the point x of the region that is nearest to the workload in ``sqrt(sum mu_j x_j^2)``.
@@ -134,7 +134,7 @@ def growth(instance: Instance) -> tuple[Fraction, ...]:
     Examples
     --------
     >>> from theory.instance import additive
-    >>> growth(additive([1], [[1], [1]], workload=[1, "1/2"]))
+    >>> escape_velocity(additive([1], [[1], [1]], workload=[1, "1/2"]))
     (Fraction(1, 4), Fraction(1, 4))
     """
     if traffic_intensity(instance) <= 1:

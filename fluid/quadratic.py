@@ -13,7 +13,9 @@ I_l = 1 only where the server is active and not too light (`serving`), is the sa
 Proof. An arrival adds (2 Q_j + 1) / (2 mu_j) at most. A job that ends in a serving server starts one of its type if
 one waits, -Q_j + 1/2 per slot and unit of time, and nothing is lost where Q_j = 0. All else (a server that is renewed,
 a slot filled at once) only starts waiting jobs, and V falls with Q. The constant is attained where every queue waits
-and every server serves K_l jobs. Proposition 4.5 survives: a server that is too light stalls at its next departure.
+and every server serves K_l jobs. Proposition 4.5 survives where every type arrives: a server is too light for no longer
+in all than until its next departure, which is a bounded mean time like that of its stalled period; and one that serves
+has r beta of the greatest weight by (5) itself.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ from fluid.markov_queue import ContinuousSteps
 from fluid.policies.queue.nonpreemptive import NONPREEMPTIVE, beta_now, refresh
 from fluid.policies.queue.oracle import heaviest
 from fluid.policy import MOVES, Setting, State, copied
+from fluid.simulate.laws import Law
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.streams import Chunk, Stream, poisson
 from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Instance
@@ -195,3 +200,22 @@ class Algorithm1:
                 at = at - state.counts[server]
             yield state, taken
             before = state
+
+    def scene(self, queues: Sequence[int], until: float, bins: int = 1) -> QueueScene:
+        """Return a scene for the simulator: so many jobs come at time 0 in random order, then the Poisson arrivals.
+
+        Servers begin with what suits the first jobs that come.
+        """
+        types = self.instance.types
+        rates = [float(self.setting.servers * t.workload * t.service_rate) for t in types]
+        services = np.array([float(t.service_rate) for t in types])
+
+        def stream(generator: np.random.Generator) -> Stream:
+            kinds = generator.permutation(np.repeat(np.arange(len(types), dtype=np.int32), list(queues)))
+            if len(kinds):
+                yield Chunk(np.zeros(len(kinds)), kinds, generator.standard_exponential(len(kinds)) / services[kinds])
+            yield from poisson(rates, services.tolist(), Law(), generator)
+
+        return QueueScene(
+            self.instance, self.setting.servers, until, 0.0, options=self.setting.options, bins=bins, stream=stream
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import cycle, islice
 
@@ -11,11 +10,8 @@ import numpy as np
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.families import random_instance
 from bounds.claims.nonpreemptive import EC2_SERVER, EC2_TYPES, PAPER
-from fluid.cone import Cone, angle_constant, cone
+from fluid.cone import LeastMove, angle_constant, least_move
 from fluid.quadratic import Algorithm1
-from fluid.simulate.laws import Law
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.streams import Chunk, Stream, poisson
 from fluid.statistics import Interval, mean_interval
 from theory.configurations import maximal
 from theory.instance import Additive, Instance, additive
@@ -101,12 +97,12 @@ def _ratio(space: Additive, oracle: str) -> Fraction:
     return lemma_6_1(space) if oracle == "single" else worst_weights(space, "refined").ratio
 
 
-def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, Cone | None]:
+def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, LeastMove | None]:
     """Return an oracle's r, beta = 7/8 r (rounded to be dyadic: the policy compares what is meant), and the cone."""
     r = _ratio(space, oracle)
     beta = Fraction(int(r * 56), 64)
     taken = np.diag([space.most(j) for j in range(len(space.demands))]).tolist() if oracle == "single" else None
-    return r, beta, cone(space, beta, r, taken)
+    return r, beta, least_move(space, beta, r, taken)
 
 
 @claim(
@@ -143,7 +139,7 @@ def lemma_4_1(level: Level, broken: bool) -> Outcome:
     return Outcome(computed, Evidence.certified, bool(good) and light > 0)
 
 
-def _lightened(found: Cone, beta: Fraction) -> Fraction:
+def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
     """Return the size of a move a little beyond the least one, at which the configuration is strictly too light."""
     eps = found.constant / 1000
     gap = [a - beta * b for a, b in zip(found.configuration, found.rival, strict=True)]
@@ -175,20 +171,6 @@ def lemma_4_1_angle(level: Level, broken: bool) -> Outcome:
     return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
 
 
-def _burst(instance: Instance, servers: int, queues: list[int]) -> Callable[[np.random.Generator], Stream]:
-    """Return a stream of jobs: so many at time 0 in random order, then Poisson arrivals."""
-    rates = [float(servers * t.workload * t.service_rate) for t in instance.types]
-    services = [float(t.service_rate) for t in instance.types]
-
-    def stream(generator: np.random.Generator) -> Stream:
-        kinds = generator.permutation(np.repeat(np.arange(len(queues), dtype=np.int32), queues))
-        work = generator.standard_exponential(len(kinds)) / np.array(services)[kinds]
-        yield Chunk(np.zeros(len(kinds)), kinds, work)
-        yield from poisson(rates, services, Law(), generator)
-
-    return stream
-
-
 def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: list[int], runs: int) -> Interval:
     """Return (V(NT) - V(0)) / (NT sum Q) from a burst, on three servers, NT = 100 mean service times."""
     system, ends = Algorithm1(instance, 3, beta, oracle), []
@@ -196,10 +178,7 @@ def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: lis
     for run in range(runs):
         values = []
         for until in (1e-12, span):
-            scene = QueueScene(
-                instance, 3, until, 0.0, options=system.setting.options, bins=1, stream=_burst(instance, 3, queues)
-            )
-            final = scene.run(system.policy, np.random.SeedSequence((45, run))).state
+            final = system.scene(queues, until).run(system.policy, np.random.SeedSequence((45, run))).state
             values.append(float(system.value(final)))
         ends.append((values[1] - values[0]) / (span * sum(queues)))
     return mean_interval(ends, 1 - 1e-6)

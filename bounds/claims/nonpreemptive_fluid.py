@@ -11,7 +11,7 @@ import numpy as np
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.families import random_instance
 from bounds.claims.nonpreemptive import PAPER
-from fluid.decay import decay_rate, growth, guaranteed_rate, least_time, linear_bound, norm
+from fluid.decay import decay_rate, escape_velocity, guaranteed_rate, least_time, linear_bound, norm
 from fluid.maxweight import MaxWeight, queue_path
 from theory.configurations import feasible
 from theory.instance import Additive, Instance
@@ -60,7 +60,7 @@ def supportable(level: Level, broken: bool) -> Outcome:
         region = region_facets(inside)
         rate = decay_rate(inside, region)
         plain = replace(outside, types=tuple(replace(t, service_rate=Fraction(1)) for t in outside.types))
-        away = np.array([float(v) for v in growth(plain if broken else outside)])
+        away = np.array([float(v) for v in escape_velocity(plain if broken else outside)])
         fine, span = rate is not None and region.intensity(outside.workload) == Fraction(51, 50), 100.0
         straight = queue_path(MaxWeight(outside), np.zeros(len(away)), span).queues[-1]
         fine &= bool(away.any()) and bool(np.abs(straight - span * away).max() < 1e-6 * span)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.strategies import instances
-from fluid.cone import angle_constant, cone
+from fluid.cone import angle_constant, least_move
 from fluid.quadratic import Algorithm1
 from theory.configurations import maximal
 from theory.errors import InputError
@@ -26,7 +26,7 @@ few = instances(max_types=3, max_resources=2, max_capacity=8).filter(
 @given(few, st.sampled_from([Fraction(1, 2), Fraction(7, 8)]), st.integers(0, 2**32 - 1))
 def test_attained_and_never_beaten(instance: Instance, beta: Fraction, seed: int) -> None:
     space = instance.pools[0].space
-    found = cone(space, beta)
+    found = least_move(space, beta)
     if found is None:
         return
     q, a, d = found.queues, found.arrivals, found.departures
@@ -51,7 +51,7 @@ def test_attained_and_never_beaten(instance: Instance, beta: Fraction, seed: int
 def test_algorithm_1_stays_in_the_cone() -> None:
     instance = additive([6], [[4], [1]], workload=["1/3", "3"])
     beta = Fraction(3, 4)
-    found = cone(instance.pools[0].space, beta)
+    found = least_move(instance.pools[0].space, beta)
     assert found is not None
     system = Algorithm1(instance, 2, beta)
     light = 0
@@ -66,7 +66,7 @@ def test_algorithm_1_stays_in_the_cone() -> None:
 
 
 def test_one_type_is_never_too_light() -> None:
-    assert cone(additive([4], [[1]]).pools[0].space, Fraction(1, 2)) is None
+    assert least_move(additive([4], [[1]]).pools[0].space, Fraction(1, 2)) is None
 
 
 def test_the_angle_is_no_distance_with_three_types() -> None:
@@ -81,4 +81,4 @@ def test_the_angle_is_no_distance_with_three_types() -> None:
 
 def test_bad_beta() -> None:
     with pytest.raises(InputError, match="ratio 1/2"):
-        cone(additive([1], [[1]]).pools[0].space, Fraction(3, 4), Fraction(1, 2))
+        least_move(additive([1], [[1]]).pools[0].space, Fraction(3, 4), Fraction(1, 2))

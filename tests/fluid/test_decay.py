@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.strategies import instances
-from fluid.decay import decay_rate, growth, guaranteed_rate, least_time, linear_bound, norm
+from fluid.decay import decay_rate, escape_velocity, guaranteed_rate, least_time, linear_bound, norm
 from fluid.maxweight import MaxWeight, queue_path
 from theory.instance import Instance, additive, explicit
 from theory.region import region_facets, traffic_intensity
@@ -48,9 +48,9 @@ def test_times_to_drain(instance: Instance, rates: list[int], percent: int, seed
 
 
 @given(few, paces, st.integers(101, 300), st.integers(0, 2**32 - 1))
-def test_growth_is_the_velocity(instance: Instance, rates: list[int], percent: int, seed: int) -> None:
+def test_escape_velocity_is_the_path_s(instance: Instance, rates: list[int], percent: int, seed: int) -> None:
     outside = loaded(instance, rates, Fraction(percent, 100))
-    away = np.array([float(v) for v in growth(outside)])
+    away = np.array([float(v) for v in escape_velocity(outside)])
     model = MaxWeight(outside)
     assert model.velocity(np.zeros(len(away)))[0].tolist() == pytest.approx(away.tolist(), abs=1e-7)
     start = np.random.default_rng(seed).uniform(0, 2, len(away))
