@@ -6,12 +6,13 @@ A policy that has a limit stands in `LIMITS`: a function from instance, horizon 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.parallel import run_all
 from fluid.policies import policy as policy_of
 from fluid.reservation import Reservation, emptying_rates, fluid_path
 from fluid.reservation.modes import DrainRates
@@ -45,8 +46,8 @@ class CrossCheck:
     ----------
     greedy : GreedyAssignment
         The limit of both for long times.
-    times : float64[B]
-        Middles of the bins.
+    edges : float64[B + 1]
+        Ends of the bins of time.
     fluid : float64[B, J]
         Jobs per server.
     servers : tuple of int, length S
@@ -56,10 +57,15 @@ class CrossCheck:
 
     instance: Instance
     greedy: GreedyAssignment
-    times: NDArray[np.float64]
+    edges: NDArray[np.float64]
     fluid: Curve
     servers: tuple[int, ...]
     simulated: NDArray[np.float64]
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Middles of the bins, float64[B]."""
+        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
 
     @property
     def distances(self) -> NDArray[np.float64]:
@@ -71,6 +77,40 @@ class CrossCheck:
         """Slope of log distance on log L over all runs, with its interval."""
         logs = np.repeat(np.log(self.servers), self.simulated.shape[1])
         return slope(logs, np.log(self.distances).ravel())
+
+    def beside(self, limit: Limit) -> CrossCheck:
+        """Return the same runs beside another path, such as a simplification that should fail."""
+        return replace(self, fluid=_averaged(limit, self.instance, self.edges))
+
+    def rewards(self, after: float) -> Curve:
+        """Return the reward per server of each run, averaged over time from a time on, float64[S, N]."""
+        late = self.times > after
+        values = np.array([float(u) for u in self.instance.rewards])
+        return np.asarray(self.simulated[:, :, late].mean(axis=2) @ values)
+
+    def gap(self, after: float) -> Interval | None:
+        """Return the slope of the log of what lacks of the greedy reward on log L, None where a run has more than it.
+
+        Parameters
+        ----------
+        after : float
+            From here on the runs count as stationary.
+        """
+        lacks = float(self.greedy.reward) - self.rewards(after)
+        if (lacks <= 0).any():
+            return None
+        return slope(np.repeat(np.log(self.servers), lacks.shape[1]), np.log(lacks).ravel())
+
+
+def _averaged(limit: Limit, instance: Instance, edges: Curve) -> Curve:
+    """Return jobs per server of a limit, averaged between edges of time by Simpson's rule, float64[B, J]."""
+    points = np.sort(np.concatenate((edges, (edges[:-1] + edges[1:]) / 2)))
+    curve = limit(instance, points)
+    return np.asarray((curve[:-2:2] + 4 * curve[1::2] + curve[2::2]) / 6)
+
+
+def _simulated(policy: str, scenario: Scenario, seed: tuple[int, ...]) -> Curve:
+    return np.asarray(run_loss(policy_of(policy), scenario, np.random.SeedSequence(seed)).jobs / scenario.servers)
 
 
 def crosscheck(
@@ -84,6 +124,7 @@ def crosscheck(
     seed: int = 0,
     bins: int = BINS,
     limit: Limit | None = None,
+    workers: int = 1,
 ) -> CrossCheck:
     """Compare a policy's fluid limit with simulations of growing size, from the empty system.
 
@@ -100,7 +141,9 @@ def crosscheck(
     options : dict, optional
         Of the policy.
     limit : callable, optional
-        Another path to compare with, such as a simplification that should fail.
+        Another path to compare with (see also `CrossCheck.beside`).
+    workers : int
+        Processes; -1: one a core.
 
     Raises
     ------
@@ -112,14 +155,18 @@ def crosscheck(
             raise InputError(f"--policy: expected one with a known limit ({', '.join(LIMITS)}), got {policy!r}")
         limit = LIMITS[policy]
     edges = np.linspace(0.0, until, bins + 1)
-    points = np.linspace(0.0, until, 2 * bins + 1)
-    curve = limit(instance, points)
-    fluid = (curve[:-2:2] + 4 * curve[1::2] + curve[2::2]) / 6  # Simpson's rule on each bin
-    runs = np.empty((len(servers), replications, bins, len(instance.types)))
-    for i, size in enumerate(servers):
-        for n in range(replications):
-            scenario = Scenario(instance, size, until, 0.0, options=options or {}, bins=bins)
-            run = run_loss(policy_of(policy), scenario, np.random.SeedSequence((seed, size, n)))
-            runs[i, n] = run.jobs / size
-    middles = (edges[:-1] + edges[1:]) / 2
-    return CrossCheck(instance, global_greedy(instance), middles, fluid, tuple(servers), runs)
+    fluid = _averaged(limit, instance, edges)
+    tasks = [
+        (policy, Scenario(instance, size, until, 0.0, options=options or {}, bins=bins), (seed, size, n))
+        for size in servers
+        for n in range(replications)
+    ]
+    runs = np.empty((len(tasks), bins, len(instance.types)))
+    if workers == 1:
+        for i, task in enumerate(tasks):
+            runs[i] = _simulated(*task)
+    else:
+        for i, run in run_all(_simulated, tasks, workers=workers):
+            runs[i] = run
+    shaped = runs.reshape(len(servers), replications, bins, len(instance.types))
+    return CrossCheck(instance, global_greedy(instance), edges, fluid, tuple(servers), shaped)

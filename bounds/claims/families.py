@@ -119,3 +119,38 @@ def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:
             base = additive([capacity], [[d] for d in demands], u)
             for workload in product(loads, repeat=types):
                 yield base.with_workload(workload)
+
+
+def with_rates(instance: Instance, rates: tuple[Fraction | int | str, ...]) -> Instance:
+    """Return the instance with other service rates."""
+    kinds = [replace(t, service_rate=Fraction(rate)) for t, rate in zip(instance.types, rates, strict=True)]
+    return replace(instance, types=tuple(kinds))
+
+
+def not_limited_by_draining() -> dict[str, Instance]:
+    """Return six instances on whose fluid path from the empty system freed servers keep up with the greedy map."""
+    two = additive([4], [[1], [2]], rewards=[3, 2], workload=[1, 3])
+    changing = additive([1, 1], [[1, 0], [0, 1]], rewards=[1, 1], workload=["3/5", "3/2"])
+    return {
+        "four VM types": four_types(),
+        "two types": with_rates(two, (1, "1/2")),
+        "order changes": with_rates(changing, (2, "1/2")),
+        **{f"random {seed}": dynamic_instance(seed) for seed in (32, 59, 136)},
+    }
+
+
+def limited_by_draining() -> dict[str, Instance]:
+    """Return six instances on whose fluid path from the empty system it matters how fast draining servers empty."""
+    four = four_types()
+    return {
+        "drains one type": additive([3], [[1], [3]], rewards=[1, 7], workload=[6, "3/2"]),
+        "drains two types": additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"]),
+        "drains three types": additive(
+            [2, 2, 2], [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 2, 2]], rewards=[1, 1, 1, 8], workload=[4, 4, 4, "3/2"]
+        ),
+        "drains two at once": with_rates(
+            additive([6], [[2], [3], [6]], rewards=[2, "31/10", 10], workload=[5, 2, "3/2"]), (1, "5/4", "3/4")
+        ),
+        "random 153": dynamic_instance(153),
+        "four VM types, 6 times": four.with_workload([6 * rho for rho in four.workload]),
+    }

@@ -5,7 +5,7 @@ from fluid.reservation.greedy_map import PlannedStage, plan
 from fluid.reservation.model import Reservation
 from fluid.reservation.modes import Mode, decide
 from fluid.reservation.path import FluidPath, fluid_path, state_of
-from fluid.reservation.stepping import extrapolated, minimum_rates, reflected, stepped
+from fluid.reservation.stepping import extrapolated, minimum_rates, reflected, settled, stepped
 
 __all__ = [
     "FluidPath",
@@ -20,6 +20,7 @@ __all__ = [
     "minimum_rates",
     "plan",
     "reflected",
+    "settled",
     "state_of",
     "stepped",
 ]

@@ -23,7 +23,7 @@ MOST_SWITCHES = 100_000
 
 FLICKER, HOLD, LONGEST_HOLD = 1e-5, 1e-3, 2e-2
 """Where eight modes in a row last less than the first, the fluid slides between modes of which none is the mean: it is
-then held in each for the second, slowly growing to the third, and the path is not exact."""
+then held in each for at least the second, slowly growing to the third, and the path is not exact."""
 
 Values = Callable[[float], NDArray[np.float64]]
 
@@ -94,7 +94,13 @@ class Segment:
     def exact(self, time: float) -> bool:
         """Return whether nothing here is a mean but what is one in the limit."""
         mode = self.mode
-        return not self.held and mode.kind != "mixed" and is_exact(mode.asked) and self._full_drains(time)
+        return (
+            not self.held
+            and mode.kind != "mixed"
+            and is_exact(mode.asked)
+            and not mode.diverts
+            and self._full_drains(time)
+        )
 
     def _full_drains(self, time: float) -> bool:
         """Return whether every server that drains is known to be full as its turn comes, where that matters."""
@@ -109,32 +115,38 @@ class Segment:
         )
 
     def advance(self, horizon: float, hold: float = 0.0) -> None:
-        """Go on to the next switch, or to the horizon; where there is a time to hold, to its end whatever switches."""
+        """Go on to the next switch, or to the horizon; for a time to hold, whatever switches."""
         self.held = hold > 0
-        if self.held:
-            horizon = min(horizon, self.start + hold)
+        free = min(horizon, self.start + hold)
         if self.mode.drains:
-            self._integrate(horizon)
-        elif not self.held:
-            self._scan(horizon)
-        if self.held:
-            self.stop = horizon
+            self._integrate(horizon, free)
+        else:
+            self._scan(horizon, free)
 
     def _decide(self, time: float) -> Mode:
         jobs, masses = self.state(time)
         return decide(self._model, jobs, masses, self._arrivals, self._rates)
 
-    def _scan(self, horizon: float) -> None:
+    def _scan(self, horizon: float, free: float) -> None:
         """Move `stop` to the first switch up to the horizon, found on a grid and then by bisection."""
         rate = float(self._model.service.max())
         before, width = self.start, 0.02 / rate
         while before < horizon:
             after = min(horizon, before + width)
-            if self._decide(after) != self.mode:
-                self.stop = self._first_switch(before, after)
+            if self._switches(before, after, free):
                 return
             before, width = after, width * 1.2
         self.stop = horizon
+
+    def _switches(self, before: float, after: float, free: float) -> bool:
+        """Move `stop` to the first switch of a stretch and return whether there is one; none before `free` counts."""
+        if before < free <= after and self._decide(free) != self.mode:
+            self.stop = free
+        elif after > free and self._decide(after) != self.mode:
+            self.stop = self._first_switch(max(before, free), after)
+        else:
+            return False
+        return True
 
     def _first_switch(self, before: float, after: float) -> float:
         while after - before > PRECISION * max(1.0, after):
@@ -145,13 +157,12 @@ class Segment:
                 after = middle
         return after
 
-    def _integrate(self, horizon: float) -> None:
+    def _integrate(self, horizon: float, free: float) -> None:
         """Follow the draining configurations to the first switch, or to the horizon."""
         for start, stop, values in self._steps(horizon):
             self._dense.append((stop, values))
             for before, after in pairwise(np.linspace(start, stop, 4)):
-                if not self.held and self._decide(float(after)) != self.mode:
-                    self.stop = self._first_switch(float(before), float(after))
+                if self._switches(float(before), float(after), free):
                     return
         self.stop = horizon
 
@@ -251,11 +262,11 @@ class FluidPath:
 
     @property
     def exact(self) -> bool:
-        """Whether the path is the exact limit: all draining servers full as their turn comes, and no mixed mode.
+        """Whether the path is the exact limit: all draining servers full as their turn comes, no mixed mode, no churn.
 
         Where types with free slots have jobs on draining servers, their spread over these is taken as a mean; in a
         mixed mode the time for which more servers drain is, too, and where the joint contents of many draining servers
-        are too many what each sees of the departures.
+        are too many what each sees of the departures. The churn of `Mode.diverts` is left out.
         """
         return all(s.exact(t) for s in self.segments for t in (s.start, 0.5 * (s.start + s.stop), s.stop))
 
@@ -339,8 +350,9 @@ def fluid_path(
         while time < min(end, until):
             mode = decide(model, jobs, masses, rate, rates)
             segment = Segment(model, time, (jobs, masses), mode, rate, rates)
-            segment.advance(min(end, until), min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0)
-            short = short + 1 if segment.held or segment.stop - segment.start < FLICKER else 0
+            hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
+            segment.advance(min(end, until), hold)
+            short = short + 1 if segment.stop - segment.start < max(FLICKER, 4 * hold) else 0
             jobs, masses = segment.state(segment.stop)
             time = segment.stop
             segments.append(segment)

@@ -16,6 +16,7 @@ from fluid.reservation import (
     fluid_path,
     minimum_rates,
     reflected,
+    settled,
     state_of,
     stepped,
 )
@@ -87,15 +88,42 @@ def test_paths_are_what_stepping_tends_to(seed: int) -> None:
 
 @pytest.mark.soak
 def test_two_hundred_paths_are_what_stepping_tends_to() -> None:
-    misses = []
+    """Where the reference settles; it does so slowly where contents of draining servers are means."""
+    misses, unsettled = [], []
     for seed in range(200):
         model = Reservation(dynamic_instance(seed))
         path = fluid_path(model, 5.0)
         times = sorted({*np.linspace(0.0, 5.0, 6).tolist(), *path.switches})
-        error = np.abs(path.jobs(times) - extrapolated(model, times, 100)).max()
-        if error > 1e-6:
-            misses.append((seed, error))
+        reference, apart = settled(model, times)
+        if apart > 1e-6 and not path.exact:
+            unsettled.append(seed)
+        elif np.abs(path.jobs(times) - reference).max() > 1e-6:
+            misses.append(seed)
     assert not misses
+    assert len(unsettled) <= 2
+
+
+@pytest.mark.parametrize("seed", [96, 122])
+def test_no_path_flickers(seed: int) -> None:
+    """Shrinking stages behind a growing one: followed, where they were once held now in one mode, now in another."""
+    path = fluid_path(Reservation(dynamic_instance(seed)), 50.0)
+    assert len(path.segments) < 12
+    assert not any(segment.held for segment in path.segments)
+
+
+def test_a_shrinking_stage_is_followed_only_if_those_behind_free_enough() -> None:
+    """Instance 166 at 0.2185: simulations agree with stepping here, and did not with a path that followed it."""
+    model = Reservation(dynamic_instance(166))
+    path = fluid_path(model, 0.5)
+    times = sorted({*np.linspace(0.0, 0.5, 4).tolist(), *path.switches})
+    assert np.abs(path.jobs(times) - extrapolated(model, times, 60)).max() < 1e-6
+
+
+def test_churn_is_not_called_exact() -> None:
+    """Instance 143: a followed and a draining configuration share a type, and simulations drain more slowly."""
+    path = fluid_path(Reservation(dynamic_instance(143)), 1.5)
+    assert any(segment.mode.diverts for segment in path.segments)
+    assert not path.exact
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -122,7 +150,9 @@ def test_simplifications_fail_where_draining_limits() -> None:
     for instance in (LIMITING, ONE_SLOT):
         model = Reservation(instance)
         exact = fluid_path(model, 4.0).jobs(times)
-        assert np.abs(exact - reflected(model, times, 200)).max() > 0.2
+        assert np.abs(exact - reflected(model, times, 200, anyway=True)).max() > 0.2
+        with pytest.raises(InputError, match=r"draining limits the path there"):
+            reflected(model, times, 200)
     model = Reservation(LIMITING)
     exact = fluid_path(model, 4.0)
     too_fast = fluid_path(model, 4.0, rates=minimum_rates)
