@@ -195,7 +195,7 @@ def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: lis
 )
 def proposition_4_5(level: Level, broken: bool) -> Outcome:
     """Simulate intervals, and bound generators exactly; broken: 110% of the region, where V rises."""
-    runs, others, size = (14, 1, 6000) if level is Level.quick else (60, 3, 20_000)
+    runs, others, size = (14, 1, 3000) if level is Level.quick else (60, 3, 20_000)
     instance = additive(EC2_SERVER, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
     space = instance.pools[0].space
     assert isinstance(space, Additive)

@@ -128,7 +128,7 @@ def max_weight_rate(level: Level, broken: bool) -> Outcome:
 )
 def theorem_3_1(level: Level, broken: bool) -> Outcome:
     """Bound drifts exactly, follow paths that stay as long as they may; broken: 1.05 in place of 0.95 of r beta."""
-    count, draws, paths = (5, 20, 2) if level is Level.quick else (60, 200, 20)
+    count, draws, paths = (4, 20, 2) if level is Level.quick else (60, 200, 20)
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in _instances(count, 33, fitting=True):
         space = instance.pools[0].space
