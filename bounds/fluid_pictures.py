@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bounds.fluid_report import sample_times
-from bounds.pictures import GREEDY, MARK, PALETTE, figure, save
-from fluid.lyapunov import lyapunov
+from bounds.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from fluid.lyapunov import Lyapunov, lyapunov
 from fluid.reservation import FluidPath, Reservation, fluid_path
-from fluid.reservation.path import State
-from theory.configurations import maximal
+from fluid.reservation.segment import State
+from theory.region import region_slice
 
 if TYPE_CHECKING:
     from fluid.crosscheck import CrossCheck
@@ -80,28 +81,41 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
 
 
 def picture_of_phases(model: Reservation, starts: Sequence[State], until: float, target: str | Path) -> None:
-    """Draw paths of a two-type system from several states, its region, its configurations, and V along the paths."""
+    """Draw paths of a two-type system from several states in its capacity region, and V along them."""
     made, (left, right) = figure(11.0, 4.6, 2)
-    rows = maximal(model.instance.pools[0].space)
-    corners = np.array(sorted(r.tolist() for r in rows), dtype=float)
-    left.plot([0, *corners[:, 0], corners[-1, 0]], [corners[0, 1], *corners[:, 1], 0], color=MARK, lw=1)
-    left.plot(corners[:, 0], corners[:, 1], "s", color=MARK, ms=4, label="maximal configurations")
+    region = np.array([(0.0, 0.0), *(tuple(map(float, v)) for v in region_slice(model.instance, 0, 1).vertices)])
+    left.fill(region[:, 0], region[:, 1], color=OPTIMAL, alpha=0.08, lw=0)
+    left.plot(*region[1:].T, color=MARK, lw=1, label="capacity region")
     function = lyapunov(model.instance)
-    times = np.linspace(0.0, until, 300)
+    highest = float(sum(z * x for z, x in zip(function.weights, _greedy_masses(model, function), strict=True)))
+    times = np.linspace(0.0, until, 600)
     for i, start in enumerate(starts):
-        path = fluid_path(model, until, start)
+        path, colour = fluid_path(model, until, start), PALETTE[i % len(PALETTE)]
         jobs = path.jobs(times)
-        left.plot(jobs[:, 0], jobs[:, 1], color=PALETTE[i % len(PALETTE)], lw=1.5)
-        left.plot(*jobs[0], "o", color=PALETTE[i % len(PALETTE)], ms=4)
-        values = [function.value(model, *path.state(float(t))) for t in times]
-        right.plot(times, values, color=PALETTE[i % len(PALETTE)], lw=1.5)
-    end = [float(y) for y in model.equilibrium.served]
-    left.plot(*end, "*", color="black", ms=12, label="greedy assignment")
+        left.plot(jobs[:, 0], jobs[:, 1], color=colour, lw=1.6)
+        left.plot(*jobs[0], "o", color=colour, ms=6, clip_on=False)
+        length = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(jobs, axis=0), axis=1))))
+        at = int(np.searchsorted(length, 0.4 * length[-1]))
+        if length[-1] > 0:
+            left.annotate("", jobs[at + 1], jobs[at], arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.6})
+        lacks = [highest - function.value(model, *path.state(float(t))) for t in times]
+        right.semilogy(times, np.maximum(lacks, 1e-6), color=colour, lw=1.6)
+    left.plot(*(float(y) for y in model.equilibrium.served), "*", color="black", ms=12, label="greedy assignment")
     left.plot(*model.workload, "x", color="black", ms=8, label="workload")
     names = model.instance.names
+    top = np.maximum(region.max(axis=0), model.workload) * 1.06
     left.set(
-        xlabel=f"jobs of {names[0]} per server", ylabel=f"jobs of {names[1]} per server", xlim=(0, None), ylim=(0, None)
+        xlabel=f"jobs of {names[0]} per server",
+        ylabel=f"jobs of {names[1]} per server",
+        xlim=(0, top[0]),
+        ylim=(0, top[1]),
     )
-    left.legend(fontsize=8, frameon=False)
-    right.set(xlabel="time", ylabel="Lyapunov function V", xlim=(0, until))
+    left.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3)
+    right.set(xlabel="time", ylabel="greatest V less V", xlim=(0, until), ylim=(1e-5, None))
     save(made, target)
+
+
+def _greedy_masses(model: Reservation, function: Lyapunov) -> list[Fraction]:
+    """Return the fraction of servers of each configuration of V in the greedy assignment."""
+    used = {stage.configurations[0]: stage.fraction for stage in model.equilibrium.stages}
+    return [used.get(k, Fraction(0)) for k in function.configurations]

@@ -18,6 +18,7 @@ from fluid.reservation import Reservation, emptying_rates, fluid_path
 from fluid.reservation.modes import DrainRates
 from fluid.simulate.loss import Scenario, run_loss
 from fluid.statistics import Interval, slope
+from theory.assignment import optimal_assignment
 from theory.errors import InputError
 from theory.greedy import GreedyAssignment, global_greedy
 from theory.instance import Instance
@@ -34,7 +35,18 @@ def reservation_limit(instance: Instance, times: NDArray[np.float64], rates: Dra
     return fluid_path(Reservation(instance), float(times[-1]), rates=rates).jobs(times)
 
 
-LIMITS: dict[str, Limit] = {"dra": reservation_limit}
+def static_limit(instance: Instance, times: NDArray[np.float64]) -> Curve:
+    """Return jobs per server under static reservation from the empty system, float64[n, J].
+
+    Each type fills its own slots, ``min(slots_j, rho_j (1 - exp(-mu_j t)))``.
+    """
+    slots = sum(float(c.fraction) * np.array(c.configuration, float) for c in optimal_assignment(instance).columns)
+    workload = np.array([float(rho) for rho in instance.workload])
+    service = np.array([float(t.service_rate) for t in instance.types])
+    return np.asarray(np.minimum(slots, workload * (1 - np.exp(-np.outer(times, service)))))
+
+
+LIMITS: dict[str, Limit] = {"dra": reservation_limit, "static": static_limit}
 """The policies whose limit is known, by the names of the command line."""
 
 

@@ -18,6 +18,7 @@ from examples import (
     maxweight_flow,
     monotone_property,
     own_policies,
+    phase_portrait,
     server_pools,
     strangers_heuristic,
     tight_family,
@@ -74,6 +75,12 @@ def test_fluid_limit(tmp_path: Path) -> None:
 def test_maxweight_flow(tmp_path: Path) -> None:
     picture = tmp_path / "flow.png"
     assert maxweight_flow.main(str(picture)) == pytest.approx(0.4**0.5)
+    assert picture.stat().st_size > 10_000
+
+
+def test_phase_portrait(tmp_path: Path) -> None:
+    picture = tmp_path / "phases.png"
+    assert phase_portrait.main(str(picture)) < 1e-6
     assert picture.stat().st_size > 10_000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import log
 
@@ -10,20 +9,23 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.autoscaling import PAPER
-from bounds.claims.families import dynamic_instance, four_types
+from bounds.claims.families import dynamic_instance, four_types, limited_by_draining, not_limited_by_draining
 from fluid.crosscheck import crosscheck
 from fluid.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
-from fluid.reservation import FluidPath, Reservation, fluid_path, minimum_rates, state_of
-from fluid.reservation.path import State
+from fluid.reservation import Reservation, fluid_path, minimum_rates, state_of
+from fluid.reservation.segment import State
 from fluid.simulate.options import Expression
 from theory.configurations import maximal
 from theory.greedy import MaxRewards
-from theory.instance import additive
+from theory.instance import Instance
 from theory.servers import greedy_placement, max_jobs
 
 SEED = 514
 SLOPES = (-0.8, -0.35)
 """A distance that falls like L^-1/2, with g/L and the largest of many fluctuations on top."""
+
+RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}
+"""g where (log L)^2 is no more than the jobs that a server holds."""
 
 
 def _random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
@@ -43,8 +45,8 @@ def _random_states(model: Reservation, generator: np.random.Generator, count: in
     PAPER,
     "theorem-6.1",
     "From any initial state the fluid paths of dynamic reservation converge to the global greedy assignment: random "
-    "instances with unequal service rates, from the empty system to 1e-6 and from random states to 0.005 (some "
-    "slide between modes on the way, which is followed coarsely), in jobs and effective configurations.",
+    "instances with unequal service rates, from the empty system and from random states, to 1e-6 in jobs and "
+    "effective configurations.",
     Evidence.numeric,
 )
 def theorem_6_1(level: Level, broken: bool) -> Outcome:
@@ -66,7 +68,7 @@ def theorem_6_1(level: Level, broken: bool) -> Outcome:
     computed = (
         f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
     )
-    return Outcome(computed, Evidence.numeric, bool(worst[0] < 1e-6 and worst[1] < 5e-3))
+    return Outcome(computed, Evidence.numeric, bool(max(worst) < 1e-6))
 
 
 @claim(
@@ -158,7 +160,7 @@ def proposition_6_3(level: Level, broken: bool) -> Outcome:
             falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
             points += len(values)
     return Outcome(
-        f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-4)
+        f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-9)
     )
 
 
@@ -203,38 +205,31 @@ def _place(placement: object, configuration: tuple[int, ...]) -> int:
     PAPER,
     "prop-5.4",
     "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
-    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not.",
+    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not; "
+    "quick: an instance of each kind, full: six of each.",
     Evidence.statistical,
 )
 def proposition_5_4(level: Level, broken: bool) -> Outcome:
-    """Fit log distance on log L, g = (log L)^2; broken: the limit with the simplified drain rates."""
-    sizes = [500, 2000, 8000] if level is Level.quick else [1000, 5000, 20000, 100000]
-    runs = 3 if level is Level.quick else 8
-    plain = additive([4], [[1], [2]], rewards=[3, 2], workload=[1, 3])
-    slow = replace(plain, types=(plain.types[0], replace(plain.types[1], service_rate=Fraction(1, 2))))
-    limiting = additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"])
+    """Fit log distance on log L; broken: the limit with the simplified drain rates."""
+    sizes, runs = ([500, 2000, 8000], 3) if level is Level.quick else ([500, 2000, 8000, 32000], 4)
+    instances = not_limited_by_draining() | limited_by_draining()
+    if level is Level.quick:
+        instances = {name: instances[name] for name in ("two types", "drains two types")}
     shown, good = [], True
-    for name, instance in (("tracking", slow), ("draining", limiting)):
-
-        def simplified(one: object, times: np.ndarray) -> np.ndarray:
-            path: FluidPath = fluid_path(Reservation(one), float(times[-1]), rates=minimum_rates)  # type: ignore[arg-type]
-            return path.jobs(times)
-
-        check = crosscheck(
-            instance,
-            sizes,
-            10.0,
-            runs,
-            options={"reservation": Expression("(log L)^2")},
-            seed=SEED,
-            bins=500,
-            limit=simplified if broken else None,
-        )
+    for name, instance in instances.items():
+        options = {"reservation": Expression(RESERVED.get(name, "(log L)^2"))}
+        check = crosscheck(instance, sizes, 10.0, runs, options=options, seed=SEED, bins=500)
+        if broken:
+            check = check.beside(_simplified)
         rate = check.rate
-        good &= SLOPES[0] <= rate.mean <= SLOPES[1] and float(check.distances[-1].max()) < 0.05
-        far = ", ".join(f"{d:.4f}" for d in check.distances.mean(axis=1))
-        shown.append(f"{name}: {far} at L = {sizes}, slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
-    return Outcome("; ".join(shown) + f"; {runs} runs each, seed {SEED}", Evidence.statistical, good)
+        good &= SLOPES[0] <= rate.mean <= SLOPES[1]
+        shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
+    computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, seed {SEED}"
+    return Outcome(computed, Evidence.statistical, good)
+
+
+def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
+    return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)
 
 
 @claim(

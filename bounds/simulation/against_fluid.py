@@ -52,6 +52,7 @@ def run(request: Request) -> Report:
 
 def _json(check: CrossCheck, policy: str) -> dict[str, Any]:
     rate, names = check.rate, check.instance.names
+    late, gap = check.rewards(check.edges[-1] / 2), check.gap(check.edges[-1] / 2)
     return {
         "policy": policy,
         "servers": list(check.servers),
@@ -60,6 +61,8 @@ def _json(check: CrossCheck, policy: str) -> dict[str, Any]:
         "time": check.times.tolist(),
         "fluid": {name: check.fluid[:, j].tolist() for j, name in enumerate(names)},
         "greedy_reward": float(check.greedy.reward),
+        "late_rewards": late.tolist(),
+        "gap_slope": None if gap is None else {"mean": gap.mean, "ci95": [gap.low, gap.high]},
     }
 
 
@@ -69,4 +72,13 @@ def _lines(check: CrossCheck, policy: str) -> list[str]:
     for size, far in zip(check.servers, check.distances, strict=True):
         lines.append(f"  {size:>10,} servers  mean {far.mean():.5f}, largest {far.max():.5f} of {len(far)} runs")
     lines.append(f"  slope of its logarithm on log L  {rate.mean:.3f}  [{rate.low:.3f}, {rate.high:.3f}]")
+    half = check.edges[-1] / 2
+    lines.append(f"reward per server over [{half:g}, {2 * half:g}] beside the greedy {float(check.greedy.reward):.6g}")
+    for size, rewards in zip(check.servers, check.rewards(half), strict=True):
+        lines.append(f"  {size:>10,} servers  mean {rewards.mean():.6g}")
+    gap = check.gap(half)
+    if gap is None:
+        lines.append("  some run has more than the greedy reward: no rate of what lacks")
+    else:
+        lines.append(f"  what lacks falls like L to the {gap.mean:.3f}  [{gap.low:.3f}, {gap.high:.3f}]")
     return lines

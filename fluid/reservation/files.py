@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from fluid.reservation.model import Reservation, Vector
-from fluid.reservation.path import State, state_of
+from fluid.reservation.path import state_of
+from fluid.reservation.segment import State
 from theory.errors import InputError
 from theory.files.document import Fields, read_document
 from theory.instance import Configuration

@@ -12,7 +12,7 @@ from fluid.reservation.draining import emptying_rates
 from fluid.reservation.greedy_map import plan
 from fluid.reservation.model import TOLERANCE, Reservation, Vector
 from fluid.reservation.modes import DrainRates, Masses, part_of_the_time
-from fluid.reservation.path import State
+from fluid.reservation.segment import State
 from theory.errors import InputError
 from theory.instance import Configuration
 

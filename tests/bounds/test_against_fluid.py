@@ -38,6 +38,9 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert max(answer["distances"][-1]) < min(answer["distances"][0])
     assert answer["fluid"]["one"][-1] == pytest.approx(1.0, abs=0.01)
     assert picture.stat().st_size > 10_000
+    assert len(answer["late_rewards"]) == 3
+    lacks = [answer["greedy_reward"] - sum(runs) / len(runs) for runs in answer["late_rewards"]]
+    assert lacks[0] > lacks[2]
     assert run(command) == 0
     assert "slope" in capsys.readouterr().out
 

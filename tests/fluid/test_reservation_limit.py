@@ -169,6 +169,20 @@ def test_where_draining_does_not_limit_the_reflected_path_is_right() -> None:
     assert np.abs(path.jobs(times) - reflected(model, times, 800)).max() < 5e-3
 
 
+def test_the_reflected_path_is_refused_or_right() -> None:
+    """Random instances: under the gross-drain condition both constructions agree; it is broken on some."""
+    times, refused = np.linspace(0.0, 4.0, 5), 0
+    for seed in range(14):
+        model = Reservation(dynamic_instance(seed))
+        try:
+            jobs = reflected(model, times, 200)
+        except InputError:
+            refused += 1
+        else:
+            assert np.abs(jobs - fluid_path(model, 4.0).jobs(times)).max() < 1e-3
+    assert 0 < refused < 14
+
+
 def test_from_a_full_system_in_a_bad_configuration() -> None:
     model = Reservation(LIMITING)
     path = fluid_path(model, 60.0, state_of(model, {(3, 0, 0): 0.5, (0, 3, 0): 0.5}))

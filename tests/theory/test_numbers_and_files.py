@@ -113,6 +113,12 @@ def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture
         assert printed.err.count("\n") == 1
 
 
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    marked = tmp_path / "marked.toml"
+    marked.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
+    assert run(["solve", str(marked)]) == 0
+
+
 def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = tmp_path / "good.toml"
     good.write_text(GOOD)

@@ -69,7 +69,7 @@ def read_text(path: str | Path) -> str:
             raise InputError(f"{path}: expected a file, found a directory")
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path}: expected at most {MAX_BYTES // 2**20} MiB")
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")  # a byte order mark is no part of a text
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
     except OSError as error:

@@ -150,26 +150,30 @@ class _Growing:
         first = [*(common // top for top in reach), common]
         self._fits = self._exact or common * (width + 1) < hull.LONGEST
         room = 64
-        self._reach = np.array(reach if self._fits else [0] * width, dtype)
-        self._points = np.zeros((room, width), dtype)
-        self._found = np.zeros((room, width + 1), dtype)
-        self._corners = np.zeros((room, width), np.int64)
-        self._neighbours = np.zeros((room, width), np.int64)
-        self._planes = np.zeros((room, width + 1), dtype)
-        self._status = np.zeros(room, np.int64)
-        self._link = np.zeros((room, width), np.int64)
-        self._count, self._used = np.array([width]), np.array([1])
+        made = self._hull = hull.Hull(
+            points=np.zeros((room, width), dtype),
+            found=np.zeros((room, width + 1), dtype),
+            number=np.array([width]),
+            reach=np.array(reach if self._fits else [0] * width, dtype),
+            longest=0.0 if self._exact else hull.LONGEST,
+            corners=np.zeros((room, width), np.int64),
+            neighbours=np.zeros((room, width), np.int64),
+            planes=np.zeros((room, width + 1), dtype),
+            status=np.zeros(room, np.int64),
+            link=np.zeros((room, width), np.int64),
+            used=np.array([1]),
+        )
         if self._fits:
-            self._points[:width] = np.diag(self._reach)
-            self._found[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
-            self._corners[0], self._neighbours[0] = range(width), range(-1, -1 - width, -1)
-            self._planes[0], self._status[0] = first, 1
+            made.points[:width] = np.diag(made.reach)
+            made.found[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
+            made.corners[0], made.neighbours[0] = range(width), range(-1, -1 - width, -1)
+            made.planes[0], made.status[0] = first, 1
 
     def by_list(self, tops: NDArray[Any], starts: NDArray[np.int64]) -> bool:
         """Grow over listed configurations; False if a number would be too long."""
-        if not self._fits or tops.dtype != self._points.dtype:
+        if not self._fits or tops.dtype != self._hull.points.dtype:
             return False
-        return self._until_done(lambda: self._grow(tops, starts, *self._arrays()))
+        return self._until_done(lambda: self._grow(tops, starts, self._hull))
 
     def by_pricing(self) -> bool:
         """Grow by a knapsack for every hyperplane; False if a number would be too long."""
@@ -178,50 +182,40 @@ class _Growing:
         known: set[tuple[int, ...]] = set()
 
         def step() -> int:
-            while len(waiting := np.flatnonzero(self._status[: self._used[0]] == 1)):
+            made = self._hull
+            while len(waiting := np.flatnonzero(made.status[: made.used[0]] == 1)):
                 for s in waiting.tolist():
-                    plane = tuple(map(int, self._planes[s]))
-                    if self._status[s] != 1:
+                    plane = tuple(map(int, made.planes[s]))
+                    if made.status[s] != 1:
                         continue
                     if plane not in known:
                         value, best = self._support(plane[:-1])
                         if value > plane[-1]:
-                            if self._count[0] == len(self._points):
+                            new = int(made.number[0])
+                            if new == len(made.points):
                                 return hull.MORE_ROOM
-                            self._points[self._count[0]] = self._support.point(best)
-                            self._found[self._count[0]] = plane
-                            outcome = self._insert(
-                                self._points, self._count[0], self._reach, self._longest, *self._simplices()
-                            )
+                            made.points[new], made.found[new] = self._support.point(best), plane
+                            outcome = self._insert(made, new)
                             if outcome != hull.DONE:
                                 return int(outcome)
-                            self._count[0] += 1
+                            made.number[0] += 1
                             continue
                         known.add(plane)
-                    self._status[s] = 2
+                    made.status[s] = 2
             return hull.DONE
 
         return self._until_done(step)
 
-    @property
-    def _longest(self) -> float:
-        return 0.0 if self._exact else hull.LONGEST
-
-    def _arrays(self) -> tuple[Any, ...]:
-        return self._points, self._found, self._count, self._reach, self._longest, *self._simplices()
-
-    def _simplices(self) -> tuple[Any, ...]:
-        return self._corners, self._neighbours, self._planes, self._status, self._link, self._used
-
     def _until_done(self, run: Callable[[], int]) -> bool:
         while (outcome := run()) == hull.MORE_ROOM:
-            if len(self._status) >= 2 * self._limit:  # dead rows and live ones
+            made = self._hull
+            if len(made.status) >= 2 * self._limit:  # dead rows and live ones
                 self._refuse()
             if self._report is not None:
-                self._report(f"facets: {self._count[0]:,} vertices, {self._used[0]:,} simplices so far")
-            self._points, self._found = _doubled(self._points), _doubled(self._found)
-            for name in ("_corners", "_neighbours", "_planes", "_status", "_link"):
-                setattr(self, name, _doubled(getattr(self, name)))
+                self._report(f"facets: {made.number[0]:,} vertices, {made.used[0]:,} simplices so far")
+            grown = ("points", "found", "corners", "neighbours", "planes", "status", "link")
+            larger: dict[str, Any] = {name: _doubled(getattr(made, name)) for name in grown}
+            self._hull = made._replace(**larger)
         return outcome == hull.DONE
 
     def _refuse(self) -> None:
@@ -232,11 +226,12 @@ class _Growing:
 
     def region(self) -> Region:
         """Put the answer into order, and prove it."""
-        alive = np.flatnonzero(self._status[: self._used[0]] == 2)
+        made = self._hull
+        alive = np.flatnonzero(made.status[: made.used[0]] == 2)
         if len(alive) > self._limit:
             self._refuse()
-        points = [tuple(map(int, row)) for row in self._points[: self._count[0]]]
-        corners, planes = self._corners[alive], self._planes[alive]
+        points = [tuple(map(int, row)) for row in made.points[: made.number[0]]]
+        corners, planes = made.corners[alive], made.planes[alive]
         on = np.unique(corners)  # a point taken in may turn out to be no vertex of the final hull: then none uses it
         order = sorted(on.tolist(), key=lambda i: points[i], reverse=True)
         place = np.zeros(len(points), np.int64)
@@ -246,15 +241,15 @@ class _Growing:
         simplices, planes = simplices[sequence], planes[sequence]
         servers = self._support.servers
         number = {plane: i for i, plane in enumerate(sorted(set(map(tuple, planes.tolist()))))}
-        coordinates = self._points[order]
+        coordinates = made.points[order]
         assert is_outer_boundary(coordinates, simplices, planes), "the hull is not closed"
-        made: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
+        sources: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
         if len(self._support.spaces) > 1:
-            made = [self._support(self._found[i, : self._width].tolist())[1] for i in order]
-            assert [self._support.point(k) for k in made] == [points[i] for i in order], "a vertex is made two ways"
+            sources = [self._support(made.found[i, : self._width].tolist())[1] for i in order]
+            assert [self._support.point(k) for k in sources] == [points[i] for i in order], "a vertex is made two ways"
         return Region(
             tuple(_facet(plane, servers) for plane in number),
-            tuple(made),
+            tuple(sources),
             tuple(tuple(Fraction(x, servers) for x in points[i]) for i in order),
             tuple(map(tuple, simplices.tolist())),
             tuple(number[tuple(plane)] for plane in planes.tolist()),

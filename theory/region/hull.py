@@ -12,6 +12,8 @@ Kernels run compiled on int64 and, where numbers outgrow it, as plain Python on 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,47 @@ DONE, MORE_ROOM, TOO_LONG = 0, 1, 2
 
 LONGEST = float(2**62)
 """Bound on every number that a compiled kernel computes."""
+
+
+class Hull(NamedTuple):
+    """The arrays of a hull that grows, int64 or of integers of any length where it says int.
+
+    Attributes
+    ----------
+    points : int[n, J]
+    found : int[n, J + 1]
+        The hyperplane beyond which each point was.
+    number : int64[1]
+        Number of points so far.
+    reach : int[J]
+        Greatest coordinates of any point.
+    longest : float
+        Largest number allowed, 0 for no limit.
+    corners : int64[m, J]
+        Rows of the points of each simplex.
+    neighbours : int64[m, J]
+        The simplex across from each corner; ``-1 - j`` where the ridge lies in ``x_j = 0``.
+    planes : int[m, J + 1]
+        Normal and offset of each simplex.
+    status : int64[m]
+        0 free, 1 to be examined, 2 known to be of a facet.
+    link : int64[m, J]
+        Work space.
+    used : int64[1]
+        Rows of the simplex arrays ever used.
+    """
+
+    points: NDArray[np.int64]
+    found: NDArray[np.int64]
+    number: NDArray[np.int64]
+    reach: NDArray[np.int64]
+    longest: float
+    corners: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
+    planes: NDArray[np.int64]
+    status: NDArray[np.int64]
+    link: NDArray[np.int64]
+    used: NDArray[np.int64]
 
 
 @kernel
@@ -73,41 +116,14 @@ def _span(
 
 
 @kernel
-def insert(
-    points: NDArray[np.int64],
-    new: int,
-    reach: NDArray[np.int64],
-    longest: float,
-    corners: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-    planes: NDArray[np.int64],
-    status: NDArray[np.int64],
-    link: NDArray[np.int64],
-    used: NDArray[np.int64],
-) -> int:
+def insert(hull: Hull, new: int) -> int:
     """Take the point `new`, which lies beyond some hyperplane, into the hull.
 
     Parameters
     ----------
-    points : int[n, J]
+    hull : Hull
     new : int
         Row of the point.
-    reach : int[J]
-        Greatest coordinates of any point.
-    longest : float
-        Largest number allowed, 0 for no limit.
-    corners : int64[m, J]
-        Rows of the points of each simplex.
-    neighbours : int64[m, J]
-        The simplex across from each corner; ``-1 - j`` where the ridge lies in ``x_j = 0``.
-    planes : int[m, J + 1]
-        Normal and offset of each simplex.
-    status : int64[m]
-        0 free, 1 to be examined, 2 known to be of a facet.
-    link : int64[m, J]
-        Work space.
-    used : int64[1]
-        Rows of the simplex arrays ever used.
 
     Returns
     -------
@@ -118,29 +134,28 @@ def insert(
     -----
     O(m J + v J^2) for v visible simplices; matching the ridges of new simplices turns around the faces of the rim.
     """
-    width = points.shape[1]
-    point = points[new]
+    status, point = hull.status, hull.points[new]
+    width = point.size
     rim = 0
-    free = len(status) - used[0]
-    visible = np.empty(used[0], np.int64)
+    free = len(status) - hull.used[0]
+    visible = np.empty(hull.used[0], np.int64)
     seen = 0
-    for s in range(used[0]):
+    for s in range(hull.used[0]):
         if status[s] == 0:
             free += 1
-        elif _excess(planes[s], point) > 0:
+        elif _excess(hull.planes[s], point) > 0:
             visible[seen] = s
             seen += 1
             status[s] = -status[s]
     for v in range(seen):
         for i in range(width):
-            n = neighbours[visible[v], i]
+            n = hull.neighbours[visible[v], i]
             if (n >= 0 and status[n] > 0) or (n < 0 and point[-1 - n] > 0):
                 rim += 1
     outcome = DONE if rim <= free else MORE_ROOM
     made = np.empty(rim, np.int64)
     if outcome == DONE:
-        rows = visible[:seen]
-        outcome = _raise(points, new, reach, longest, corners, neighbours, planes, status, link, used, rows, made)
+        outcome = _raise(hull, new, visible[:seen], made)
     for v in range(seen):
         status[visible[v]] = 0 if outcome == DONE else -status[visible[v]]
     if outcome != DONE:
@@ -151,37 +166,24 @@ def insert(
 
 
 @kernel
-def _raise(
-    points: NDArray[np.int64],
-    new: int,
-    reach: NDArray[np.int64],
-    longest: float,
-    corners: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-    planes: NDArray[np.int64],
-    status: NDArray[np.int64],
-    link: NDArray[np.int64],
-    used: NDArray[np.int64],
-    visible: NDArray[np.int64],
-    made: NDArray[np.int64],
-) -> int:
+def _raise(hull: Hull, new: int, visible: NDArray[np.int64], made: NDArray[np.int64]) -> int:
     """Make the simplices that join the point to the rim of the visible ones, then join them to each other."""
-    width = points.shape[1]
-    point = points[new]
+    point, planes, neighbours, link = hull.points[new], hull.planes, hull.neighbours, hull.link
+    width = point.size
     wall = np.zeros(width + 1, planes.dtype)
-    count, slot, top = 0, 0, used[0]
+    count, slot, top = 0, 0, hull.used[0]
     for v in range(len(visible)):
         s = visible[v]
         beyond = _excess(planes[s], point)
         for i in range(width):
             n = neighbours[s, i]
-            if n >= 0 and status[n] <= 0:
+            if n >= 0 and hull.status[n] <= 0:
                 continue
             if n < 0 and point[-1 - n] == 0:
                 continue
-            while slot < used[0] and status[slot] != 0:
+            while slot < hull.used[0] and hull.status[slot] != 0:
                 slot += 1
-            if slot < used[0]:
+            if slot < hull.used[0]:
                 fresh = slot
                 slot += 1
             else:
@@ -190,22 +192,22 @@ def _raise(
             if n < 0:
                 wall[:] = 0
                 wall[-1 - n] = -1
-                good = _span(planes[s], point[-1 - n], wall, beyond, reach, longest, planes[fresh])
+                good = _span(planes[s], point[-1 - n], wall, beyond, hull.reach, hull.longest, planes[fresh])
             else:
                 within = -_excess(planes[n], point)
-                good = _span(planes[s], within, planes[n], beyond, reach, longest, planes[fresh])
+                good = _span(planes[s], within, planes[n], beyond, hull.reach, hull.longest, planes[fresh])
             if not good:
                 return TOO_LONG
             for k in range(width):
-                corners[fresh, k] = corners[s, k]
-            corners[fresh, i] = new
+                hull.corners[fresh, k] = hull.corners[s, k]
+            hull.corners[fresh, i] = new
             neighbours[fresh, i] = n
             link[s, i] = fresh
             link[fresh, 0] = s
             link[fresh, 1 % width] = i
             made[count] = fresh
             count += 1
-    used[0] = top
+    hull.used[0] = top
     for m in range(count):  # from here on nothing can fail
         fresh = made[m]
         s, i = (link[fresh, 0], link[fresh, 1]) if width > 1 else (link[fresh, 0], 0)
@@ -216,36 +218,26 @@ def _raise(
                     neighbours[n, k] = fresh
         for k in range(width):
             if k != i:
-                neighbours[fresh, k] = _around(s, i, k, point, corners, neighbours, status, link)
+                neighbours[fresh, k] = _around(hull, point, s, i, k)
     return DONE
 
 
 @kernel
-def _around(
-    s: int,
-    i: int,
-    k: int,
-    point: NDArray[np.int64],
-    corners: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-    status: NDArray[np.int64],
-    link: NDArray[np.int64],
-) -> int:
+def _around(hull: Hull, point: NDArray[np.int64], s: int, i: int, k: int) -> int:
     """Turn about the face of simplex `s` without corners `i` and `k`, through visible simplices, to the rim again."""
-    width = point.size
-    stay, out = corners[s, i], k
+    stay, out = hull.corners[s, i], k
     while True:
-        n = neighbours[s, out]
+        n = hull.neighbours[s, out]
         if n < 0:
-            return int(n) if point[-1 - n] == 0 else int(link[s, out])
-        if status[n] >= 0:
-            return int(link[s, out])
+            return int(n) if point[-1 - n] == 0 else int(hull.link[s, out])
+        if hull.status[n] >= 0:
+            return int(hull.link[s, out])
         turn, apex = 0, 0
-        for q in range(width):
-            if corners[n, q] == stay:
+        for q in range(point.size):
+            if hull.corners[n, q] == stay:
                 turn = q
-            if neighbours[n, q] == s:
-                apex = corners[n, q]
+            if hull.neighbours[n, q] == s:
+                apex = hull.corners[n, q]
         s, out, stay = n, turn, apex
 
 
@@ -292,42 +284,25 @@ def farthest(
 
 
 @kernel
-def grow(
-    tops: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    points: NDArray[np.int64],
-    found: NDArray[np.int64],
-    count: NDArray[np.int64],
-    reach: NDArray[np.int64],
-    longest: float,
-    corners: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-    planes: NDArray[np.int64],
-    status: NDArray[np.int64],
-    link: NDArray[np.int64],
-    used: NDArray[np.int64],
-) -> int:
-    """Examine simplices until all are of facets: no configuration lies beyond any of their hyperplanes.
-
-    `count` holds the number of points so far, `found` the hyperplane beyond which each was; the rest is as in `insert`.
-    """
+def grow(tops: NDArray[np.int64], starts: NDArray[np.int64], hull: Hull) -> int:
+    """Examine simplices until all are of facets: no configuration lies beyond any of their hyperplanes."""
     changed = True
     while changed:
         changed = False
-        for s in range(used[0]):
-            if status[s] != 1:
+        for s in range(hull.used[0]):
+            if hull.status[s] != 1:
                 continue
-            if count[0] == len(points):
+            new = hull.number[0]
+            if new == len(hull.points):
                 return MORE_ROOM
-            point = points[count[0]]
-            farthest(tops, starts, planes[s], point)
-            if _excess(planes[s], point) <= 0:
-                status[s] = 2
+            farthest(tops, starts, hull.planes[s], hull.points[new])
+            if _excess(hull.planes[s], hull.points[new]) <= 0:
+                hull.status[s] = 2
                 continue
-            outcome = insert(points, count[0], reach, longest, corners, neighbours, planes, status, link, used)
+            outcome = insert(hull, new)
             if outcome != DONE:
                 return outcome
-            found[count[0]] = planes[s]
-            count[0] += 1
+            hull.found[new] = hull.planes[s]
+            hull.number[0] += 1
             changed = True
     return DONE
