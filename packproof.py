@@ -62,6 +62,13 @@ _DOORS = {
     "fluid.simulate.waiting": ("simulate_waiting",),
     "fluid.markov": ("stationary_law",),
     "fluid.markov_queue": ("queue_law", "slotted_law"),
+    "fluid.reservation": ("FluidPath", "Reservation", "fluid_path"),
+    "fluid.crosscheck": ("CrossCheck", "crosscheck"),
+    "fluid.lyapunov": ("Lyapunov", "is_unique_maximiser", "lyapunov"),
+    "fluid.maxweight": ("MaxWeight", "QueuePath", "queue_path"),
+    "fluid.decay": ("decay_rate", "escape_velocity", "guaranteed_rate", "least_time", "linear_bound"),
+    "fluid.quadratic": ("Algorithm1",),
+    "fluid.cone": ("LeastMove", "least_move"),
     "fluid.trace": ("Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain"),
     "fluid.experiment": ("Store", "read_grid", "run_experiment"),
     "theory.region": (

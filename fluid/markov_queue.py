@@ -124,7 +124,7 @@ def queue_law(
     if policy.model != "queue":
         raise InputError(f"--policy: {policy.name} is no policy of queues in continuous time")
     setting = Setting(instance, servers, options or {})
-    moves = _ContinuousSteps(policy, setting)
+    moves = ContinuousSteps(policy, setting)
     most = max_jobs(instance)
 
     def describe(state: State, _: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -133,53 +133,79 @@ def queue_law(
     return _law(policy.prepare(setting), None, moves, describe, kept, most, key, policy.name)
 
 
-class _ContinuousSteps:
-    """All events from a state of a queue in continuous time, with their rates."""
+class ContinuousSteps:
+    """All events from a state of a queue in continuous time, with their rates.
 
-    def __init__(self, policy: Policy, setting: Setting) -> None:
+    Parameters
+    ----------
+    policy : Policy
+        Of model ``queue``.
+    setting : Setting
+    number : callable
+        What rates are made of: ``float``, or ``Fraction`` for exact ones (a probability that the policy draws with is
+        a float before it is made one).
+    """
+
+    def __init__(self, policy: Policy, setting: Setting, number: Callable[[Any], Any] = float) -> None:
         functions = (policy.place, policy.depart, policy.refresh, policy.ring)
         self._place, self._depart, self._refresh, self._ring = (plain(cast(Callable[..., Any], f)) for f in functions)
         self._put, self._take = plain(put), plain(take)
+        self._number = number
         types = setting.instance.types
-        self._arrivals = [float(setting.servers * t.workload * t.service_rate) for t in types]
-        self._services = [float(t.service_rate) for t in types]
+        self._arrivals = [number(setting.servers * t.workload * t.service_rate) for t in types]
+        self._services = [number(t.service_rate) for t in types]
 
-    def __call__(self, state: State, _: Any) -> Iterator[Step]:
-        for j, rate in enumerate(self._arrivals):
-            if rate > 0:
-                yield from self._outcomes(state, rate, self._arrive, j, 0)
+    def __call__(self, state: State, _: Any = None) -> Iterator[Step]:
+        """Yield rate, state after it and None for each outcome of each event."""
+        for rate, event, what, server in self.events(state):
+            draws = Branching()
+            for _ in draws.paths():
+                after = self._after(state, event, what, server, draws)
+                yield rate * self._number(draws.probability), after, None
+
+    def events(self, state: State) -> list[tuple[Any, Callable[..., None], int, int]]:
+        """Return what can happen: rate, the function that does it, type or clock, server."""
+        found: list[tuple[Any, Callable[..., None], int, int]]
+        found = [(rate, self._arrive, j, 0) for j, rate in enumerate(self._arrivals) if rate > 0]
         for server, j in np.argwhere(state.counts > 0).tolist():
-            yield from self._outcomes(state, self._services[j] * int(state.counts[server, j]), self._leave, j, server)
-        for clock, rate in enumerate(state.clocks.tolist()):
-            if rate > 0:
-                yield from self._outcomes(state, rate, self._rings, clock, 0)
+            found.append((self._services[j] * int(state.counts[server, j]), self._leave, j, server))
+        return found + [(self._number(r), self._rings, k, 0) for k, r in enumerate(state.clocks.tolist()) if r > 0]
 
-    def _outcomes(
-        self, state: State, rate: float, event: Callable[..., None], what: int, server: int
-    ) -> Iterator[Step]:
-        draws = Branching()
-        for _ in draws.paths():
-            after = copied(state)
-            event(after, what, server, draws)
-            again = True
-            while again:
-                after.done[MOVES] = 0
-                again = bool(self._refresh(after, draws))
+    def walk(self, state: State, generator: np.random.Generator) -> Iterator[tuple[State, float, int]]:
+        """Yield a random path: each state, how long the one before lasted, and the server that a job has left or -1.
+
+        It ends only where nothing can happen any more.
+        """
+        while events := self.events(state):
+            rates = np.array([float(rate) for rate, *_ in events])
+            total = rates.sum()
+            time = float(generator.exponential(1 / total))
+            _, event, what, server = events[int(np.searchsorted(rates.cumsum(), generator.random() * total))]
+            state = self._after(state, event, what, server, generator)
+            yield state, time, server if event == self._leave else -1
+
+    def _after(self, state: State, event: Callable[..., None], what: int, server: int, draws: Any) -> State:
+        after = copied(state)
+        event(after, what, server, draws)
+        again = True
+        while again:
             after.done[MOVES] = 0
-            yield rate * draws.probability, after, None
+            again = bool(self._refresh(after, draws))
+        after.done[MOVES] = 0
+        return after
 
-    def _arrive(self, state: State, j: int, _: int, draws: Branching) -> None:
+    def _arrive(self, state: State, j: int, _: int, draws: Any) -> None:
         server = self._place(state, j, draws)
         if server < 0:
             state.waiting[j] += 1
         else:
             self._put(state, server, j)
 
-    def _leave(self, state: State, j: int, server: int, draws: Branching) -> None:
+    def _leave(self, state: State, j: int, server: int, draws: Any) -> None:
         self._take(state, server, j)
         self._depart(state, server, j, draws)
 
-    def _rings(self, state: State, clock: int, _: int, draws: Branching) -> None:
+    def _rings(self, state: State, clock: int, _: int, draws: Any) -> None:
         self._ring(state, clock, draws)
 
 

@@ -46,6 +46,14 @@ class MaxWeight:
     configurations : list of float64[n, J]
         Feasible configurations of each pool.
     shares : float64[P]
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> model = MaxWeight(additive([6], [[4], [1]], workload=["1/4", 2]))
+    >>> velocity, served = model.velocity(np.array([1.0, 1.0]))       # (0, 6) weighs most
+    >>> velocity.tolist(), served.tolist(), model.drift(np.array([1.0, 1.0]))
+    ([0.25, -4.0], [0.0, 6.0], -3.75)
     """
 
     def __init__(self, instance: Instance) -> None:

@@ -15,6 +15,7 @@ from examples import (
     capacity_region,
     fair_sharing,
     fluid_limit,
+    maxweight_flow,
     monotone_property,
     own_policies,
     phase_portrait,
@@ -68,6 +69,12 @@ def test_fluid_limit(tmp_path: Path) -> None:
     picture = tmp_path / "fluid.png"
     exact, simplified = fluid_limit.main(str(picture), (500, 2000, 8000))
     assert -0.9 < exact < -0.3 < simplified
+    assert picture.stat().st_size > 10_000
+
+
+def test_maxweight_flow(tmp_path: Path) -> None:
+    picture = tmp_path / "flow.png"
+    assert maxweight_flow.main(str(picture)) == pytest.approx(0.4**0.5)
     assert picture.stat().st_size > 10_000
 
 

@@ -22,6 +22,7 @@ MODULES = (
     "autoscaling",
     "autoscaling_simulated",
     "autoscaling_fluid",
+    "autoscaling_limits",
     "own",
     "sharing",
     "own_sharing",
@@ -29,6 +30,8 @@ MODULES = (
     "own_throughput",
     "nonpreemptive",
     "nonpreemptive_queues",
+    "nonpreemptive_drift",
+    "nonpreemptive_fluid",
     "throughput_queues",
 )
 """Where the claims stand: importing one registers its claims."""

@@ -28,6 +28,8 @@ PRINTED = {
     "autoscaling/lemma-d.1": "a bounded change of greedy placement at each event (constant lost)",
     "autoscaling/prop-5.4": "scaled paths converge to Lipschitz fluid limits (no rate)",
     "autoscaling/section-7-path": "converges to the greedy reward (values lost)",
+    "autoscaling/theorem-4.1": "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by "
+    "Def. 3.8",
     "throughput/vii-a-1": "VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent "
     "this",
     "throughput/vii-a-2": "VQS is stable, while both BF-J/S and VQS-BF are not",
@@ -44,7 +46,17 @@ PRINTED = {
     "nonpreemptive/figure-6": "M14 deteriorates at higher traffic and G16 deteriorates at lower traffic (curves lost)",
     "nonpreemptive/figure-8": "our algorithm has the best overall performance in the whole range of the number of "
     "servers",
+    "nonpreemptive/lemma-4.3": "A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2 at any time, B_2 = sum_j (rho_j + L "
+    "K^3 mu_max / mu_j + L K)",
+    "nonpreemptive/lemma-4.1": "there is a C > 0 such that the server stays active while ||A|| + ||D|| < C ||Q||",
+    "nonpreemptive/lemma-4.1-angle": "active as long as ||A - D|| < sin(min angle) ||Q||, equation (11)",
+    "nonpreemptive/prop-4.5": "E[V(t_0 + N T) - V(t_0)] < -delta for N and ||Q(t_0)|| large, inside r beta of C",
+    "nonpreemptive/theorem-3.1": "the algorithm can support any workload in the interior of r beta C",
+    "nonpreemptive/supportable": "the set of supportable workloads is the interior of C",
+    "packproof/max-weight-rate": "not in the paper, which shows that V falls for large queues",
+    "packproof/generator-bound": "not in the paper, which counts all active servers and has a larger B_2",
     "packproof/always-1-1/e": "not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
+    "packproof/limit-1-1/e": "not in the paper: 1/2 without Def. 3.8",
     "packproof/tight": "not in the paper: printed as a limit, exact numbers of Appendix C lost",
     "packproof/worst-workload": "not in the paper",
     "packproof/worst-rewards": "not in the paper",

@@ -1,0 +1,226 @@
+"""Claims of the non-preemptive scheduling paper (004) about drift: Section 4, with exact generators and constants."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import cycle, islice
+
+import numpy as np
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims.families import random_instance
+from bounds.claims.nonpreemptive import EC2_SERVER, EC2_TYPES, PAPER
+from fluid.cone import LeastMove, angle_constant, least_move
+from fluid.quadratic import Algorithm1
+from fluid.statistics import Interval, mean_interval
+from theory.configurations import maximal
+from theory.instance import Additive, Instance, additive
+from theory.numbers import text, total
+from theory.oracles import lemma_6_1
+from theory.region import CapacityProgram
+from theory.servers import max_jobs
+from theory.worst_weights import worst_weights
+
+BETA = Fraction(7, 8)
+ORACLES = ("exact", "single", "greedy")
+
+
+@claim(
+    PAPER,
+    "lemma-4.3",
+    "In every state A V <= sum_j Q_j (rho_j - sum over active servers of k_j) + B_2. One server of 6, jobs of 4 and 1, "
+    "beta = 7/8: after a large job and n + 2 small ones, before any departure, it is active with (1, 2) and too light "
+    "for (5), so its next departure stalls it and starts nobody: the right side is too small by 2 n for every n.",
+    Evidence.refuted,
+)
+def lemma_4_3(level: Level, broken: bool) -> Outcome:
+    """Compute the generator along these arrivals; broken: beta = 1/4, with which (1, 2) is not too light."""
+    most = 400 if level is Level.quick else 4000
+    system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 1, Fraction(1, 4) if broken else BETA)
+    state, excess = system.start(), []
+    for arrivals in range(most):
+        state = list(system.steps(state))[int(arrivals > 0)][1]
+        bound = system.bound(state)
+        excess.append(bound.drift - bound.active)
+    waiting = int(state.waiting[1])
+    holds = max(excess) <= system.printed_constant
+    computed = (
+        f"with {waiting} jobs waiting A V exceeds the sum by {text(excess[-1])}, of which 2 n = {2 * waiting}; B_2 as "
+        f"printed is {text(system.printed_constant)}"
+    )
+    return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
+
+
+@claim(
+    "packproof",
+    "generator-bound",
+    "Lemma 4.3 with servers that are active and not too light for (5), and B_2 = (sum_j rho_j + most jobs on all "
+    "servers) / 2: holds for the exact generator in simulated states of Algorithm 1, and no smaller B_2 does, for "
+    "it is attained.",
+    Evidence.certified,
+)
+def generator_bound(level: Level, broken: bool) -> Outcome:
+    """Compute generators on random instances with all oracles; broken: B_2 less by one in a thousand."""
+    instances, states = (30, 16) if level is Level.quick else (200, 200)
+    generator, kept, number, least = np.random.default_rng(43), 0, 0, Fraction(10**9)
+    for seed, oracle in zip(range(instances), cycle(ORACLES), strict=False):
+        instance = random_instance(generator, pools=1 + seed % 2)
+        system = Algorithm1(instance, 3, BETA, oracle)
+        b_2 = system.constant * (Fraction(999, 1000) if broken else 1)
+        queues = generator.integers(0, 40, len(instance.types)).tolist()
+        chosen = list(islice(system.states(queues, seed), states))
+        chosen.append(system.full([max(system.room) * 10] * len(queues)))
+        for state in chosen:
+            bound = system.bound(state)
+            slack = bound.serving + b_2 - bound.drift
+            kept += slack >= 0
+            number += 1
+            least = min(least, slack)
+    return Outcome(f"{kept} of {number} states, least slack {text(least)}", Evidence.certified, kept == number)
+
+
+def _small(generator: np.random.Generator, count: int) -> list[Instance]:
+    """Draw instances of up to three types that all fit, with few enough maximal configurations."""
+    drawn: list[Instance] = []
+    while len(drawn) < count:
+        instance = random_instance(generator)
+        space = instance.pools[0].space
+        if len(instance.types) <= 3 and all(map(space.most, range(len(instance.types)))) and len(maximal(space)) <= 6:
+            drawn.append(instance)
+    return drawn
+
+
+def _ratio(space: Additive, oracle: str) -> Fraction:
+    """Return the r of an oracle of Algorithm 1 on a server: proven, of the printed lemma for a single type."""
+    if oracle == "exact":
+        return Fraction(1)
+    return lemma_6_1(space) if oracle == "single" else worst_weights(space, "refined").ratio
+
+
+def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, LeastMove | None]:
+    """Return an oracle's r, beta = 7/8 r (rounded to be dyadic: the policy compares what is meant), and the cone."""
+    r = _ratio(space, oracle)
+    beta = Fraction(int(r * 56), 64)
+    taken = np.diag([space.most(j) for j in range(len(space.demands))]).tolist() if oracle == "single" else None
+    return r, beta, least_move(space, beta, r, taken)
+
+
+@claim(
+    PAPER,
+    "lemma-4.1",
+    "There is a C > 0 such that a server stays active while max A + max D < C max Q: the exact greatest C of random "
+    "servers by linear programs, for exact and greedy oracles, attained, and at least (r - beta) / K; in simulated "
+    "states no server is too light for (5) within it.",
+    Evidence.certified,
+)
+def lemma_4_1(level: Level, broken: bool) -> Outcome:
+    """Solve, replay the least moves, watch Algorithm 1; broken: C larger by a hundredth."""
+    count, events = (9, 60) if level is Level.quick else (60, 1000)
+    generator, good, light, closest, least = np.random.default_rng(41), True, 0, Fraction(10**6), Fraction(10**6)
+    for seed, (instance, oracle) in enumerate(zip(_small(generator, count), cycle(ORACLES), strict=False)):
+        space = instance.pools[0].space
+        assert isinstance(space, Additive)
+        r, beta, found = _cone_of(space, oracle)
+        if found is None:
+            continue
+        claimed = found.constant * (Fraction(101, 100) if broken else 1)
+        good &= claimed >= (r - beta) / max_jobs(instance) and _lightened(found, beta) > claimed
+        least = min(least, found.constant)
+        system = Algorithm1(instance.with_workload([Fraction(3)] * len(instance.types)), 2, beta, oracle)
+        start = generator.integers(0, 12, len(instance.types)).tolist()
+        for state, taken in islice(system.periods(start, seed), events):
+            for server in np.flatnonzero((state.active == 1) & ~system.serving(state)):
+                change = state.waiting - taken[server]
+                size = max(0, int(change.max())) + max(0, int(-change.min()))
+                closest = min(closest, Fraction(size, max(1, int(taken[server].max()))) / found.constant)
+                good &= size >= claimed * int(taken[server].max())
+                light += 1
+    computed = f"{count} servers, least C {text(least)}; {light} times too light, after {float(closest):.3g} C at least"
+    return Outcome(computed, Evidence.certified, bool(good) and light > 0)
+
+
+def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
+    """Return the size of a move a little beyond the least one, at which the configuration is strictly too light."""
+    eps = found.constant / 1000
+    gap = [a - beta * b for a, b in zip(found.configuration, found.rival, strict=True)]
+    more = [a + (eps if g < 0 else 0) for a, g in zip(found.arrivals, gap, strict=True)]
+    after = [q + a - d for q, a, d in zip(found.queues, more, found.departures, strict=True)]
+    assert min(after) >= 0
+    assert total(g * x for g, x in zip(gap, after, strict=True)) < 0
+    return (max(more) + max(found.departures)) / max(found.queues)
+
+
+@claim(
+    PAPER,
+    "lemma-4.1-angle",
+    "A configuration stays as heavy as (9) asks while ||A - D|| < sin(x) ||Q||, x the least angle (10) between its "
+    "hyperplane and a rival's, (11): servers that hold one job of any of three types, beta = 1/2, Q = (n, n, n). The "
+    "angle is the distance in a plane only; the C of the lemma, smaller by sqrt(J), is not met by this.",
+    Evidence.refuted,
+)
+def lemma_4_1_angle(level: Level, broken: bool) -> Outcome:
+    """Compare squares of the distance to the hyperplane of (9) and of what (11) allows; broken: two types."""
+    del level
+    width, beta = (2 if broken else 3), Fraction(1, 2)
+    first, second = ((1, *(0,) * (width - 1)), (0, 1, *(0,) * (width - 2)))
+    gap = [a - beta * b for a, b in zip(first, second, strict=True)]
+    distance = total(gap) ** 2 / total(g * g for g in gap)
+    allowed = angle_constant(first, second, beta) * width
+    holds = distance >= allowed
+    computed = f"(distance / n)^2 = {text(distance)}, (sin(x) ||Q|| / n)^2 = {text(allowed)}"
+    return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
+
+
+def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: list[int], runs: int) -> Interval:
+    """Return (V(NT) - V(0)) / (NT sum Q) from a burst, on three servers, NT = 100 mean service times."""
+    system, ends = Algorithm1(instance, 3, beta, oracle), []
+    span = 100.0 / min(float(t.service_rate) for t in instance.types)
+    for run in range(runs):
+        values = []
+        for until in (1e-12, span):
+            final = system.scene(queues, until).run(system.policy, np.random.SeedSequence((45, run))).state
+            values.append(float(system.value(final)))
+        ends.append((values[1] - values[0]) / (span * sum(queues)))
+    return mean_interval(ends, 1 - 1e-6)
+
+
+@claim(
+    PAPER,
+    "prop-4.5",
+    "Inside r beta of the region V falls over an interval from large queues, whatever the servers hold: EC2 types, 97% "
+    "of r beta of the boundary, exact and greedy oracles, queues along the normal of the workload's facet and others, "
+    "servers with what suited the first jobs. And in every state whose servers all serve "
+    " A V <= B_2 - (r beta - z) L max k . Q, negative for max k . Q > B_2 / (L (r beta - z)).",
+    Evidence.statistical,
+)
+def proposition_4_5(level: Level, broken: bool) -> Outcome:
+    """Simulate intervals, and bound generators exactly; broken: 110% of the region, where V rises."""
+    runs, others, size = (14, 1, 3000) if level is Level.quick else (60, 3, 20_000)
+    instance = additive(EC2_SERVER, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
+    space = instance.pools[0].space
+    assert isinstance(space, Additive)
+    normal = CapacityProgram(instance).intensity().prices
+    generator, good, shown = np.random.default_rng(45), True, []
+    for oracle in ORACLES:
+        share = _ratio(space, oracle) * BETA
+        z = Fraction(110, 100) if broken else Fraction(97, 100) * share
+        loaded = instance.with_workload([rho * z for rho in instance.workload])
+        drifts = []
+        for direction in (np.array(normal, float), *generator.dirichlet(np.ones(3), others)):
+            queues = [int(size * x) for x in direction / direction.sum()]
+            drifts.append(_interval_drift(loaded, BETA, oracle, queues, runs))
+        good &= max(d.high for d in drifts) < 0
+        system = Algorithm1(loaded, 3, BETA, oracle)
+        good &= all(_falls(system, share - z, queues) for queues in generator.integers(0, 3000, (20, 3)).tolist())
+        shown.append(f"{oracle}: " + ", ".join(f"{d.mean:.3f} [{d.low:.3f}, {d.high:.3f}]" for d in drifts))
+    computed = f"(V(NT) - V(0)) / (NT sum Q), z = 0.97 r beta: {'; '.join(shown)}; {runs} runs each, seed 45"
+    return Outcome(computed, Evidence.statistical, bool(good))
+
+
+def _falls(system: Algorithm1, margin: Fraction, queues: list[int]) -> bool:
+    """Decide A V <= B_2 - margin L max k . Q exactly in a state whose servers all serve."""
+    state = system.full(queues)
+    if not system.serving(state).all():
+        return True
+    heaviest = max(int(w) for w in maximal(system.instance.pools[0].space) @ state.waiting)
+    return system.bound(state).drift <= system.constant - margin * system.setting.servers * heaviest

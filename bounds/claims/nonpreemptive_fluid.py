@@ -1,0 +1,180 @@
+"""Claims about the fluid model of max-weight and of Algorithm 1 (004): stability, rates, what the oracle's r keeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import log
+
+import numpy as np
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims.families import random_instance
+from bounds.claims.nonpreemptive import PAPER
+from fluid.decay import decay_rate, escape_velocity, guaranteed_rate, least_time, linear_bound, norm
+from fluid.maxweight import MaxWeight, queue_path
+from theory.configurations import feasible
+from theory.instance import Additive, Instance
+from theory.numbers import total
+from theory.oracles import RULES, oracle
+from theory.region import CapacityProgram, region_facets, traffic_intensity
+from theory.region.support import Support
+
+BETA = Fraction(7, 8)
+SCALE = 1e6
+
+
+def _scaled(instance: Instance, load: Fraction) -> Instance:
+    """Return the instance with its workload scaled to a traffic intensity."""
+    z = traffic_intensity(instance)
+    return instance.with_workload([rho * load / z for rho in instance.workload])
+
+
+def _instances(count: int, seed: int, *, fitting: bool = False) -> list[Instance]:
+    """Draw instances with workload and unequal service rates, one pool and two (`fitting`: one, that all types fit)."""
+    generator = np.random.default_rng(seed)
+    drawn: list[Instance] = []
+    while len(drawn) < count:
+        instance = random_instance(generator, pools=1 if fitting else 1 + len(drawn) % 2)
+        width = range(len(instance.types))
+        kinds = [replace(t, service_rate=Fraction(int(generator.integers(1, 6)), 2)) for t in instance.types]
+        if any(instance.workload) and (not fitting or all(map(instance.pools[0].space.most, width))):
+            drawn.append(replace(instance, types=tuple(kinds)))
+    return drawn
+
+
+@claim(
+    PAPER,
+    "supportable",
+    "The fluid queues of max-weight drain from any start just if the workload is strictly inside the region: random "
+    "instances at exact traffic intensity 0.98 and 1.02, where they run away at the exact distance to the region in "
+    "sqrt(sum mu_j x_j^2), from empty along a straight line and from anywhere within |q(0)| of it.",
+    Evidence.numeric,
+)
+def supportable(level: Level, broken: bool) -> Outcome:
+    """Follow paths on both sides; broken: the distance is taken in sqrt(sum x_j^2)."""
+    count, starts = (25, 2) if level is Level.quick else (400, 5)
+    generator, good, latest = np.random.default_rng(31), 0, 0.0
+    for instance in _instances(count, 31):
+        inside, outside = (_scaled(instance, Fraction(n, 100)) for n in (98, 102))
+        region = region_facets(inside)
+        rate = decay_rate(inside, region)
+        plain = replace(outside, types=tuple(replace(t, service_rate=Fraction(1)) for t in outside.types))
+        away = np.array([float(v) for v in escape_velocity(plain if broken else outside)])
+        fine, span = rate is not None and region.intensity(outside.workload) == Fraction(51, 50), 100.0
+        straight = queue_path(MaxWeight(outside), np.zeros(len(away)), span).queues[-1]
+        fine &= bool(away.any()) and bool(np.abs(straight - span * away).max() < 1e-6 * span)
+        for queues in generator.uniform(0, 3, (starts, len(away))):
+            longest = norm(inside, queues) / float(rate or 1)
+            drained = queue_path(MaxWeight(inside), queues, 2 * longest).drained
+            fine &= drained is not None and drained <= longest * (1 + 1e-7)
+            latest = max(latest, (drained or 0.0) / longest)
+            end = queue_path(MaxWeight(outside), queues, span)
+            fine &= end.drained is None and norm(outside, end.queues[-1] - straight) <= norm(outside, queues) + 1e-6
+        good += fine
+    computed = f"{good} of {count} instances, {starts} starts each; latest at {latest:.3f} of |q| / distance"
+    return Outcome(computed, Evidence.numeric, good == count)
+
+
+@claim(
+    "packproof",
+    "max-weight-rate",
+    "The largest delta with |q|' <= -delta under max-weight, |q|^2 = sum q_j^2 / mu_j, is the distance of the workload "
+    "to the outer facets in sqrt(sum mu_j x_j^2), an exact root: queues drain by |q| / delta, at that time along the "
+    "normal of the nearest facet, where no policy is faster. Where a linear function falls everywhere, decided by an "
+    "exact linear program, it bounds the time too.",
+    Evidence.numeric,
+)
+def max_weight_rate(level: Level, broken: bool) -> Outcome:
+    """Compare times to drain with bounds from both sides; broken: a rate larger by a hundredth."""
+    count = 25 if level is Level.quick else 400
+    generator, good, linear, ratios = np.random.default_rng(32), 0, 0, []
+    for instance in _instances(count, 32):
+        inside = _scaled(instance, Fraction(int(generator.integers(30, 100)), 100))
+        region, model = region_facets(inside), MaxWeight(inside)
+        rate = decay_rate(inside, region)
+        assert rate is not None
+        delta = float(rate) * (1.01 if broken else 1.0)
+        normal = [Fraction(a) for a in rate.facet.normal]
+        some = [Fraction(int(q), 10) for q in generator.integers(1, 40, len(normal))]
+        fine = True
+        for queues in (normal, some):
+            longest, least = norm(inside, [float(q) for q in queues]) / delta, least_time(inside, queues, region)
+            drained = queue_path(model, [float(q) for q in queues], 3 * longest).drained
+            fine &= drained is not None and float(least or 0) * (1 - 1e-7) <= drained <= longest * (1 + 1e-7)
+            if queues is normal:
+                fine &= least is not None and abs(float(least) / longest - 1) < 1e-9
+            bound = linear_bound(inside, queues)
+            if bound is not None and drained is not None:
+                linear += 1
+                fine &= drained <= float(bound[0]) * (1 + 1e-7)
+                ratios.append(drained / float(bound[0]))
+        good += fine
+    computed = (
+        f"{good} of {count} instances; a linear function for {linear} of {2 * count} queues, which drain at "
+        f"{min(ratios):.3f} of its bound at least, {np.mean(ratios):.3f} on average"
+    )
+    return Outcome(computed, Evidence.numeric, good == count)
+
+
+@claim(
+    PAPER,
+    "theorem-3.1",
+    "A workload inside r beta of the region is supported: in the fluid model of Algorithm 1, for every oracle with its "
+    "proven r, any configurations that (5) lets stay make V fall, exactly at random queues, by (r beta - z) of the "
+    "greatest weight at least, so |q| by (r beta - z) c. Between r beta and 1 that says nothing: along "
+    "the normal of the workload's facet the guaranteed drift is positive.",
+    Evidence.numeric,
+)
+def theorem_3_1(level: Level, broken: bool) -> Outcome:
+    """Bound drifts exactly, follow paths that stay as long as they may; broken: 1.05 in place of 0.95 of r beta."""
+    count, draws, paths = (4, 20, 2) if level is Level.quick else (60, 200, 20)
+    generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
+    for instance in _instances(count, 33, fitting=True):
+        space = instance.pools[0].space
+        assert isinstance(space, Additive)
+        rows, support = feasible(space), Support(instance)
+        for name in RULES:
+            rule = oracle(space, name)
+            share = rule.ratio * BETA
+            loaded = _scaled(instance, share * Fraction(105 if broken else 95, 100))
+            z = traffic_intensity(loaded)
+            normal = CapacityProgram(loaded).intensity().prices
+            fine = True
+            for queues in [list(normal), *generator.integers(0, 10**6, (draws, len(rows[0]))).tolist()]:
+                weights, asked = rows @ np.array(queues), int(rule(queues) @ np.array(queues))
+                lightest = min(int(w) for w in weights if w >= BETA * asked)
+                arriving = total(q * rho for q, rho in zip(queues, loaded.workload, strict=True))
+                fine &= arriving - lightest <= -(share - z) * int(weights.max()) and share > z
+            between = _scaled(instance, (share + 1) / 2)
+            offered = total(q * rho for q, rho in zip(normal, between.workload, strict=True))
+            uncovered += offered > share * support.value(normal)
+            fine &= guaranteed_rate(loaded, share) > 0
+            if number // len(RULES) < paths:
+                fine &= _halves(instance, name)
+            good += fine
+            number += 1
+    computed = f"{good} of {number} pairs of server and oracle; guaranteed drift positive between for {uncovered}"
+    return Outcome(computed, Evidence.numeric, good == number == uncovered)
+
+
+def _halves(instance: Instance, name: str) -> bool:
+    """Decide whether ``|q|`` halves in time, in explicit steps of a server that changes only when (5) makes it.
+
+    With ``|q|' <= -rate`` and ``|lambda - mu k| <= G``, a step of ``rate |q| / G^2`` takes a share ``(rate / G)^2``
+    of ``|q|^2`` at least; the workload is half of r beta of the boundary.
+    """
+    rule = oracle(instance.pools[0].space, name)
+    share = rule.ratio * BETA
+    half = _scaled(instance, share / 2)
+    model, rate = MaxWeight(half), guaranteed_rate(half, share)
+    fastest = max(norm(half, model.arrivals - model.service * k) for k in model.configurations[0])
+    queues = np.ones(len(half.types))
+    kept = rule((queues * SCALE).astype(np.int64))
+    for _ in range(int(log(4) * (fastest / rate) ** 2) + 1):
+        best = rule((queues * SCALE).astype(np.int64))
+        if float(kept @ queues) < float(BETA) * float(best @ queues):
+            kept = best
+        width = rate * norm(half, queues) / fastest**2
+        queues = np.maximum(queues + width * (model.arrivals - model.service * kept), 0.0)
+    return norm(half, queues) <= norm(half, np.ones(len(queues))) * (1 + 1e-3) / 2
