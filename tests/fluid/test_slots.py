@@ -207,3 +207,13 @@ def test_a_server_whose_turn_is_over_takes_the_next_head_in_the_next_slot() -> N
         if name == "vqs":
             assert starts[:4] == [(0, 1, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)]
             assert starts[4:9] == [(0, 1, 1)] * 4 + [(1, 0, 0)]
+
+
+def test_beside_a_large_job_vqs_uses_a_third_of_the_server() -> None:
+    """Ten jobs of 0.6 (queue 1) and two of 0.17 (queue 4): (1, 4, 1) is heaviest, and 1/3 - 0.17 < 0.17."""
+    kinds = np.array([1] * 10 + [0] * 2, np.int32)
+    state = policy("vqs").prepare(SlottedSetting(np.array([17, 60]), 100, 1))
+    stream = listed_slots(np.zeros(12, np.int64), kinds, np.full(12, 50))
+    run = simulate_slots(policy("vqs"), state, stream, 40, 0, 1, log=100)
+    rows = run.measures.log[: run.measures.logged[0]]
+    assert [(int(t), int(c)) for t, what, c, _ in rows if what == START] == [(0, 1), (0, 0)]

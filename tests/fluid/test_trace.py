@@ -197,3 +197,10 @@ def test_real_windows(data: Path) -> None:
     assert np.bincount(powers_of_half(single_resource(done)), minlength=8)[:3].sum() == 0
     pods = read_alibaba(data / "alibaba_gpu2023_pods.csv.gz")
     assert len(pods) == 8152 - 897
+
+
+def test_priority_bands() -> None:
+    """Google priorities 0-1 are free, 2-8 middle, 9-11 production and monitoring."""
+    zeros = np.zeros(12, np.int64)
+    trace = Trace(("size",), (Fraction(1),), zeros, zeros, zeros, zeros, zeros[:, None] + 1, np.arange(12), (), ())
+    assert priority_classes(trace).tolist() == [0] * 2 + [1] * 7 + [2] * 3
