@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from fluid.markov import Branching, stationary_law
 from fluid.policies import HOMES, policy
 from fluid.policies.bitset import discard, empty_sets, insert, least
+from fluid.policies.reservation import drained
 from fluid.policy import (
+    MOVES,
     Common,
     Policy,
     Setting,
@@ -312,3 +315,37 @@ def test_static_reservation_counts_the_jobs_of_time_0() -> None:
     initial = np.array([[1], [1], [0]], np.int32)
     state = policy("static").prepare(Setting(instance, 3, {}, initial))
     assert state.height.sum() == reserved - 2
+
+
+def test_preemption_stops_no_more_than_it_must() -> None:
+    """g = 1 and equal sizes: one job of priority 0 goes for one of higher priority that is refused."""
+    instance = additive([2], [[1], [1]], [1, 3], workload=[1, 1])
+    options = {"reservation": 1, "priority": {"t1": 0, "t2": 1}}
+    state = policy("dra-preemption").prepare(Setting(instance, 2, options, np.array([[2, 0], [2, 0]], np.int32)))
+    assert plain(policy("dra-preemption").place)(state, 1, None) == -1
+    assert state.moves[: state.done[MOVES]].tolist()[0][::2] == [0, -1]
+    assert state.done[MOVES] == 1
+    assert plain(policy("dra-preemption").place)(state, 0, None) == -1  # of priority 0: nobody goes
+    assert state.done[MOVES] == 1
+
+
+def test_preemption_takes_from_drained_servers_first() -> None:
+    """Whenever a drained server holds a job of the smallest type of priority 0, the first job to go is from there."""
+    instance = additive([6], [[1], [2], [3]], [1, 2, 9], ["3/2", 1, 1])
+    options = {"reservation": 1, "priority": {"t1": 0, "t2": 1, "t3": 1}}
+    ours = policy("dra-preemption")
+    place, seen = plain(ours.place), [0, 0]
+
+    def watched(state: Any, job_type: int, draws: Any) -> int:
+        source = int(plain(drained)(state, 0))
+        others = bool((state.counts[:, 0] > 0).sum() > 1)
+        server = int(place(state, job_type, draws))
+        if state.done[MOVES] and source >= 0:
+            assert state.moves[0].tolist() == [0, source, -1]
+            seen[0] += 1
+            seen[1] += others
+        return server
+
+    scenario = Scenario(instance, 6, 300.0, 1.0, options=options, bins=4)
+    run_loss(replace(ours, place=watched), scenario, 3, python=True)
+    assert seen[1] > 10

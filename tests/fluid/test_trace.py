@@ -204,3 +204,12 @@ def test_priority_bands() -> None:
     zeros = np.zeros(12, np.int64)
     trace = Trace(("size",), (Fraction(1),), zeros, zeros, zeros, zeros, zeros[:, None] + 1, np.arange(12), (), ())
     assert priority_classes(trace).tolist() == [0] * 2 + [1] * 7 + [2] * 3
+
+
+def test_exposure_counts_only_stays_that_ended() -> None:
+    """Ten seconds seen, of which one stay of two ended in sight."""
+    zeros = np.zeros(2, np.int64)
+    seconds = np.array([4, 6]) * 10**6
+    outcome = np.array([Outcome.finish, Outcome.censored])
+    trace = Trace(("size",), (Fraction(1),), zeros, seconds, outcome, zeros, zeros[:, None] + 1, zeros, (), ())
+    assert (exposure_mean(trace), mean_duration(trace)) == (10.0, 5.0)
