@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid.experiment.numbers import loss_numbers
 from fluid.markov import Branching, stationary_law
 from fluid.policies import HOMES, policy
 from fluid.policies.bitset import discard, empty_sets, insert, least
@@ -32,10 +33,13 @@ from fluid.simulate.expression import function_of_servers
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, plain_loop, run_loss
 from fluid.simulate.options import parse_simulation
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.replications import simulate_loss
+from fluid.simulate.waiting import simulate_waiting
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
-from theory.instance import additive, explicit
+from theory.instance import additive, explicit, pooled
 
 TWO = additive([12], [[5], [7]], [1, 1], [1, 1])
 LOSS = [name for name, home in HOMES.items() if ".queue" not in home and ".slotted" not in home]
@@ -349,3 +353,42 @@ def test_preemption_takes_from_drained_servers_first() -> None:
     scenario = Scenario(instance, 6, 300.0, 1.0, options=options, bins=4)
     run_loss(replace(ours, place=watched), scenario, 3, python=True)
     assert seen[1] > 10
+
+
+def test_slope_has_the_error_of_the_textbook() -> None:
+    """Student's interval of a fitted slope, against another implementation."""
+    from scipy.stats import linregress, t
+
+    draws = np.random.default_rng(3)
+    x = np.arange(7.0)
+    y = 2 * x + draws.normal(size=7)
+    theirs, ours = linregress(x, y), slope(x, y, 0.9)
+    assert ours.mean == pytest.approx(theirs.slope)
+    assert ours.half_width == pytest.approx(theirs.stderr * t.ppf(0.95, 5))
+
+
+def test_utilisation_is_a_share_of_all_servers() -> None:
+    """Jobs of 2 in a pool of servers of 4 and one of 6: the share of the units of all of them, in every model."""
+    instance = pooled([(2, [4]), (1, [6])], [[2]], workload=["1/2"])
+    lost = simulate_loss("first-fit", Scenario(instance, 6, 200.0, 10.0), seed=2)
+    waiting = simulate_waiting("max-weight-local", QueueScene(instance, 6, 200.0, 10.0), seed=2)
+    for result in (lost, waiting):
+        (share,) = result.utilisation().values()
+        assert share.mean == pytest.approx(2 * result.jobs(0).mean / (4 * 4 + 2 * 6))
+    numbers = loss_numbers(lost.runs[0])
+    (name,) = (name for name in numbers if name.startswith("utilisation"))
+    assert numbers[name] == pytest.approx(lost.utilisation()[name.partition(".")[2]].mean)
+
+
+def test_power_of_d_takes_the_first_of_equals() -> None:
+    """Of servers 2 and 1, drawn in this order and equally empty, server 2."""
+
+    class Draws:
+        def __init__(self) -> None:
+            self.left = [0.7, 0.4]
+
+        def random(self) -> float:
+            return self.left.pop(0)
+
+    state = policy("power-of-d").prepare(Setting(additive([2], [[1]], workload=[1]), 3, {}))
+    assert plain(policy("power-of-d").place)(state, 0, Draws()) == 2

@@ -220,3 +220,9 @@ def test_refusals() -> None:
         queue_law(policy("bf-js"), instance, 1, 3)
     with pytest.raises(InputError, match="no policy of slotted"):
         slotted_law(policy("dra"), np.array([1]), 1, 1, np.array([0.1]), np.array([0.2]), 3)
+
+
+def test_what_is_cut_off_is_what_the_formula_leaves() -> None:
+    """M/M/1 with load 1/2: more than N jobs wait with probability 2^-(N + 2)."""
+    law = queue_law(policy("nonpreemptive"), additive([1], [[1]], workload=["1/2"]), servers=1, kept=20)
+    assert law.beyond == pytest.approx(0.5**22, rel=1e-6)
