@@ -315,3 +315,31 @@ def test_interrupted_command_says_what_it_has(
     shown = capsys.readouterr()
     assert "5 of 48 cells" in shown.out
     assert shown.err.strip().endswith("interrupted")
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    Store(tmp_path / "s.db").close()
+    connection = sqlite3.connect(tmp_path / "s.db")
+    connection.execute("pragma user_version = 2")
+    connection.close()
+    with pytest.raises(InputError, match="use a newer packproof"):
+        Store(tmp_path / "s.db")
+
+
+def test_what_is_kept_stays_as_it_is(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        store.put("k", 0, {}, {"reward": 1.0}, 0.5)
+        store.put("k", 0, {}, {"reward": 2.0}, 0.5)
+        assert store.numbers(["k"]) == {"k": {"reward": 1.0}}
+
+
+def test_options_of_a_policy_do_not_change_the_jobs(tmp_path: Path) -> None:
+    """Cells that differ in what only a policy reads have one seed; those that differ in service have not."""
+    (tmp_path / "two.toml").write_text(INSTANCE)
+    path = tmp_path / "grid.toml"
+    text = 'instance = "two.toml"\nuntil = 10\nreplications = 1\nservers = 3\npolicy = "dra"\n[vary]\n'
+    for line, seeds in (("reservation = [1, 2, 3]", 1), ('service = ["exponential", "deterministic"]', 2)):
+        path.write_text(text + line)
+        cells = read_grid(path).cells
+        assert len({tuple(cell.seed().generate_state(4).tolist()) for cell in cells}) == seeds
+        assert len({cell.key for cell in cells}) == len(cells) > 1
