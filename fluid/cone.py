@@ -3,11 +3,15 @@
 A server has taken a configuration c with ``c . Q >= r k . Q`` for every configuration k. It stalls only when ``c . Q' <
 beta k . Q'`` for some k, where ``Q' = Q + A - D`` after A arrivals and D departures. The least ``max_j A_j + max_j
 D_j`` for which that can be, per ``max_j Q_j``, is the minimum of one linear program for each c, k and greatest queue.
-It is at least ``(r - beta) / K``, K the most jobs on the server: ``c . Q - beta k . Q >= (r - beta) max k . Q``, whose
+It is at least ``(r - beta) / K``, K the most jobs on the server, where every type fits it (divided by sqrt(J) for the
+Euclidean norm of the paper): ``c . Q - beta k . Q >= (r - beta) max k . Q``, whose
 last factor is at least ``max_j Q_j``, and A and D move the left side by K (max A + max D) at most.
 
 The constant of the printed proof comes from the angle between the hyperplanes of c and k, (10), which is the distance
-in a plane: with three types the queues can be nearer to the second hyperplane than (11) says.
+in a plane: with three types the queues can be nearer to the second hyperplane than (11) says, and C = C_a / sqrt(J) as
+printed is too great as well: server of 7, jobs of 3, 1, 7, configuration (2, 1, 0), beta = 19/20, queues (3, 1, 7).
+Where a type does not fit there is no C at all: queues of it say nothing about the others, of which two arrivals can
+make a configuration too light that was taken when all weights were 0.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
 
 from theory.configurations import maximal
 from theory.errors import InputError
@@ -72,7 +78,7 @@ def least_move(
     Raises
     ------
     InputError
-        beta not between 0 and the ratio.
+        beta not between 0 and the ratio; a type that does not fit.
 
     Notes
     -----
@@ -91,6 +97,8 @@ def least_move(
     if not 0 < beta < ratio:
         raise InputError(f"beta: expected a number between 0 and the oracle's ratio {ratio}, got {beta}")
     rows = [tuple(map(int, k)) for k in maximal(space)]
+    if not np.max(rows, axis=0).all():
+        raise InputError("space: expected one that every type fits; without that the lemma fails")
     best: LeastMove | None = None
     for c in rows if taken is None else [tuple(map(int, k)) for k in taken]:
         for k in rows:

@@ -5,17 +5,20 @@ which the policy's own functions enumerate, in rationals.
 
 Lemma 4.3 prints ``A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2`` with I_l = 1 for active servers. That fails: an
 active server whose configuration has become lighter than (5) allows stalls at its next departure and takes no job from
-the queue, so what it holds does not count, and queues may grow without bound while nothing departs from it. True, with
-I_l = 1 only where the server is active and not too light (`serving`), is the same with
+the queue (unless that job was its last: then it is renewed at once), so what it holds does not count, and queues may
+grow without bound while nothing departs from it. True, with I_l = 1 only where the server is active and not too light
+(`serving`), is the same with
 
     ``B_2 = (sum_j rho_j + sum_l K_l) / 2``,  K_l the most jobs on server l.
 
 Proof. An arrival adds (2 Q_j + 1) / (2 mu_j) at most. A job that ends in a serving server starts one of its type if
 one waits, -Q_j + 1/2 per slot and unit of time, and nothing is lost where Q_j = 0. All else (a server that is renewed,
 a slot filled at once) only starts waiting jobs, and V falls with Q. The constant is attained where every queue waits
-and every server serves K_l jobs. Proposition 4.5 survives where every type arrives: a server is too light for no longer
-in all than until its next departure, which is a bounded mean time like that of its stalled period; and one that serves
-has r beta of the greatest weight by (5) itself.
+and every server serves K_l jobs (which the oracle `single` may never choose). Proposition 4.5 survives where every type
+arrives and fits: a server is too light for no longer in all than until its next departure, which comes at rate min mu
+at least once it holds a job, and a job of its configuration comes at some rate above 0 while it is empty; and one that
+serves has r beta of the greatest weight by (5) itself. Lemma 4.4 needs the same: its proof takes departures from an
+active server at rate min mu at least, which an empty one has not.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ def _at_worst(instance: Instance) -> Instance:
 @claim(
     PAPER,
     "theorem-4.1",
-    "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward from any initial "
-    "state: three types without the monotone greedy property (full: and the tight family of three types) at the worst "
-    "workload, unequal service rates, from empty and from full servers: the gap falls like a power of L below L^-0.35, "
-    "and at the largest L the reward keeps more than 1 - 1/e of the optimum.",
+    "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward from empty and "
+    "from full servers: three types without the monotone greedy property (full: and the tight family of three types) "
+    "at the worst workload, unequal service rates: the gap falls like a power of L below L^-0.35, and at the largest L "
+    "the reward keeps more than 1 - 1/e of the optimum.",
     Evidence.statistical,
 )
 def theorem_4_1(level: Level, broken: bool) -> Outcome:
@@ -62,6 +62,7 @@ def theorem_4_1(level: Level, broken: bool) -> Outcome:
                 scenario = Scenario(loaded, servers, until, until / 2, initial=full if run % 2 else None, bins=4)
                 seed = np.random.SeedSequence((SEED, servers, run))
                 rewards.append(run_loss(policy("power-of-d" if broken else "dra"), scenario, seed).mean_reward)
+            good &= max(rewards) < limit  # else there is no gap to fit
             points += [(log(servers), log(max(limit - reward, 1e-9))) for reward in rewards]
             last = rewards
         fitted = slope([x for x, _ in points], [y for _, y in points], LEVEL)
@@ -77,16 +78,16 @@ def theorem_4_1(level: Level, broken: bool) -> Outcome:
 @claim(
     "packproof",
     "limit-1-1/e",
-    "Without the monotone greedy property, too, the limit of dynamic reservation keeps over 1 - 1/e: variations of "
-    "an instance of three types, in each of which more workload means less greedy reward, at their exactly worst "
-    "workloads, all at least 19/27; the fluid path from full servers ends at that share of the optimum.",
+    "Without the monotone greedy property, too, the limit of dynamic reservation keeps over 1 - 1/e, by always-1-1/e. "
+    "Here: variations of an instance of three types, in each of which more workload means less greedy reward, at their "
+    "exactly worst workloads, all at least 19/27; the fluid path from full servers ends at that share of the optimum.",
     Evidence.certified,
 )
 def limit_without_38(level: Level, broken: bool) -> Outcome:
-    """Find pairs of workloads, solve for the worst; broken: the constant of two types, with the tight family beside."""
+    """Find pairs of workloads, solve for the worst; broken: a constant above what some of them keep."""
     wanted, paths = (12, 2) if level is Level.quick else (300, 20)
     generator, found, good, least, ends = np.random.default_rng(SEED), 0, True, Fraction(1), 0.0
-    constant = Fraction(3, 4) if broken else Fraction(19, 27)
+    constant = Fraction(19, 20) if broken else Fraction(19, 27)
     while found < wanted:
         rows = [*WITHOUT_38, tuple(generator.integers(0, 3, 3).tolist()), (1, 1, 0)]
         rewards = [Fraction(int(generator.integers(*bounds)), 4) for bounds in ((26, 40), (10, 15), (34, 46))]
@@ -101,12 +102,8 @@ def limit_without_38(level: Level, broken: bool) -> Outcome:
         if found < paths:
             ends = max(ends, _end(_at_worst(instance), worst.ratio))
         found += 1
-    tight = solve(tight_family(3)).ratio
-    good &= tight >= constant and ends < 1e-6
-    computed = (
-        f"{wanted} instances, least of the worst ratios {text(least)}; tight family {text(tight)}; ends {ends:.1e} off"
-    )
-    return Outcome(computed, Evidence.certified, bool(good))
+    computed = f"{wanted} instances, least of the worst ratios {text(least)}; ends {ends:.1e} off"
+    return Outcome(computed, Evidence.certified, bool(good and ends < 1e-6))
 
 
 def _end(instance: Instance, ratio: Fraction) -> float:

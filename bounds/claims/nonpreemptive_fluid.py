@@ -61,6 +61,7 @@ def supportable(level: Level, broken: bool) -> Outcome:
         rate = decay_rate(inside, region)
         plain = replace(outside, types=tuple(replace(t, service_rate=Fraction(1)) for t in outside.types))
         away = np.array([float(v) for v in escape_velocity(plain if broken else outside)])
+        away *= MaxWeight(outside).service if broken else 1.0
         fine, span = rate is not None and region.intensity(outside.workload) == Fraction(51, 50), 100.0
         straight = queue_path(MaxWeight(outside), np.zeros(len(away)), span).queues[-1]
         fine &= bool(away.any()) and bool(np.abs(straight - span * away).max() < 1e-6 * span)
@@ -121,14 +122,15 @@ def max_weight_rate(level: Level, broken: bool) -> Outcome:
     PAPER,
     "theorem-3.1",
     "A workload inside r beta of the region is supported: in the fluid model of Algorithm 1, for every oracle with its "
-    "proven r, any configurations that (5) lets stay make V fall, exactly at random queues, by (r beta - z) of the "
-    "greatest weight at least, so |q| by (r beta - z) c. Between r beta and 1 that says nothing: along "
-    "the normal of the workload's facet the guaranteed drift is positive.",
+    "proven r and beta = 7/8 r, any configurations that (5) lets stay make V fall, exactly at random queues, by "
+    "(r beta - z) of the greatest weight at least, so |q| by (r beta - z) c. That follows from (4) and (5), so the "
+    "oracles' ratios are what is tested. Between r beta and 1 it says nothing: along the normal of the workload's "
+    "facet the guaranteed drift is positive.",
     Evidence.numeric,
 )
 def theorem_3_1(level: Level, broken: bool) -> Outcome:
-    """Bound drifts exactly, follow paths that stay as long as they may; broken: 1.05 in place of 0.95 of r beta."""
-    count, draws, paths = (4, 20, 2) if level is Level.quick else (60, 200, 20)
+    """Bound drifts exactly, follow paths that stay as long as they may; broken: servers keep 3/4 of beta."""
+    count, draws, paths = (4, 20, 1) if level is Level.quick else (60, 200, 20)
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in _instances(count, 33, fitting=True):
         space = instance.pools[0].space
@@ -136,21 +138,22 @@ def theorem_3_1(level: Level, broken: bool) -> Outcome:
         rows, support = feasible(space), Support(instance)
         for name in RULES:
             rule = oracle(space, name)
-            share = rule.ratio * BETA
-            loaded = _scaled(instance, share * Fraction(105 if broken else 95, 100))
+            beta = rule.ratio * BETA
+            share = rule.ratio * beta
+            kept = beta * Fraction(3, 4) if broken else beta
+            loaded = _scaled(instance, share * Fraction(95, 100))
             z = traffic_intensity(loaded)
             normal = CapacityProgram(loaded).intensity().prices
             fine = True
             for queues in [list(normal), *generator.integers(0, 10**6, (draws, len(rows[0]))).tolist()]:
                 weights, asked = rows @ np.array(queues), int(rule(queues) @ np.array(queues))
-                lightest = min(int(w) for w in weights if w >= BETA * asked)
+                lightest = min(int(w) for w in weights if w >= kept * asked)
                 arriving = total(q * rho for q, rho in zip(queues, loaded.workload, strict=True))
-                fine &= arriving - lightest <= -(share - z) * int(weights.max()) and share > z
+                fine &= arriving - lightest <= -(share - z) * int(weights.max())
             between = _scaled(instance, (share + 1) / 2)
             offered = total(q * rho for q, rho in zip(normal, between.workload, strict=True))
             uncovered += offered > share * support.value(normal)
-            fine &= guaranteed_rate(loaded, share) > 0
-            if number // len(RULES) < paths:
+            if number // len(RULES) >= count - paths:
                 fine &= _halves(instance, name)
             good += fine
             number += 1
@@ -165,7 +168,8 @@ def _halves(instance: Instance, name: str) -> bool:
     of ``|q|^2`` at least; the workload is half of r beta of the boundary.
     """
     rule = oracle(instance.pools[0].space, name)
-    share = rule.ratio * BETA
+    beta = rule.ratio * BETA
+    share = rule.ratio * beta
     half = _scaled(instance, share / 2)
     model, rate = MaxWeight(half), guaranteed_rate(half, share)
     fastest = max(norm(half, model.arrivals - model.service * k) for k in model.configurations[0])
@@ -173,7 +177,7 @@ def _halves(instance: Instance, name: str) -> bool:
     kept = rule((queues * SCALE).astype(np.int64))
     for _ in range(int(log(4) * (fastest / rate) ** 2) + 1):
         best = rule((queues * SCALE).astype(np.int64))
-        if float(kept @ queues) < float(BETA) * float(best @ queues):
+        if float(kept @ queues) < float(beta) * float(best @ queues):
             kept = best
         width = rate * norm(half, queues) / fastest**2
         queues = np.maximum(queues + width * (model.arrivals - model.service * kept), 0.0)

@@ -233,3 +233,13 @@ def test_a_stalled_server_renews_once_what_is_left_fits(early: bool, left: int, 
     assert state.active[0] == expected
     assert state.stalled[0] == 1 - expected
     assert state.counts[0, 0] == expected
+
+
+@pytest.mark.parametrize(("start", "served"), [("as-needed", True), ("at-once", False)])
+def test_an_empty_server_that_began_for_a_type_that_never_comes(start: str, served: bool) -> None:
+    """As the paper has it, such a server waits for ever: its theorem needs every type to arrive."""
+    instance = additive([1], [[1], [1]], workload=[0, "1/4"])
+    scene = QueueScene(instance, 1, 400.0, 40.0, options={"start": start})
+    run = scene.run(policy("nonpreemptive"), np.random.SeedSequence(1))
+    assert bool(run.measures.starts[:, 1].any()) is served
+    assert (run.waiting[-1, 1] < 20) is served  # about 100 come

@@ -1,8 +1,10 @@
 """Algorithm 1 of paper 004: servers keep a configuration, stall when it has grown too light, renew it when empty.
 
 The paper does not say how a system begins. Here a server enters its first active period when a job comes that finds no
-slot (option ``start``, "as-needed"); with "at-once" all do at time 0, with a configuration for queues of length zero,
-and a server whose configuration suits nobody then waits for jobs that may be rare.
+slot (option ``start``, "as-needed"); with "at-once", the literal reading, all do at time 0, with a configuration for
+queues of length zero. Either way a server that is empty and active keeps its configuration until one of its types
+comes, so a type that never comes can starve the rest ("as-needed" too, after one job of it): Theorem 3.1 needs every
+type to arrive, as the interior of the region says.
 """
 
 from __future__ import annotations
