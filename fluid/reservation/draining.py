@@ -61,6 +61,11 @@ def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> ND
     return law
 
 
+@lru_cache(maxsize=4096)
+def _slots(configuration: Configuration) -> NDArray[np.int64]:
+    return np.array(configuration, dtype=np.int64)
+
+
 def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occupancy: NDArray[np.float64]) -> float:
     """Return how fast one draining configuration gives servers free: 1 / E[max_j Erlang(n_j, mu_j y_j)].
 
@@ -91,7 +96,7 @@ def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occu
     -----
     O(J prod (k_j + 1)). Source: packproof, the exact fluid limit of dynamic reservation.
     """
-    times = _emptying_times(np.array(configuration, dtype=np.int64), rates)
+    times = _emptying_times(_slots(configuration), rates)
     if (occupancy == 1).all():
         return min(float(1 / times[-1]), FASTEST) if times[-1] > 0 else FASTEST
     law = contents(configuration, occupancy)
@@ -129,8 +134,11 @@ def emptying_rates(
     >>> emptying_rates([(1,), (1,)], np.ones(1), np.ones(1))
     [1.0, 0.0]
     """
-    occupancy = np.where(occupancy < LEAST, 0.0, occupancy)
-    held = [(np.array(k) > 0) & (occupancy > 0) for k in configurations]
+    if not (occupancy == 1).all():
+        occupancy = np.where(occupancy < LEAST, 0.0, occupancy)
+    if len(configurations) == 1:
+        return [emptying_rate(configurations[0], rates, occupancy)]
+    held = [(_slots(k) > 0) & (occupancy > 0) for k in configurations]
     if not held or (np.sum(held, axis=0) <= 1).all():  # no type in two of them: they do not meet
         return [emptying_rate(k, rates, occupancy) for k in configurations]
     partly = bool(((occupancy > 0) & (occupancy < 1)).any())  # a mean as it is: not worth a chain
@@ -154,7 +162,7 @@ def joint_contents(configurations: Sequence[Configuration]) -> int:
 
 def is_exact(configurations: Sequence[Configuration]) -> bool:
     """Return whether `emptying_rates` solves the chain: few joint contents, or no type in two configurations."""
-    held = np.sum([np.array(k) > 0 for k in configurations], axis=0)
+    held = np.sum([_slots(k) > 0 for k in configurations], axis=0)
     return bool((held <= 1).all()) or joint_contents(configurations) <= MOST_STATES
 
 

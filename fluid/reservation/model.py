@@ -77,10 +77,13 @@ class Reservation:
 
     def slots_of(self, masses: Iterable[tuple[Configuration, float]]) -> Vector:
         """Return the slots per server that fractions of servers in given configurations make, float64[J]."""
-        pairs = list(masses)
-        if not pairs:
-            return np.zeros(self.types)
-        return np.array([mass for _, mass in pairs]) @ np.array([k for k, _ in pairs], dtype=np.float64)
+        slots = [0.0] * self.types  # a few short tuples: faster than arrays
+        for k, mass in masses:
+            if mass:
+                for j, number in enumerate(k):
+                    if number:
+                        slots[j] += mass * number
+        return np.array(slots)
 
     def checked(self, configuration: Sequence[int]) -> Configuration:
         """Return a configuration as a tuple.

@@ -25,6 +25,10 @@ DrainRates = Callable[[Sequence[Configuration], Vector, Vector], list[float]]
 """Configurations in the order in which they are asked, mu_j y_j, occupancy: how fast each frees servers."""
 
 
+Supplies = dict[tuple[object, ...], dict[Configuration, float]]
+"""How fast configurations free servers in a state, by who is asked, who is followed, and which types are refused."""
+
+
 @dataclass(frozen=True)
 class Followed:
     """A stage of the greedy map that has, or gets, the servers it needs.
@@ -124,10 +128,11 @@ def decide(
 
     tight = jobs >= model.slots_of(masses.items()) - TOLERANCE
     above: Mode | None = None
+    known: Supplies = {}
     for lacking in _candidates(stages, spare):
         mode = _with_lacking(stages, spare, masses, lacking, tight)
         moving = _slopes(mode, velocity)
-        supply = _supply(model, mode, mode.asked, jobs, masses, rates)
+        supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
         need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in mode.asked)
         if need <= most + TOLERANCE:
             break
@@ -140,10 +145,10 @@ def decide(
             mode = replace(up_to, kind="mixed", asked=mode.asked, between=between, drains=mode.asked)
             moving = _slopes(mode, velocity)
             mode = replace(mode, blocked=_unadmitted(mode, tight))
-            supply = _supply(model, mode, mode.asked, jobs, masses, rates)
-    between_supply = _supply(model, mode, mode.between, jobs, masses, rates)
+            supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
+    between_supply = _supply(model, mode, mode.between, jobs, masses, rates, known)
     mode = _settled(mode, moving, supply, between_supply)
-    slots = model.slots_of(velocities(model, mode, jobs, masses, velocity, rates).items())
+    slots = model.slots_of(velocities(model, mode, jobs, masses, velocity, rates, known).items())
     blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(mode.blocked))
     return replace(mode, blocked=tuple(blocked))
 
@@ -249,9 +254,19 @@ def _supply(
     jobs: Vector,
     masses: Masses,
     rates: DrainRates,
+    known: Supplies | None = None,
 ) -> dict[Configuration, float]:
-    values = rates(asked, model.service * jobs, occupancy(model, mode, jobs, masses)) if asked else []
-    return dict(zip(asked, values, strict=True))
+    """Return how fast configurations that are asked free servers; `known` keeps answers for the same state."""
+    if not asked:
+        return {}
+    key = (asked, tuple(f.configuration for f in mode.followed), mode.blocked)
+    if known is None or key not in known:
+        values = rates(asked, model.service * jobs, occupancy(model, mode, jobs, masses))
+        found = dict(zip(asked, values, strict=True))
+        if known is None:
+            return found
+        known[key] = found
+    return known[key]
 
 
 def _part(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> float:
@@ -309,7 +324,13 @@ def _settled(
 
 
 def velocities(
-    model: Reservation, mode: Mode, jobs: Vector, masses: Masses, velocity: Vector, rates: DrainRates = emptying_rates
+    model: Reservation,
+    mode: Mode,
+    jobs: Vector,
+    masses: Masses,
+    velocity: Vector,
+    rates: DrainRates = emptying_rates,
+    known: Supplies | None = None,
 ) -> dict[Configuration, float]:
     """Return how fast the configurations that change do, in a given mode.
 
@@ -317,12 +338,14 @@ def velocities(
     ----------
     velocity : float64[J]
         lambda - mu y.
+    known : dict, optional
+        Drain rates that were asked before in the same state.
     """
     moving = _slopes(mode, velocity)
     result = {k: slope for k, slope in moving.items() if k != mode.rest}
     if mode.drains:
-        supply = _supply(model, mode, mode.asked, jobs, masses, rates)
-        between = _supply(model, mode, mode.between, jobs, masses, rates)
+        supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
+        between = _supply(model, mode, mode.between, jobs, masses, rates, known)
         drained = _drained(_part(mode, moving, supply), supply, between)
         result.update((k, -drained[k]) for k in mode.drains)
     result[mode.rest] = -sum(result.values())
