@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -45,7 +46,7 @@ class Measured:
         return float(np.average(values[self.first :], weights=self.spans[self.first :]))
 
 
-class Replicated:
+class Replicated(ABC):
     """Replications; the base of results, which hold ``runs``.
 
     Intervals are over replications; over batch means where there is only one.
@@ -74,9 +75,9 @@ class Replicated:
         edges = self.runs[0].measures.edges[: self.bins + 1]
         return (edges[1:] + edges[:-1]) / 2, *band([values(run)[: self.bins] for run in self.runs])
 
+    @abstractmethod
     def curve(self) -> tuple[Array, ...]:
         """Return the curve by which the warm-up is judged."""
-        raise NotImplementedError
 
     @property
     def bins(self) -> int:
