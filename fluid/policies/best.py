@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.sampling import loads
-from fluid.policy import Policy, Setting, common, nothing_to_refresh
+from fluid.policy import Common, Policy, Setting, common, nothing_to_refresh, state_type
 from theory.compiled import step
 from theory.configurations import feasible
 from theory.errors import TooLargeError
@@ -18,35 +17,28 @@ CLASSES = 4_000_000
 """Most feasible configurations times types, over all pools, that best-fit tells apart."""
 
 
-class BestFitState(NamedTuple):
-    """The common part, and the servers by contents.
+BestFitState = state_type(
+    __name__,
+    "BestFitState",
+    Common._fields,
+    "kind",
+    "after",
+    "before",
+    "head",
+    "up",
+    "down",
+    "words",
+    "levels",
+)
+"""The common part, and the servers by contents.
 
-    A class is a pool and a feasible configuration, numbered from the fullest to the emptiest. ``up`` and ``down`` are
-    the classes that one more or one less job of a type leads to (-1: none); ``head``, ``after`` and ``before`` are the
-    linked lists of the servers of a class; ``words`` holds, by type, the classes that have a server and have room.
-    """
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    kind: NDArray[np.int32]
-    after: NDArray[np.int32]
-    before: NDArray[np.int32]
-    head: NDArray[np.int32]
-    up: NDArray[np.int32]
-    down: NDArray[np.int32]
-    words: NDArray[np.int64]
-    levels: NDArray[np.int64]
+A class is a pool and a feasible configuration, numbered from the fullest to the emptiest. ``up`` and ``down`` are
+the classes that one more or one less job of a type leads to (-1: none); ``head``, ``after`` and ``before`` are the
+linked lists of the servers of a class; ``words`` holds, by type, the classes that have a server and have room.
+"""
 
 
-def prepare(setting: Setting) -> BestFitState:
+def prepare(setting: Setting) -> Any:
     """Make the state of best-fit; any number of pools.
 
     Raises
@@ -99,7 +91,7 @@ def prepare(setting: Setting) -> BestFitState:
 
 
 @step
-def _enter(state: BestFitState, server: int, kind: int) -> None:
+def _enter(state: Any, server: int, kind: int) -> None:
     first = state.head[kind]
     state.kind[server] = kind
     state.before[server] = -1
@@ -114,7 +106,7 @@ def _enter(state: BestFitState, server: int, kind: int) -> None:
 
 
 @step
-def _leave(state: BestFitState, server: int) -> int:
+def _leave(state: Any, server: int) -> int:
     kind, before, after = state.kind[server], state.before[server], state.after[server]
     if after >= 0:
         state.before[after] = before
@@ -129,7 +121,7 @@ def _leave(state: BestFitState, server: int) -> int:
 
 
 @step
-def place(state: BestFitState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the server with the least room that has enough, of equals the one that came to its contents last."""
     kind = least(state.words, state.levels, job_type)
     if kind < 0:
@@ -141,7 +133,7 @@ def place(state: BestFitState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: BestFitState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Follow the contents of the server."""
     kind = _leave(state, server)
     _enter(state, server, state.down[kind, job_type])

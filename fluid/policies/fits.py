@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
-from fluid.policy import Policy, Setting, common, fits
+from fluid.policy import Common, Policy, Setting, common, fits, state_type
 from theory.compiled import step
 
-
-class FirstFitState(NamedTuple):
-    """The common part, and for each type the set of servers with room for it (see `fluid.policies.bitset`)."""
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    room: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    touched_: NDArray[np.int64]
+FirstFitState = state_type(
+    __name__,
+    "FirstFitState",
+    Common._fields,
+    "room",
+    "levels",
+    "touched_",
+)
+"""The common part, and for each type the set of servers with room for it (see `fluid.policies.bitset`)."""
 
 
-def prepare(setting: Setting) -> FirstFitState:
+def prepare(setting: Setting) -> Any:
     """Make the state of first-fit; any number of pools."""
     base = common(setting)
     room, levels = empty_sets(len(setting.instance.types), setting.servers)
@@ -40,13 +31,13 @@ def prepare(setting: Setting) -> FirstFitState:
 
 
 @step
-def _fill(state: FirstFitState) -> None:
+def _fill(state: Any) -> None:
     for server in range(len(state.counts)):
         _update(state, server)
 
 
 @step
-def _update(state: FirstFitState, server: int) -> None:
+def _update(state: Any, server: int) -> None:
     for j in range(len(state.totals)):
         if fits(state, server, j):
             insert(state.room, state.levels, j, server)
@@ -55,7 +46,7 @@ def _update(state: FirstFitState, server: int) -> None:
 
 
 @step
-def place(state: FirstFitState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the first server with room."""
     server = least(state.room, state.levels, job_type)
     state.touched_[0] = server
@@ -63,13 +54,13 @@ def place(state: FirstFitState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: FirstFitState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Remember whose room has changed."""
     state.touched_[0] = server
 
 
 @step
-def refresh(state: FirstFitState, draws: Any) -> bool:
+def refresh(state: Any, draws: Any) -> bool:
     """Bring the sets of servers with room up to date."""
     if state.touched_[0] >= 0:
         _update(state, state.touched_[0])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, log
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from fluid.policies.slots import (
     mark_all,
     set_effective,
 )
-from fluid.policy import ASKS, REASSIGNED, Policy, Setting, common, move
+from fluid.policy import ASKS, REASSIGNED, Common, Policy, Setting, common, move, state_type
 from theory.compiled import step
 from theory.errors import InputError, TooLargeError
 from theory.instance import Configuration
@@ -53,41 +53,34 @@ def default_reservation(servers: int) -> float:
     return log(servers) ** 1.5 if servers > 1 else 0.0
 
 
-class ReservationState(NamedTuple):
-    """The common part, the servers by configuration (see `fluid.policies.slots`), and the greedy plan."""
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    configurations: NDArray[np.int32]
-    number: NDArray[np.int64]
-    effective: NDArray[np.int64]
-    newest: NDArray[np.int32]
-    oldest: NDArray[np.int32]
-    border: NDArray[np.int32]
-    lists: NDArray[np.int32]
-    words: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    stage: NDArray[np.int32]
-    plan: NDArray[np.int64]
-    stages: NDArray[np.int64]
-    unmatched: NDArray[np.int64]
-    changed: NDArray[np.int64]
-    reserve: NDArray[np.int64]
-    worst_first: NDArray[np.int64]
-    plan_: NDArray[np.int64]
-    need_: NDArray[np.int64]
-    sets_: NDArray[np.int64]
-    known_: NDArray[np.int32]
-    touched_: NDArray[np.int64]
+ReservationState = state_type(
+    __name__,
+    "ReservationState",
+    Common._fields,
+    "rows",
+    "configurations",
+    "number",
+    "effective",
+    "newest",
+    "oldest",
+    "border",
+    "lists",
+    "words",
+    "levels",
+    "stage",
+    "plan",
+    "stages",
+    "unmatched",
+    "changed",
+    "reserve",
+    "worst_first",
+    "plan_",
+    "need_",
+    "sets_",
+    "known_",
+    "touched_",
+)
+"""The common part, the servers by configuration (see `fluid.policies.slots`), and the greedy plan."""
 
 
 @step
@@ -222,7 +215,7 @@ def _empty_server(state: Any, stage: int) -> int:
 
 
 @step
-def _fill(state: ReservationState, ids: NDArray[np.int32]) -> None:
+def _fill(state: Any, ids: NDArray[np.int32]) -> None:
     """Give every server the configuration of its number, all surplus."""
     for server in range(len(ids)):
         jobs = 0
@@ -307,11 +300,11 @@ def reservation(setting: Setting) -> float:
     return value
 
 
-def prepare(setting: Setting) -> ReservationState:
+def prepare(setting: Setting) -> Any:
     """Make the state of dynamic reservation and run CRA once."""
     made = arrays(setting)
     ids = made.pop("ids")
-    state: ReservationState = settled(setting, ReservationState(**made), ids, refresh, answer)
+    state: Any = settled(setting, ReservationState(**made), ids, refresh, answer)
     return state
 
 
@@ -366,7 +359,7 @@ def _with_room(state: Any, room: int) -> Any:
 
 
 @step
-def _mark_everything(state: ReservationState) -> None:
+def _mark_everything(state: Any) -> None:
     for c in range(len(state.number)):
         if state.number[c] > 0:
             mark_all(state, c)

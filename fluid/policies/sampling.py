@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluid.policy import Policy, Setting, common, fits, nothing_to_depart, nothing_to_refresh, one_of
+from fluid.policy import (
+    Common,
+    Policy,
+    Setting,
+    common,
+    fits,
+    nothing_to_depart,
+    nothing_to_refresh,
+    one_of,
+    state_type,
+)
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive, Space
 from theory.numbers import to_integers, total
 
-
-class SamplingState(NamedTuple):
-    """The common part, how many servers are drawn, and what each type adds to the load of a server of each pool."""
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    choices: NDArray[np.int64]
-    load: NDArray[np.int64]
+SamplingState = state_type(
+    __name__,
+    "SamplingState",
+    Common._fields,
+    "choices",
+    "load",
+)
+"""The common part, how many servers are drawn, and what each type adds to the load of a server of each pool."""
 
 
 def loads(space: Space, types: int) -> list[Fraction]:
@@ -50,7 +51,7 @@ def loads(space: Space, types: int) -> list[Fraction]:
     return [Fraction(1, space.most(j) or 1) for j in range(types)]
 
 
-def prepare(setting: Setting) -> SamplingState:
+def prepare(setting: Setting) -> Any:
     """Make the state of power of d choices; option ``d``, 2 unless given; any number of pools."""
     d = setting.options.get("d", 2)
     if not isinstance(d, int) or not 1 <= d <= 1000:
@@ -65,7 +66,7 @@ def prepare(setting: Setting) -> SamplingState:
 
 
 @step
-def place(state: SamplingState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the least loaded of d random servers (with replacement, the first of equals) if the job fits there."""
     best, least = -1, 0
     for _ in range(state.choices[0]):

@@ -6,12 +6,12 @@ Each type has a fixed number of slots and nothing is shared, so type j is an Erl
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Policy, Setting, common, nothing_to_refresh
+from fluid.policy import Common, Policy, Setting, common, nothing_to_refresh, state_type
 from theory.assignment import optimal_assignment
 from theory.compiled import step
 from theory.errors import InputError
@@ -19,23 +19,15 @@ from theory.knapsack import weight
 from theory.numbers import total
 from theory.servers import apportion
 
-
-class StaticState(NamedTuple):
-    """The common part, and a stack of free slots of each type; ``stack[first[j] + i]`` is the server of slot i."""
-
-    counts: NDArray[np.int32]
-    totals: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    free: NDArray[np.int64]
-    demands: NDArray[np.int64]
-    generators: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    pool: NDArray[np.int32]
-    moves: NDArray[np.int32]
-    done: NDArray[np.int64]
-    stack: NDArray[np.int32]
-    first: NDArray[np.int64]
-    height: NDArray[np.int64]
+StaticState = state_type(
+    __name__,
+    "StaticState",
+    Common._fields,
+    "stack",
+    "first",
+    "height",
+)
+"""The common part, and a stack of free slots of each type; ``stack[first[j] + i]`` is the server of slot i."""
 
 
 def configurations(setting: Setting) -> NDArray[np.int32]:
@@ -54,7 +46,7 @@ def configurations(setting: Setting) -> NDArray[np.int32]:
     return np.concatenate(rows)
 
 
-def prepare(setting: Setting) -> StaticState:
+def prepare(setting: Setting) -> Any:
     """Make the state of static reservation; any number of pools.
 
     Raises
@@ -81,7 +73,7 @@ def prepare(setting: Setting) -> StaticState:
 
 
 @step
-def place(state: StaticState, job_type: int, draws: Any) -> int:
+def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the server of the slot that was freed last; at first, of the best configuration."""
     height = state.height[job_type]
     if height == 0:
@@ -91,7 +83,7 @@ def place(state: StaticState, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: StaticState, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Give the slot back."""
     state.stack[state.first[job_type] + state.height[job_type]] = server
     state.height[job_type] += 1
