@@ -1,7 +1,7 @@
 # Everything runs in .venv, which `make .venv/ready` builds from pyproject.toml within constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS ?= test,exact
+EXTRAS ?= test,exact,cluster
 TESTS ?=
 
 .PHONY: verify test lint bench soak clean
@@ -26,7 +26,7 @@ soak: .venv/ready
 clean:
 	rm -rf .venv build dist *.egg-info
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/ready: Makefile pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
 	touch $@
