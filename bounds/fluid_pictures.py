@@ -33,7 +33,7 @@ def picture_of_path(path: FluidPath, target: str | Path, points: int = 400) -> N
     left.set(xlabel="time", ylabel="jobs per server", ylim=(0, None))
     left.legend(fontsize=8, frameon=False)
     middle.plot(times, path.rewards(times), color=GREEDY, lw=2, label="fluid path")
-    goal = float(path.model.equilibrium.reward)
+    goal = float(path.goal.reward)
     middle.axhline(goal, color="black", lw=1, ls="--", label="greedy assignment")
     middle.set(xlabel="time", ylabel="reward per server", ylim=(0, None))
     middle.legend(fontsize=8, frameon=False, loc="lower right")

@@ -67,10 +67,10 @@ def path_json(path: FluidPath, points: int) -> dict[str, Any]:
             {"configuration": _named(path, k), "fraction": [max(0.0, float(x)) for x in values]}
             for k, values in masses.items()
         ],
-        "equilibrium_reward": float(path.model.equilibrium.reward),
+        "equilibrium_reward": float(path.goal.reward),
         "equilibrium": [
             {"configuration": _named(path, stage.configurations[0]), "fraction": float(stage.fraction)}
-            for stage in path.model.equilibrium.stages
+            for stage in path.goal.stages
         ],
         "modes": _drivers(path),
         "draining_limits": path.draining_limits,
@@ -83,7 +83,7 @@ def path_json(path: FluidPath, points: int) -> dict[str, Any]:
 def path_lines(path: FluidPath) -> list[str]:
     """Return the answer of ``fluid`` as text."""
     names, final = path.model.instance.names, path.state(path.until)
-    goal = float(path.model.equilibrium.reward)
+    goal = float(path.goal.reward)
     reward = float(path.rewards([path.until])[0])
     lines = [f"reward at time {path.until:g}   {reward:.6g} per server; greedy assignment {goal:.6g}"]
     for share in NEAR:

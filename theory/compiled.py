@@ -199,7 +199,9 @@ def _digest(function: FunctionType) -> str:
     for source in reached.values():
         code = source.__code__
         constants = [constant for constant in code.co_consts if isinstance(constant, int | float | str | None)]
-        parts.append(f"{code.co_qualname} {_text(code.co_filename)} {code.co_code.hex()} {code.co_names} {constants}")
+        where = source.__module__  # kept code imports its module again, under the name it had
+        file = _text(code.co_filename)
+        parts.append(f"{where} {code.co_qualname} {file} {code.co_code.hex()} {code.co_names} {constants}")
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -59,13 +61,16 @@ def _own(name: str) -> Policy:
     file = Path(path).resolve()
     if not file.is_file():
         raise InputError(f"--policy: {path}: expected a Python file")
-    spec = spec_from_file_location(file.stem, file)
+    # a name that other processes find again, where they too have read the file: compiled code is kept under it
+    known_as = f"packproof_own_{hashlib.sha256(str(file).encode() + file.read_bytes()).hexdigest()[:16]}"
+    spec = spec_from_file_location(known_as, file)
     if spec is None or spec.loader is None:
         raise InputError(f"--policy: {path}: expected a Python file")
-    module = module_from_spec(spec)
+    module = sys.modules[known_as] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        del sys.modules[known_as]
         raise InputError(f"--policy: {path} does not run: {type(error).__name__}: {error}") from None
     found = getattr(module, attribute, None)
     if not isinstance(found, Policy):

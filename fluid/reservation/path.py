@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +17,7 @@ from fluid.reservation.model import TOLERANCE, Reservation, Vector
 from fluid.reservation.modes import DrainRates, Masses, decide
 from fluid.reservation.segment import Segment, State
 from theory.errors import InputError
+from theory.greedy import GreedyAssignment, global_greedy
 from theory.instance import Configuration
 
 MOST_SWITCHES = 100_000
@@ -44,6 +47,15 @@ class FluidPath:
     def switches(self) -> list[float]:
         """The times at which the mode changes, first and last time left out."""
         return [segment.start for segment in self.segments[1:]]
+
+    @cached_property
+    def goal(self) -> GreedyAssignment:
+        """The global greedy assignment of the last arrival rates, where the path ends."""
+        workload = self.segments[-1].arrivals / self.model.service
+        if np.array_equal(workload * self.model.service, self.model.workload * self.model.service):
+            return self.model.equilibrium
+        exact = [Fraction(rho).limit_denominator(10**9) for rho in workload.tolist()]
+        return global_greedy(self.model.instance.with_workload(exact))
 
     def _segment(self, time: float) -> Segment:
         return next((s for s in self.segments if time < s.stop), self.segments[-1])
@@ -98,7 +110,7 @@ class FluidPath:
 
         Found to the width of a grid of 2,000 points, then by bisection.
         """
-        goal = float(self.model.equilibrium.reward)
+        goal = float(self.goal.reward)
 
         def away(time: float) -> bool:
             return abs(float(self.rewards([time])[0]) - goal) > share * goal

@@ -29,13 +29,15 @@ class Segment:
     ----------
     start, stop : float
     mode : Mode
+    arrivals : float64[J]
+        lambda, per server and unit of time.
     """
 
     def __init__(
         self, model: Reservation, start: float, state: State, mode: Mode, arrivals: Vector, rates: DrainRates
     ) -> None:
         self.start, self.stop, self.mode, self.held = start, start, mode, False
-        self._model, self._arrivals, self._rates = model, arrivals, rates
+        self._model, self.arrivals, self._rates = model, arrivals, rates
         self._jobs, self._masses = state
         self._target = arrivals / model.service
         self._dense: list[tuple[float, Values]] = []
@@ -67,14 +69,14 @@ class Segment:
     def velocity(self, state: State) -> dict[Configuration, float]:
         """Return how fast the configurations that change do."""
         jobs, masses = state
-        free = self._arrivals - self._model.service * jobs
+        free = self.arrivals - self._model.service * jobs
         return velocities(self._model, self.mode, jobs, masses, free, self._rates)
 
     def admitted(self, time: float) -> Vector:
         """Return the rate at which jobs of each type are admitted, per server."""
         state = self.state(time)
         slots = self._model.slots_of(self.velocity(state).items())
-        return np.where(self.mode.blocked, slots + self._model.service * state[0], self._arrivals)
+        return np.where(self.mode.blocked, slots + self._model.service * state[0], self.arrivals)
 
     def gross_margin(self, time: float) -> float:
         """Return the least over types of departures less slots that vanish."""
@@ -116,7 +118,7 @@ class Segment:
 
     def _decide(self, time: float) -> Mode:
         jobs, masses = self.state(time)
-        return decide(self._model, jobs, masses, self._arrivals, self._rates)
+        return decide(self._model, jobs, masses, self.arrivals, self._rates)
 
     def _scan(self, horizon: float, free: float) -> None:
         """Move `stop` to the first switch up to the horizon, found on a grid and then by bisection."""

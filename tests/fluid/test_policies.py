@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -392,3 +396,17 @@ def test_power_of_d_takes_the_first_of_equals() -> None:
 
     state = policy("power-of-d").prepare(Setting(additive([2], [[1]], workload=[1]), 3, {}))
     assert plain(policy("power-of-d").place)(state, 0, Draws()) == 2
+
+
+def test_a_policy_of_a_file_runs_again_from_kept_code(tmp_path: Path) -> None:
+    """Each process finds the code that the one before has compiled, of plain functions and of steps."""
+    root = Path(__file__).parent.parent.parent
+    (tmp_path / "own.py").write_text((root / "examples" / "own_policies.py").read_text())
+    command = [sys.executable, "-m", "packproof", "simulate", str(root / "examples" / "four_types.toml"), "--json"]
+    command += ["--policy", f"{tmp_path / 'own.py'}:WORST_FIT", "--servers", "20", "--until", "5"]
+    answers = []
+    for _ in range(2):
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        answers.append(json.loads(done.stdout)["reward"])
+    assert answers[0] == answers[1]

@@ -213,3 +213,12 @@ def test_bad_input() -> None:
         state_of(model, {(1, 0): 0.5}, [0.6, 0.0])
     with pytest.raises(InputError, match="increasing times"):
         fluid_path(model, 1.0, arrivals=[(0.5, [1, 1])])
+
+
+def test_the_end_is_that_of_the_last_arrivals() -> None:
+    model = Reservation(additive([1], [[1], [1]], rewards=[2, 1], workload=["1/2", "1/4"]))
+    path = fluid_path(model, 30.0, arrivals=[(0.0, [0.5, 0.25]), (5.0, [0.25, 0.25])])
+    assert float(path.goal.reward) == pytest.approx(0.75)
+    within = path.time_within(0.01)
+    assert within is not None
+    assert 5.0 < within < 12.0
