@@ -146,6 +146,9 @@ def read_grid(path: str | Path) -> Grid:
             values = table.take(name, "a list of values")
             if not isinstance(values, list) or not values:
                 table.fail(name, "expected a list of at least one value")
+            written = [json.dumps(value, sort_keys=True, default=str) for value in values]
+            if len(set(written)) < len(written):
+                table.fail(name, "expected values of which none comes twice")
             varied[name] = values
     fixed: dict[str, Any] = {}
     for name in ("policy", "servers", "workload"):

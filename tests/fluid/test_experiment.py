@@ -338,3 +338,10 @@ def test_options_of_a_policy_do_not_change_the_jobs(tmp_path: Path) -> None:
         cells = read_grid(path).cells
         assert len({tuple(cell.seed().generate_state(4).tolist()) for cell in cells}) == seeds
         assert len({cell.key for cell in cells}) == len(cells) > 1
+
+
+def test_a_value_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    path = grid_file(tmp_path)
+    path.write_text(path.read_text().replace("servers = [5, 12]", "servers = [5, 12, 5]"))
+    with pytest.raises(InputError, match="none comes twice"):
+        read_grid(path)
