@@ -198,14 +198,13 @@ def lemma_4_1_constant(level: Level, broken: bool) -> Outcome:
     weights = [[total(n * q for n, q in zip(k, at, strict=True)) for k in (taken, *rivals)] for at in (queues, after)]
     assert weights[0][0] == max(weights[0])
     assert weights[1][0] == beta * max(weights[1])
-    allowed = square * total(q * q for q in queues)
     whole = [6001, 2000, 14000][:width]
     walked = _walked(Algorithm1(instance, 1, beta), whole, taken, 125)
-    holds = allowed <= move**2 and square * total(q * q for q in whole) <= walked**2
+    allowed, long = (square * total(Fraction(q) ** 2 for q in at) for at in (queues, whole))  # squares of C ||Q||
+    holds = allowed <= move**2 and long <= walked**2
     computed = (
         f"any more than {text(move)} = {float(move):.6f} makes it too light, C ||Q|| = {float(allowed) ** 0.5:.6f}, "
-        f"its square {text(allowed)}; Algorithm 1 stalls after a move of {walked}, C ||Q|| = "
-        f"{float(square * total(q * q for q in whole)) ** 0.5:.1f}"
+        f"its square {text(allowed)}; Algorithm 1 stalls after a move of {walked}, C ||Q|| = {float(long) ** 0.5:.1f}"
     )
     return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
 
