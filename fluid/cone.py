@@ -3,15 +3,18 @@
 A server has taken a configuration c with ``c . Q >= r k . Q`` for every configuration k. It stalls only when ``c . Q' <
 beta k . Q'`` for some k, where ``Q' = Q + A - D`` after A arrivals and D departures. The least ``max_j A_j + max_j
 D_j`` for which that can be, per ``max_j Q_j``, is the minimum of one linear program for each c, k and greatest queue.
-It is at least ``(r - beta) / K``, K the most jobs on the server, where every type fits it (divided by sqrt(J) for the
-Euclidean norm of the paper): ``c . Q - beta k . Q >= (r - beta) max k . Q``, whose
-last factor is at least ``max_j Q_j``, and A and D move the left side by K (max A + max D) at most.
+It is at least ``(r - beta) / K``, K the most jobs on the server, where every type fits: ``c . Q - beta k . Q >= (r -
+beta) max k . Q``, whose last factor is at least ``max_j Q_j``, and A and D move the left side by K (max A + max D) at
+most. Per Euclidean norm of Q, as the paper has it, that is to be divided by sqrt(J).
+
+Where a type does not fit there is no C at all, for its queue says nothing about the others. Server of 1, jobs of 1, 1
+and 2 (the last fits only elsewhere), Q = (0, 0, n), configuration (1, 0, 0), taken at weight 0: one job of type 1 comes
+and starts, one of type 2 comes and waits, the first ends, and the server stalls. The move is 2 for every n.
 
 The constant of the printed proof comes from the angle between the hyperplanes of c and k, (10), which is the distance
 in a plane: with three types the queues can be nearer to the second hyperplane than (11) says, and C = C_a / sqrt(J) as
-printed is too great as well: server of 7, jobs of 3, 1, 7, configuration (2, 1, 0), beta = 19/20, queues (3, 1, 7).
-Where a type does not fit there is no C at all: queues of it say nothing about the others, of which two arrivals can
-make a configuration too light that was taken when all weights were 0.
+printed is too great as well: server of 7, jobs of 3, 1 and 7, beta = 19/20, configuration (2, 1, 0), rival (0, 7, 0),
+queues in the ratio of (3, 1, 7), of which arrivals of 1/113 of the third queue are enough; C ||Q|| allows 0.0117 of it.
 """
 
 from __future__ import annotations

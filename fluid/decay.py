@@ -3,12 +3,11 @@
 Measure queues by ``|q| = sqrt(sum_j q_j^2 / mu_j)``, which is sqrt(2 V). Under max-weight
 ``-|q|' = (max k . q - rho . q) / |q|``, and the least of that over all q >= 0 is the distance, in the norm
 ``sqrt(sum mu_j x_j^2)``, from the workload to the outer facets of the region: a ball around the workload lies in the
-region, as far as it has more of every type, just if the support function says so. (The region with all that lies
-below it has further facets; the point nearest on them has more of every type, so lies in the region, and they are never
-nearer.) So `decay_rate` is the largest
-rate delta with ``|q|' <= -delta``; no queues take longer than ``|q| / delta`` to drain, with equality along the normal
-of the nearest facet. Outside the region the fluid runs away along the least velocity, whose rate is the distance to
-the region: `escape_velocity`, certified in rationals.
+region R, as far as it has more of every type, just if the support function says so. (R - R_+^J has further facets. If
+one of them were the nearest, the point nearest on it, which has more of every type, would lie in R, so on an outer
+facet of R: they are never nearer.) So `decay_rate` is the largest rate delta with ``|q|' <= -delta``; no queues take
+longer than ``|q| / delta`` to drain, with equality along the normal of the nearest facet. Outside the region the fluid
+runs away along the least velocity, whose rate is the distance to the region: `escape_velocity`, certified in rationals.
 
 If servers only keep a fraction f of the greatest weight (Algorithm 1 with ``f = r beta``), what is left for sure is
 ``|q|' <= -(f - z) c``, with z the traffic intensity and c the rate of an idle system (`guaranteed_rate`).

@@ -13,12 +13,15 @@ grow without bound while nothing departs from it. True, with I_l = 1 only where 
 
 Proof. An arrival adds (2 Q_j + 1) / (2 mu_j) at most. A job that ends in a serving server starts one of its type if
 one waits, -Q_j + 1/2 per slot and unit of time, and nothing is lost where Q_j = 0. All else (a server that is renewed,
-a slot filled at once) only starts waiting jobs, and V falls with Q. The constant is attained where every queue waits
-and every server serves K_l jobs (which the oracle `single` may never choose). Proposition 4.5 survives where every type
-arrives and fits: a server is too light for no longer in all than until its next departure, which comes at rate min mu
-at least once it holds a job, and a job of its configuration comes at some rate above 0 while it is empty; and one that
-serves has r beta of the greatest weight by (5) itself. Lemma 4.4 needs the same: its proof takes departures from an
-active server at rate min mu at least, which an empty one has not.
+a slot filled at once) only starts waiting jobs, and V falls with Q. The constant is a worst case over instances: it is
+attained where every queue waits and every server serves K_l jobs, which the oracle `single` may never choose.
+
+Proposition 4.5 survives where every type arrives and fits every server. While a server is too light and not empty, jobs
+leave it at rate min mu at least, and the first that does stalls it. While it is too light and empty, jobs of a type in
+its configuration come at a rate above 0; they take the first empty slot, which may be another server's, but within a
+unit of time enough of them come to fill all such slots, and nobody leaves, with a probability above 0 in every state.
+So the time for which an active period is too light has a bounded mean; and a server that serves has r beta of the
+greatest weight by (5) itself. Lemma 4.4 needs the same, see `fluid.policies.queue.nonpreemptive`.
 """
 
 from __future__ import annotations

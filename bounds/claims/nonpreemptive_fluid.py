@@ -125,7 +125,7 @@ def max_weight_rate(level: Level, broken: bool) -> Outcome:
     "proven r and beta = 7/8 r, any configurations that (5) lets stay make V fall, exactly at random queues, by "
     "(r beta - z) of the greatest weight at least, so |q| by (r beta - z) c. That follows from (4) and (5), so the "
     "oracles' ratios are what is tested. Between r beta and 1 it says nothing: along the normal of the workload's "
-    "facet the guaranteed drift is positive.",
+    "facet the guaranteed drift is positive, by duality (which tests the prices alone).",
     Evidence.numeric,
 )
 def theorem_3_1(level: Level, broken: bool) -> Outcome:

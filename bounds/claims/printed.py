@@ -29,7 +29,7 @@ PRINTED = {
     "autoscaling/prop-5.4": "scaled paths converge to Lipschitz fluid limits (no rate)",
     "autoscaling/section-7-path": "converges to the greedy reward (values lost)",
     "autoscaling/theorem-4.1": "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by "
-    "Def. 3.8 (statement lost; from its proof)",
+    "Def. 3.8 (statement lost; from the proof in Appendix J)",
     "throughput/vii-a-1": "VQS is unstable for any arrival rate greater than 2/3 x 0.02; BF-J/S and VQS-BF circumvent "
     "this",
     "throughput/vii-a-2": "VQS is stable, while both BF-J/S and VQS-BF are not",
@@ -49,10 +49,11 @@ PRINTED = {
     "nonpreemptive/lemma-4.3": "A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2 at any time, B_2 = sum_j (rho_j + L "
     "K^3 mu_max / mu_j + L K)",
     "nonpreemptive/lemma-4.1": "there is a C > 0 such that the server stays active while ||A||_inf + ||D||_inf < C "
-    "||Q|| (Euclidean)",
-    "nonpreemptive/lemma-4.1-constant": "C = C_a / sqrt(J), C_a the sine of the least angle (10) over k other than the "
-    "server's (0 if parallel ones counted)",
-    "nonpreemptive/lemma-4.1-angle": "active as long as ||A - D|| < sin(min angle over other k) ||Q||, (11)",
+    "||Q(t_a)||, the last norm Euclidean; C = C_a / sqrt(J)",
+    "nonpreemptive/lemma-4.1-constant": "C = C_a / sqrt(J), C_a > 0 the sine of the least angle (10) over k != k~, "
+    "said never to be parallel (one that is not maximal can be: then C_a = 0)",
+    "nonpreemptive/lemma-4.1-angle": "active as long as ||A - D|| < sin(min over k != k~ of angle (10)) ||Q(t_a)||, "
+    "(11)",
     "nonpreemptive/prop-4.5": "E[V(t_0 + N T) - V(t_0)] < -delta for N and ||Q(t_0)|| large, inside r beta of C",
     "nonpreemptive/theorem-3.1": "the algorithm can support any workload in the interior of r beta C, 0 < beta < r",
     "nonpreemptive/supportable": "the set of supportable workloads is the interior of C",

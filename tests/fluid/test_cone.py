@@ -79,10 +79,26 @@ def test_the_angle_is_no_distance_with_three_types() -> None:
     assert after[0] < beta * after[1]
 
 
-def test_a_type_that_does_not_fit() -> None:
-    """Another server holds it; here its long queue says nothing, and two arrivals undo a choice made at weight 0."""
-    with pytest.raises(InputError, match="every type fits"):
-        least_move(pooled([(1, [1]), (1, [2])], [[1], [1], [2]]).pools[0].space, Fraction(1, 2))
+def test_a_space_that_a_type_does_not_fit_is_refused() -> None:
+    for sizes in ([[1], [1], [2]], [[2]]):
+        with pytest.raises(InputError, match="every type fits"):
+            least_move(pooled([(1, [1]), (1, [2])], sizes).pools[0].space, Fraction(1, 2))
+
+
+@pytest.mark.parametrize("long", [10, 10**6])
+def test_no_constant_where_a_type_does_not_fit(long: int) -> None:
+    """The third type fits the other server alone; however long its queue, a move of 2 makes the first too light."""
+    instance = pooled([(1, [1]), (1, [2])], [[1], [1], [2]], workload=[1, 1, 1])
+    system = Algorithm1(instance, 2, Fraction(1, 2))
+    state = system.start([0, 0, long])
+    for j in (0, 2, 1):  # the third type's arrival makes the other server begin
+        state = list(system.steps(state))[j][1]
+    assert state.configuration.tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert state.waiting.tolist() == [0, 1, long]
+    assert system.serving(state).tolist() == [False, True]
+    state = list(system.steps(state))[3][1]  # the job of type 1 ends: stalled, empty, renewed at once
+    assert state.configuration.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert state.waiting.tolist() == [0, 0, long]
 
 
 def test_bad_beta() -> None:

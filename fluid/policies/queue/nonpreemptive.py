@@ -3,8 +3,9 @@
 The paper does not say how a system begins. Here a server enters its first active period when a job comes that finds no
 slot (option ``start``, "as-needed"); with "at-once", the literal reading, all do at time 0, with a configuration for
 queues of length zero. Either way a server that is empty and active keeps its configuration until one of its types
-comes, so a type that never comes can starve the rest ("as-needed" too, after one job of it): Theorem 3.1 needs every
-type to arrive, as the interior of the region says.
+comes, so a type that never comes can starve the rest ("as-needed" too, after one job of it). Theorem 3.1 needs every
+type to arrive, as the interior of C says, and the proof of Lemma 4.4, which takes departures from an active server at
+rate min mu at least, overlooks empty servers.
 """
 
 from __future__ import annotations
