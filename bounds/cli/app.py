@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+INTERVAL = 5.0
+"""Seconds between lines of progress where stderr is no terminal."""
 
 app = typer.Typer(
     add_completion=False,
@@ -63,12 +66,25 @@ def progress() -> Iterator[Callable[[str], None]]:
         with Console(stderr=True).status("") as status:
             yield lambda message: status.update(message.replace("[", r"\["))
         return
-    last = time.monotonic()
+    said = latest = ""
+    ended = threading.Event()
 
-    def line(message: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > 5:
-            last = time.monotonic()
-            print(message, file=sys.stderr)
+    def note(message: str) -> None:
+        nonlocal latest
+        latest = message
 
-    yield line
+    def tell() -> None:
+        nonlocal said
+        while not ended.wait(INTERVAL):
+            if latest != said:
+                said = latest
+                print(said, file=sys.stderr, flush=True)
+
+    # apart from the work, so that what takes long before it says a word is told of too
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield note
+    finally:
+        ended.set()
+        teller.join()

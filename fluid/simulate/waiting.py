@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies import policy as policy_by_name
+from fluid.policy import Policy
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.replicate import Say, replicate
 from fluid.simulate.results import Replicated, as_json
@@ -56,11 +57,14 @@ class QueueResult(Replicated):
     policy : str
     scene : Scene
     runs : tuple of Run
+    interrupted : bool
+        Whether Ctrl-C came before all of them were finished.
     """
 
     policy: str
     scene: Scene
     runs: tuple[Run, ...]
+    interrupted: bool = False
 
     def queue(self, level: float = 0.95) -> Interval:
         """Mean number of jobs that wait, in the whole cluster, over [W, T]."""
@@ -145,7 +149,7 @@ def _number(value: float) -> float | None:
 
 
 def simulate_waiting(
-    policy: str,
+    policy: Policy | str,
     scene: Scene,
     *,
     replications: int = 1,
@@ -158,8 +162,8 @@ def simulate_waiting(
 
     Parameters
     ----------
-    policy : str
-        A name, or ``FILE.py:NAME``.
+    policy : Policy or str
+        A policy, its name, or ``FILE.py:NAME``.
     scene : Scene
         `fluid.simulate.queue.scene.QueueScene` or `fluid.simulate.slotted.scene.SlottedScene`.
     replications, seed, workers, engine, progress
@@ -170,20 +174,23 @@ def simulate_waiting(
     QueueResult
         After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
     """
-    runs = replicate(
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
+    made = replicate(
         one_waiting, (policy, scene), range(replications), seed, workers=workers, engine=engine, say=progress
     )
-    return QueueResult(policy, scene, runs)
+    return QueueResult(found.name, scene, *made)
 
 
-def one_waiting(policy: str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
+def one_waiting(policy: Policy | str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
     """Run one replication."""
+
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
 
     def tell(time: float) -> None:
         if say is not None:
-            say(f"{policy}: time {time:.4g} of {scene.until:.4g}")
+            say(f"{found.name}: time {time:.4g} of {scene.until:.4g}")
 
-    return scene.run(policy_by_name(policy), seed, tell)
+    return scene.run(found, seed, tell)
 
 
 def ranked(results: Sequence[QueueResult]) -> list[QueueResult]:
