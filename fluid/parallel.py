@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -69,7 +70,14 @@ def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], worker
             yield number, function(*task)
         return
     calls = (delayed(_watched)(os.getpid(), function, number, task) for number, task in enumerate(tasks))
-    yield from Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
+    results = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
+    try:
+        for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
+            yield one
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # whoever gives up knows that results go unused
+            results.close()
 
 
 def _on_dask(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:

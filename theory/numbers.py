@@ -35,7 +35,7 @@ def rational(value: object) -> Fraction:
     Raises
     ------
     ValueError
-        If the value is no finite number, is a truth value, has a zero denominator, has more than `MAX_DIGITS` digits, or
+        If the value is no finite number, is a truth value, has a zero denominator or more than `MAX_DIGITS` digits, or
         is beyond `LARGEST` (a Fraction is taken as it is).
 
     Examples

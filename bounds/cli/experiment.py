@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ def experiment(
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.simulation.experiment import answer_of, lines_of
+    from bounds.simulation.experiment import answer_of, lines_of, unstable
     from fluid.experiment import Store, read_grid, run_experiment
     from fluid.experiment.summary import table as table_of
     from theory.errors import InputError
@@ -29,6 +30,9 @@ def experiment(
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
     planned = read_grid(grid)
+    warning = unstable(planned)
+    if warning is not None:
+        print(f"{grid}: {warning}", file=sys.stderr)
     answer: dict[str, Any]
     with Store(store) as opened:
         interrupted = False
