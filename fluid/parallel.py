@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 import warnings
@@ -33,11 +34,16 @@ def run_all(
     InputError
         An engine that is none, cannot be reached, or is not installed.
     """
+    refuse_engine(engine)
     if engine == "local":
         yield from _here(function, tasks, workers)
-    elif engine.startswith("dask://"):
-        yield from _on_dask(function, tasks, engine.removeprefix("dask://"))
     else:
+        yield from _on_dask(function, tasks, engine.removeprefix("dask://"))
+
+
+def refuse_engine(engine: str) -> None:
+    """Refuse the name of an engine that is none, before anything is done."""
+    if engine != "local" and not re.fullmatch(r"dask://[^\s/:]+:[0-9]{1,5}", engine):
         raise InputError(f"--engine: expected local or dask://HOST:PORT, got {engine!r}")
 
 

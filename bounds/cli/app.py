@@ -43,9 +43,34 @@ InstanceFile = Annotated[
     Path, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.")]
+
+
+def to_write(path: Path | None) -> Path | None:
+    """Refuse a place that cannot be written before any work is done: callback of the options that name one."""
+    from theory.files import refuse_unwritable
+
+    if path is not None:
+        refuse_unwritable(path)
+    return path
+
+
+def to_draw(path: Path | None) -> Path | None:
+    """Refuse the name of a picture in a format that is not drawn, too."""
+    from theory.errors import InputError
+
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
+    return to_write(path)
+
+
+PICTURES = (".png", ".svg", ".pdf")
+
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.", callback=to_draw)]
 CertificateFile = Annotated[
-    Path | None, typer.Option("--certificate", metavar="OUT.json", help="Write a certificate for `packproof check`.")
+    Path | None,
+    typer.Option(
+        "--certificate", metavar="OUT.json", help="Write a certificate for `packproof check`.", callback=to_write
+    ),
 ]
 
 

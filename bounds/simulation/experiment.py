@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.simulation.lines import aligned, shown
 from fluid.experiment import Grid, Store, comparisons, summary
 from fluid.experiment.summary import headline
 from fluid.simulate.results import as_json
+
+FLOOR = {"reward": None, "queue": 0.0}
+"""What the numbers by which policies are judged cannot fall below."""
 
 
 def answer_of(grid: Grid, store: Store) -> dict[str, Any]:
@@ -44,7 +48,7 @@ def lines_of(answer: dict[str, Any]) -> list[str]:
     table = [[*answer["parameters"], "n", "mean [95 %]"]]
     for group in answer["groups"]:
         what = headline(group["numbers"])
-        number = "-" if what is None else f"{what} {_shown(group['numbers'][what])}"
+        number = "-" if what is None else f"{what} {shown(group['numbers'][what], least=FLOOR[what])}"
         table.append([*map(str, group["parameters"].values()), str(group["replications"]), number + _notes(group)])
     lines = [f"{answer['finished']:,} of {answer['cells']:,} cells", "", *aligned(table)]
     if answer["comparisons"]:
@@ -52,14 +56,8 @@ def lines_of(answer: dict[str, Any]) -> list[str]:
     pairs = []
     for one in answer["comparisons"]:
         place = ", ".join(f"{name} = {value}" for name, value in one["parameters"].items())
-        pairs.append([f"  {one['first']} - {one['second']}", f"{one['number']} {_shown(one['difference'])}", place])
+        pairs.append([f"  {one['first']} - {one['second']}", f"{one['number']} {shown(one['difference'])}", place])
     return lines + aligned(pairs)
-
-
-def aligned(table: list[list[str]]) -> list[str]:
-    """Return rows of text with columns of equal width."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return ["  ".join(f"{text:{w}}" for text, w in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
 def unstable(grid: Grid) -> str | None:
@@ -82,11 +80,3 @@ def _notes(group: dict[str, Any]) -> str:
     if _is_unstable(group["traffic_intensity"]):
         return f"   (unstable: traffic intensity {group['traffic_intensity']:.6g})"
     return "" if group["settled"] else "   (drifts: the warm-up looks short)"
-
-
-def _shown(number: dict[str, Any]) -> str:
-    low, high = number["ci95"]
-    if number["mean"] is None:
-        return "-"
-    around = "" if low is None else f" [{low:.6g}, {high:.6g}]"
-    return f"{number['mean']:.6g}{around}"

@@ -74,7 +74,7 @@ def replicate(
     name = getattr(arguments[0], "name", arguments[0])
     if say is not None and wanted:
         say(f"{name}: starting (what runs first on a machine is compiled, which takes up to a minute)")
-    alone = len(wanted) == 1 or (workers == 1 and engine == "local")
+    alone = engine == "local" and (len(wanted) == 1 or workers == 1)
     try:
         if alone:
             runs = ((r, task(*arguments, seed_of(seed, r), say)) for r in wanted)

@@ -17,6 +17,9 @@ from fluid.simulate.results import Replicated, as_json
 from fluid.simulate.sketch import RELATIVE_ERROR, quantile
 from fluid.statistics import Interval, growth
 
+SURE = 0.999
+"""Level of the interval that must lie above 0 before a queue is said to grow."""
+
 
 class Scene(Protocol):
     """What is simulated whatever the policy: a scenario in continuous time, or one in slots."""
@@ -129,7 +132,11 @@ class QueueResult(Replicated):
             "started": {name: as_json(share) for name, share in zip(names, started, strict=True)},
             "queue": {
                 **as_json(self.queue()),
-                "growth": {"per_time": as_json(rate)["mean"], "ci95": as_json(rate)["ci95"]},
+                "growth": {
+                    "per_time": as_json(rate)["mean"],
+                    "ci95": as_json(rate)["ci95"],
+                    "grows": bool(self.growth(SURE).low > 0),
+                },
                 "delay": {
                     **as_json(delay),
                     "p95": _number(self.quantile(0.95)),
