@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,8 @@ def experiment(
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
     planned = read_grid(grid)
+    for line in planned.warnings:
+        print(line, file=sys.stderr)
     answer: dict[str, Any]
     with Store(store) as opened:
         interrupted = False

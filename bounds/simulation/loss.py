@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request, trace_file
+from bounds.simulation import Report, Request
 from bounds.simulation.initial import initial_lines, with_initial
+from bounds.simulation.traced import Traced, told_after, told_before
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
 from fluid.simulate.scenes import loss_scenario
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
 def run(request: Request) -> Report:
     """Simulate a loss system."""
     instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance).with_trace(trace_file(request))
+    given = read_simulation(request.instance, instance).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scenario = loss_scenario(instance, given, *times, log=request.log)
+    traced = (
+        None if given.trace is None else Traced(given.trace, typed_jobs(given.trace, instance), given.initial.trace)
+    )
+    told_before(traced, scenario)
     if request.store is not None:
         from fluid.experiment.replications import kept_loss
         from fluid.experiment.store import Store
@@ -50,8 +55,8 @@ def run(request: Request) -> Report:
             engine=request.engine,
             progress=request.say,
         )
-    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
-    answer = with_initial(result.answer(), traced)
+    told_after(traced, result, request)
+    answer = with_initial(result.answer(), traced, scenario)
     return Report(answer, lambda: lines(answer), lambda path: picture([result], path))
 
 

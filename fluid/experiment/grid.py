@@ -36,7 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulate.trace_jobs import digest_of
+from fluid.simulate.trace_checks import same_jobs, trace_warnings
+from fluid.simulate.trace_file import digest_of, trace_of
 from theory.errors import InputError, TooLargeError
 from theory.files import instance_document, parse_instance, read_document
 from theory.files.document import Fields
@@ -114,10 +115,13 @@ class Grid:
         In the order of the file: the last parameter varies fastest, then the replication.
     parameters : tuple of str
         What varies, in the order of the file.
+    warnings : tuple of str
+        What there is to say of its traces (`fluid.simulate.trace_checks`), each line once.
     """
 
     cells: tuple[Cell, ...]
     parameters: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -166,13 +170,15 @@ def read_grid(path: str | Path) -> Grid:
     if number > CELLS:
         raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
     cells = []
+    warnings: dict[str, None] = {}
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
         given = {**fixed, **chosen}
         cell = _document(fields, (Path(path).parent, place.parent), instance, simulation, given, (until, warmup, seed))
+        warnings |= dict.fromkeys(_check(cell, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r) for r in range(replications)]
-    return Grid(tuple(cells), tuple(varied))
+    return Grid(tuple(cells), tuple(varied), tuple(warnings))
 
 
 def _document(
@@ -183,7 +189,7 @@ def _document(
     chosen: dict[str, Any],
     times: tuple[float, float, int],
 ) -> dict[str, Any]:
-    """The document of one cell, checked."""
+    """The document of one cell."""
     from fluid.policies import policy
 
     name, servers = chosen.pop("policy"), chosen.pop("servers")
@@ -196,7 +202,7 @@ def _document(
         name = str(folders[0] / name)
         own = hashlib.sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest() if _exists(name) else None
     try:
-        model = policy(name).model
+        policy(name)
         factor = rational(chosen.pop("workload", 1))
     except InputError as error:
         raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
@@ -214,7 +220,7 @@ def _document(
     else:
         what = instance_document(instance.with_workload([factor * rho for rho in instance.workload]))
     until, warmup, seed = times
-    made = {
+    return {
         **what,
         "simulation": table,
         "policy": name,
@@ -224,8 +230,6 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
-    _check(made, model, fields.source)
-    return made
 
 
 def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
@@ -235,18 +239,26 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
         return
     place = (folder / arrivals["trace"]).resolve()
     if "digest" in arrivals:
-        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch")
+        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity")
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
-def _check(document: dict[str, Any], model: str, source: str) -> None:
-    """Refuse a cell that cannot run, before any does."""
+def _check(document: dict[str, Any], replications: int, source: str) -> list[str]:
+    """Refuse a cell that cannot run, before any does; return what there is to say of its trace."""
     from fluid.experiment.scenes import scene_of
+    from fluid.policies import policy
 
+    model = policy(document["policy"]).model
     if "sizes" in document and model != "slotted":
         raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")
     try:
-        scene_of(document, model, source)
+        scene = scene_of(document, model, source)
+        file = trace_of(Fields(document["simulation"], source, "simulation"), None)
+        if file is None:
+            return []
+        initial = document["simulation"].get("initial") == "trace"
+        found = trace_warnings(file, scene, initial=initial, until="until", warmup="warmup")
+        return [*found, same_jobs(file)] if replications > 1 else found
     except InputError as error:
         told = str(error)
         raise type(error)(told if told.startswith(source) else f"{source}: {told}") from None

@@ -23,7 +23,7 @@ class Group:
     replications : int
         Finished.
     numbers : dict of Interval
-        95 %, over replications.
+        95 %, over replications; none where all are equal (listed jobs under a policy that draws nothing).
     settled : bool
         Whether the reward of the second half of the time differs from the first by no more than chance (99.9 %).
     """
@@ -85,7 +85,8 @@ def summary(grid: Grid, store: Store) -> list[Group]:
     for row in rows(grid, store):
         groups.setdefault(tuple(row[name] for name in grid.parameters), []).append(row)
     made = []
-    for point, members in groups.items():
+    for point, every in groups.items():
+        members = _apart(every)
         names = [name for name in members[0] if name not in (*grid.parameters, "replication")]
         numbers: dict[str, Interval] = {}
         for name in names:
@@ -95,8 +96,14 @@ def summary(grid: Grid, store: Store) -> list[Group]:
         drift = [row["drift"] for row in members if row.get("drift") is not None]
         settled = len(drift) < 2 or mean_interval(drift, 0.999).holds(0.0)
         numbers.pop("drift", None)
-        made.append(Group(dict(zip(grid.parameters, point, strict=True)), len(members), numbers, settled))
+        made.append(Group(dict(zip(grid.parameters, point, strict=True)), len(every), numbers, settled))
     return made
+
+
+def _apart(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The replications that say something of their own: the first alone where nothing was drawn, and all are equal."""
+    first, *others = ({name: value for name, value in row.items() if name != "replication"} for row in members)
+    return members[:1] if all(other == first for other in others) else members
 
 
 def comparisons(grid: Grid, store: Store, number: str = "reward") -> list[Comparison]:
@@ -104,18 +111,20 @@ def comparisons(grid: Grid, store: Store, number: str = "reward") -> list[Compar
     if "policy" not in grid.parameters:
         return []
     others = [name for name in grid.parameters if name != "policy"]
-    points: dict[tuple[Any, ...], dict[str, dict[int, float]]] = {}
+    points: dict[tuple[Any, ...], dict[str, dict[int, dict[str, Any]]]] = {}
     for row in rows(grid, store):
         if row.get(number) is not None:
             by_policy = points.setdefault(tuple(row[name] for name in others), {})
-            by_policy.setdefault(row["policy"], {})[row["replication"]] = row[number]
+            by_policy.setdefault(row["policy"], {})[row["replication"]] = row
     made = []
     for point, by_policy in points.items():
         first, *rest = by_policy
         for second in rest:
             both = sorted(by_policy[first].keys() & by_policy[second].keys())
+            pair = [[by_policy[name][r] for r in both] for name in (first, second)]
             if both:
-                a, b = ([by_policy[name][r] for r in both] for name in (first, second))
+                apart = max(len(_apart(members)) for members in pair)
+                a, b = ([row[number] for row in members[:apart]] for members in pair)
                 place = dict(zip(others, point, strict=True))
                 made.append(Comparison(place, first, second, number, paired(a, b)))
     return made
