@@ -11,7 +11,6 @@ from bounds.simulation.traced import Traced, told_after, told_before
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
 from fluid.simulate.scenes import loss_scenario
-from fluid.simulate.trace_jobs import typed_jobs
 from theory.files import read_instance
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ def run(request: Request) -> Report:
     given = read_simulation(request.instance, instance).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scenario = loss_scenario(instance, given, *times, log=request.log)
-    traced = (
-        None if given.trace is None else Traced(given.trace, typed_jobs(given.trace, instance), given.initial.trace)
-    )
+    traced = Traced.of(given, instance)
     told_before(traced, scenario)
     if request.store is not None:
         from fluid.experiment.replications import kept_loss

@@ -11,10 +11,13 @@ import numpy as np
 from bounds.simulation import Request
 from fluid.simulate.trace_checks import arrival_times, ends_early, last_arrival, same_jobs, trace_warnings
 from fluid.simulate.trace_file import TraceFile
-from fluid.simulate.trace_jobs import TraceJobs
+from fluid.simulate.trace_jobs import TraceJobs, sized_jobs, typed_jobs
 
 if TYPE_CHECKING:
+    from fluid.simulate.options import Simulation
     from fluid.simulate.results import Replicated
+    from fluid.simulate.slotted.options import SlottedSimulation
+    from theory.instance import Instance
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,16 @@ class Traced:
     file: TraceFile
     jobs: TraceJobs
     initial: bool
+
+    @classmethod
+    def of(cls, given: Simulation | SlottedSimulation, instance: Instance | None) -> Traced | None:
+        """Return the trace that a table ``[simulation]`` names, as jobs with types or (no instance) sizes."""
+        if given.trace is None:
+            return None
+        there = given.initial.trace
+        if instance is None:
+            return cls(given.trace, sized_jobs(given.trace, present=there)[1], there)
+        return cls(given.trace, typed_jobs(given.trace, instance, present=there), there)
 
 
 def told_before(traced: Traced | None, scene: Any) -> None:
@@ -57,7 +70,7 @@ def trace_answer(traced: Traced, scene: Any) -> dict[str, Any]:
     before = len(jobs.present.times) if len(times) > len(jobs.arriving.times) else 0
     return {
         "arrivals": len(jobs.arriving.times),
-        "used": int(np.searchsorted(times, scene.until, side="right")) - before,
+        "used": int(np.searchsorted(times, scene.until, side="left")) - before,
         "last": last_arrival(scene),
         "ends_early": ends_early(scene),
         "cut_off": jobs.unfinished,

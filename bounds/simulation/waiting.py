@@ -15,7 +15,6 @@ from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.scenes import queue_scene
 from fluid.simulate.slotted.options import is_sized, parse_slotted, sized_scene, typed_scene
 from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.trace_jobs import sized_jobs, typed_jobs
 from fluid.simulate.waiting import QueueResult, simulate_waiting
 from theory.errors import InputError
 from theory.files import read_document, read_instance
@@ -35,9 +34,7 @@ def run_queue(request: Request) -> Report:
     given = read_simulation(request.instance, instance).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scene = queue_scene(instance, given, *times, log=request.log)
-    traced = (
-        None if given.trace is None else Traced(given.trace, typed_jobs(given.trace, instance), given.initial.trace)
-    )
+    traced = Traced.of(given, instance)
     return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 
@@ -53,7 +50,7 @@ def run_slotted(request: Request) -> Report:
     if is_sized(document):
         given = parse_slotted(table, source, None, folder).with_trace(request.trace)
         sized = sized_scene(read_sizes(source), given, *times, request.policy, log=request.log)
-        traced = None if given.trace is None else Traced(given.trace, sized_jobs(given.trace)[1], given.initial.trace)
+        traced = Traced.of(given, None)
         return _report(request, sized, None, traced, given.queue)
     from theory.region import traffic_intensity
 
@@ -61,9 +58,7 @@ def run_slotted(request: Request) -> Report:
     given = parse_slotted(table, source, instance, folder).with_trace(request.trace)
     intensity = None if given.trace is not None else float(traffic_intensity(instance))
     scene = typed_scene(instance, given, *times, intensity=intensity, log=request.log)
-    traced = (
-        None if given.trace is None else Traced(given.trace, typed_jobs(given.trace, instance), given.initial.trace)
-    )
+    traced = Traced.of(given, instance)
     return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 

@@ -49,19 +49,23 @@ class TraceJobs:
         return joined(self.present, self.arriving) if initial else self.arriving
 
 
-def typed_jobs(file: TraceFile, instance: Instance) -> TraceJobs:
+def typed_jobs(file: TraceFile, instance: Instance, *, present: bool = True) -> TraceJobs:
     """Turn a trace into jobs of the types of an instance (see `fluid.simulate.trace_file` for how they are found).
+
+    Without `present`, tasks that run when it opens are left out and need no type.
 
     Raises
     ------
     InputError
         A row whose type the instance does not have, or a trace without arrivals.
     """
-    return _divided(file.path, *with_types(file, instance))
+    return _divided(file.path, *with_types(file, _used(file, present), instance))
 
 
-def sized_jobs(file: TraceFile) -> tuple[SizeLaw, TraceJobs]:
+def sized_jobs(file: TraceFile, *, present: bool = True) -> tuple[SizeLaw, TraceJobs]:
     """Turn a trace into jobs with sizes: the largest share of a server that a task asks of any resource.
+
+    Without `present`, tasks that run when it opens are left out.
 
     Returns
     -------
@@ -80,10 +84,14 @@ def sized_jobs(file: TraceFile) -> tuple[SizeLaw, TraceJobs]:
         raise InputError(
             "simulation.arrivals.types: expected an instance with types; beside a law, tasks keep their sizes"
         )
-    kept = in_shares(file)
+    kept = in_shares(file, _used(file, present))
     sizes, place = np.unique(kept.demand[:, 0], return_inverse=True)
     law = SizeLaw(sizes * kept.unit[0].numerator, kept.unit[0].denominator, np.zeros(0))
     return law, _divided(file.path, kept, place.reshape(-1))
+
+
+def _used(file: TraceFile, present: bool) -> Trace:
+    return file.trace if present or not file.trace.present.any() else file.trace.arrivals
 
 
 def _divided(path: Path, trace: Trace, types: NDArray[Any]) -> TraceJobs:

@@ -19,8 +19,8 @@ ROUND = f'round its tasks up to types of one resource: arrivals = {{ trace = ...
 """What helps with a real trace, whose tasks have thousands of demands."""
 
 
-def with_types(file: TraceFile, instance: Instance) -> tuple[Trace, NDArray[Any]]:
-    """Return the tasks of a trace that have types, and the types.
+def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
+    """Return the tasks of a trace, the one in a file or a part of it, that have types, and the types.
 
     Raises
     ------
@@ -28,7 +28,6 @@ def with_types(file: TraceFile, instance: Instance) -> tuple[Trace, NDArray[Any]
         A row whose type or demand the instance does not have, or whose demand is not that of its type: the line is
         named. Resources that are not those of the instance.
     """
-    trace = file.trace
     if file.types:
         return _by_power(file, trace, instance)
     if file.capacity:
@@ -38,7 +37,7 @@ def with_types(file: TraceFile, instance: Instance) -> tuple[Trace, NDArray[Any]
     return trace, _by_demand(file, trace, instance)
 
 
-def in_shares(file: TraceFile) -> Trace:
+def in_shares(file: TraceFile, trace: Trace) -> Trace:
     """Return the tasks of a trace with one resource, ``size``: the largest share of a server that each asks.
 
     Raises
@@ -47,7 +46,6 @@ def in_shares(file: TraceFile) -> Trace:
         A plain trace with a size of 0 or of more than a server: the line is named. From a real trace such tasks are
         dropped, and counted. A trace that has no shares, and no capacity to make them.
     """
-    trace = file.trace
     given = dict(file.capacity)
     if given and set(given) != set(trace.resources):
         found, expected = ", ".join(given), ", ".join(trace.resources) or "none"
@@ -149,7 +147,7 @@ def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace,
     if by_class and trace.source != GOOGLE:
         raise InputError(f"{file.path}: expected a Google trace for types = {PRIORITIES!r}, which has priorities")
     known = _powers_of(instance, by_class=by_class)
-    kept = in_shares(file)
+    kept = in_shares(file, trace)
     level = priority_classes(kept) if by_class else np.zeros(len(kept), np.int64)
     exponent = powers_of_half(kept, max(m for _, m in known))
     pairs, first, back = np.unique(np.column_stack([level, exponent]), axis=0, return_index=True, return_inverse=True)

@@ -256,7 +256,8 @@ def test_trace_of_the_instance_in_a_grid(tmp_path: Path) -> None:
     (inner / "t.csv").write_text(TRACE)
     instance_with(inner, 'arrivals = { trace = "t.csv" }\ninitial = "trace"')
     path = tmp_path / "grid.toml"
-    text = 'instance = "inner/caught.toml"\nuntil = 100\nwarmup = 0\nreplications = 1\nservers = 1\n[vary]\npolicy = [NAMES]\n'
+    times = "until = 100\nwarmup = 0\nreplications = 1\n"
+    text = f'instance = "inner/caught.toml"\n{times}servers = 1\n[vary]\npolicy = [NAMES]\n'
     path.write_text(text.replace("NAMES", '"first-fit", "bf-js", "nonpreemptive"'))
     with Store(tmp_path / "s.db") as store:
         assert run_experiment(read_grid(path), store, workers=1) == 3

@@ -257,7 +257,7 @@ def _traced_scene(
     given: SlottedSimulation, trace: TraceFile, servers: int, until: int, warmup: int, **how: Any
 ) -> SlottedScene:
     """The jobs of a trace with their own sizes; the law is not read."""
-    law, jobs = sized_jobs(trace)
+    law, jobs = sized_jobs(trace, present=given.initial.trace)
     if given.queue:
         raise InputError("simulation.initial: queue: expected a law to draw them from, got a trace")
     return SlottedScene(
@@ -288,7 +288,7 @@ def typed_scene(
         )
     refuse_without_trace(given.initial.trace, given.trace)
     if given.trace is not None:
-        traced = typed_jobs(given.trace, instance)
+        traced = typed_jobs(given.trace, instance, present=given.initial.trace)
         how |= {"jobs": in_slots(traced.arriving, given.slot), "present": given.present(traced)}
     return slotted_scene(
         instance,
