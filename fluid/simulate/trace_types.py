@@ -82,8 +82,8 @@ def _by_name(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any]:
         if rows:
             i, r = min(rows)
             name, where = trace.resources[r], space.resources.index(trace.resources[r])
-            says = text(space.demands[types[i]][where] * space.unit[where])
-            got = text(int(trace.demand[i, r]) * trace.unit[r])
+            says = _number(space.demands[types[i]][where] * space.unit[where])
+            got = _number(int(trace.demand[i, r]) * trace.unit[r])
             _refuse(
                 file,
                 trace,
@@ -198,7 +198,13 @@ def _powers_of(instance: Instance, *, by_class: bool) -> dict[tuple[int, int], i
 
 def _shown(trace: Trace, i: int) -> str:
     pairs = zip(trace.resources, trace.demand[i].tolist(), trace.unit, strict=True)
-    return ", ".join(f"{name} = {text(n * unit)}" for name, n, unit in pairs)
+    return ", ".join(f"{name} = {_number(n * unit)}" for name, n, unit in pairs)
+
+
+def _number(value: Fraction) -> str:
+    """Write a number as a table has it, as a decimal, where that is exact."""
+    decimal = f"{float(value):.12g}"
+    return decimal if Fraction(decimal) == value else text(value)
 
 
 def _name(instance: Instance, j: int) -> str:

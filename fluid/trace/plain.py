@@ -59,5 +59,5 @@ def read_plain(path: str | Path) -> Trace:
         name = row[2].strip() if typed else ""
         tasks.add(line, arrival, duration, Outcome.finish, 0, labels.setdefault(name, len(labels)), demand)
     there = tasks.arrival.count(-1)
-    notes = [f"{there:,} tasks run at time 0, with what is left of their service"] if there else []
+    notes = [f"{there:,} tasks run when it opens, with what is left of their service"] if there else []
     return tasks.trace(PLAIN, tuple(labels) if typed else (), notes)
