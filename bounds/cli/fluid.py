@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show
+from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write
 
 
 @app.command()
@@ -18,7 +18,9 @@ def fluid(
         Path | None, typer.Option("--from", metavar="STATE", help="State to start from; the empty system if left out.")
     ] = None,
     points: Annotated[int, typer.Option("--points", min=2, max=100_000, help="Equally spaced times told.")] = 201,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.", callback=to_write)
+    ] = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -27,15 +27,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fluid.simulate.loss import Scenario
+from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.trace_checks import same_jobs, trace_warnings
 from fluid.simulate.trace_file import digest_of, trace_of
 from theory.errors import InputError, TooLargeError
@@ -44,6 +47,7 @@ from theory.files.document import Fields
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
 from theory.numbers import rational, text
+from theory.region import traffic_intensity
 
 CELLS = 1_000_000
 """Most cells of an experiment."""
@@ -67,11 +71,14 @@ class Cell:
     varied : dict
         The parameters of the grid that tell it from others, for tables.
     replication : int
+    intensity : float or None
+        Traffic intensity where jobs wait; None in a loss system, and of a trace.
     """
 
     document: dict[str, Any]
     varied: dict[str, Any]
     replication: int
+    intensity: float | None = None
 
     @cached_property
     def key(self) -> str:
@@ -169,15 +176,17 @@ def read_grid(path: str | Path) -> Grid:
         number *= len(values)
     if number > CELLS:
         raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
+    base = cache(lambda: traffic_intensity(instance) if isinstance(instance, Instance) else Fraction(0))
     cells = []
     warnings: dict[str, None] = {}
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
         given = {**fixed, **chosen}
-        cell = _document(fields, (Path(path).parent, place.parent), instance, simulation, given, (until, warmup, seed))
-        warnings |= dict.fromkeys(_check(cell, replications, fields.source))
+        folders, times = (Path(path).parent, place.parent), (until, warmup, seed)
+        cell, scene, intensity = _document(fields, folders, instance, simulation, given, times, base)
+        warnings |= dict.fromkeys(_of_trace(cell, scene, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
-        cells += [Cell(cell, shown, r) for r in range(replications)]
+        cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied), tuple(warnings))
 
 
@@ -188,8 +197,9 @@ def _document(
     simulation: Mapping[str, Any],
     chosen: dict[str, Any],
     times: tuple[float, float, int],
-) -> dict[str, Any]:
-    """The document of one cell."""
+    base: Callable[[], Fraction],
+) -> tuple[dict[str, Any], Any, float | None]:
+    """The document of one cell, its scene and traffic intensity; `base` is that of the instance as it stands."""
     from fluid.policies import policy
 
     name, servers = chosen.pop("policy"), chosen.pop("servers")
@@ -202,7 +212,7 @@ def _document(
         name = str(folders[0] / name)
         own = hashlib.sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest() if _exists(name) else None
     try:
-        policy(name)
+        model = policy(name).model
         factor = rational(chosen.pop("workload", 1))
     except InputError as error:
         raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
@@ -220,7 +230,7 @@ def _document(
     else:
         what = instance_document(instance.with_workload([factor * rho for rho in instance.workload]))
     until, warmup, seed = times
-    return {
+    made = {
         **what,
         "simulation": table,
         "policy": name,
@@ -230,6 +240,29 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
+    scene = _scene(made, model, fields.source)
+    return made, scene, _intensity(scene, factor, base)
+
+
+def _of_trace(document: dict[str, Any], scene: Any, replications: int, source: str) -> list[str]:
+    """What there is to say of the trace of a cell, if it has one."""
+    file = trace_of(Fields(document["simulation"], source, "simulation"), None)
+    if file is None:
+        return []
+    initial = document["simulation"].get("initial") == "trace"
+    try:
+        found = trace_warnings(file, scene, initial=initial, until="until", warmup="warmup")
+    except InputError as error:
+        raise type(error)(f"{source}: {error}") from None
+    return [*found, same_jobs(file)] if replications > 1 else found
+
+
+def _intensity(scene: Any, factor: Fraction, base: Callable[[], Fraction]) -> float | None:
+    if isinstance(scene, Scenario) or scene.jobs is not None:
+        return None
+    if isinstance(scene, SlottedScene) and scene.intensity is not None:
+        return scene.intensity
+    return float(factor * base())
 
 
 def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
@@ -243,22 +276,14 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
-def _check(document: dict[str, Any], replications: int, source: str) -> list[str]:
-    """Refuse a cell that cannot run, before any does; return what there is to say of its trace."""
+def _scene(document: dict[str, Any], model: str, source: str) -> Any:
+    """Make the scene of a cell: what cannot run is refused before anything does."""
     from fluid.experiment.scenes import scene_of
-    from fluid.policies import policy
 
-    model = policy(document["policy"]).model
     if "sizes" in document and model != "slotted":
         raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")
     try:
-        scene = scene_of(document, model, source)
-        file = trace_of(Fields(document["simulation"], source, "simulation"), None)
-        if file is None:
-            return []
-        initial = document["simulation"].get("initial") == "trace"
-        found = trace_warnings(file, scene, initial=initial, until="until", warmup="warmup")
-        return [*found, same_jobs(file)] if replications > 1 else found
+        return scene_of(document, model, source)
     except InputError as error:
         told = str(error)
         raise type(error)(told if told.startswith(source) else f"{source}: {told}") from None

@@ -47,13 +47,14 @@ class Measured:
 
 
 class Replicated(ABC):
-    """Replications; the base of results, which hold ``runs``.
+    """Replications; the base of results, which hold ``runs`` and ``interrupted``.
 
     Intervals are over replications; over batch means where there is only one, or all are identical: copies of one run
     (listed jobs under a policy that draws nothing) say nothing of how far another would be.
     """
 
     runs: Sequence[Any]
+    interrupted: bool
 
     @cached_property
     def identical(self) -> bool:
@@ -108,7 +109,7 @@ class Replicated(ABC):
         events = sum(run.events for run in self.apart)
         return {
             "replications": len(self.apart),
-            "interrupted": any(run.interrupted for run in self.runs),
+            "interrupted": self.interrupted,
             "events": events,
             "events_per_second": events / seconds if seconds > 0 else None,
         }

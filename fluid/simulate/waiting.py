@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies import policy as policy_by_name
+from fluid.policy import Policy
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.replicate import Say, replicate
 from fluid.simulate.results import Replicated, as_json
 from fluid.simulate.sketch import RELATIVE_ERROR, quantile
 from fluid.statistics import Interval, growth
+
+SURE = 0.999
+"""Level of the interval that must lie above 0 before a queue is said to grow."""
 
 
 class Scene(Protocol):
@@ -56,11 +60,14 @@ class QueueResult(Replicated):
     policy : str
     scene : Scene
     runs : tuple of Run
+    interrupted : bool
+        Whether Ctrl-C came before all of them were finished.
     """
 
     policy: str
     scene: Scene
     runs: tuple[Run, ...]
+    interrupted: bool = False
 
     def queue(self, level: float = 0.95) -> Interval:
         """Mean number of jobs that wait, in the whole cluster, over [W, T]."""
@@ -125,7 +132,11 @@ class QueueResult(Replicated):
             "started": {name: as_json(share) for name, share in zip(names, started, strict=True)},
             "queue": {
                 **as_json(self.queue()),
-                "growth": {"per_time": as_json(rate)["mean"], "ci95": as_json(rate)["ci95"]},
+                "growth": {
+                    "per_time": as_json(rate)["mean"],
+                    "ci95": as_json(rate)["ci95"],
+                    "grows": bool(self.growth(SURE).low > 0),
+                },
                 "delay": {
                     **as_json(delay),
                     "p95": _number(self.quantile(0.95)),
@@ -145,7 +156,7 @@ def _number(value: float) -> float | None:
 
 
 def simulate_waiting(
-    policy: str,
+    policy: Policy | str,
     scene: Scene,
     *,
     replications: int = 1,
@@ -158,8 +169,8 @@ def simulate_waiting(
 
     Parameters
     ----------
-    policy : str
-        A name, or ``FILE.py:NAME``.
+    policy : Policy or str
+        A policy, its name, or ``FILE.py:NAME``.
     scene : Scene
         `fluid.simulate.queue.scene.QueueScene` or `fluid.simulate.slotted.scene.SlottedScene`.
     replications, seed, workers, engine, progress
@@ -170,20 +181,23 @@ def simulate_waiting(
     QueueResult
         After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
     """
-    runs = replicate(
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
+    made = replicate(
         one_waiting, (policy, scene), range(replications), seed, workers=workers, engine=engine, say=progress
     )
-    return QueueResult(policy, scene, runs)
+    return QueueResult(found.name, scene, *made)
 
 
-def one_waiting(policy: str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
+def one_waiting(policy: Policy | str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
     """Run one replication."""
+
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
 
     def tell(time: float) -> None:
         if say is not None:
-            say(f"{policy}: time {time:.4g} of {scene.until:.4g}")
+            say(f"{found.name}: time {time:.4g} of {scene.until:.4g}")
 
-    return scene.run(policy_by_name(policy), seed, tell)
+    return scene.run(found, seed, tell)
 
 
 def ranked(results: Sequence[QueueResult]) -> list[QueueResult]:
