@@ -51,8 +51,8 @@ def trace_warnings(
     unit = " s" if isinstance(scene.jobs, JobList) else " slots"
     if last < scene.warmup:
         raise InputError(
-            f"{file.path}: {warmup}: expected less than the time of the last arrival, {last:,.6g}{unit}, got "
-            f"{scene.warmup:,.6g}: nobody would come after it, and nothing be measured"
+            f"{file.path}: the last arrival is at {last:,.6g}{unit}, before the warm-up is over at {scene.warmup:,.6g} "
+            f"({warmup}, a fifth of {until} unless given): nothing would be measured"
         )
     found = []
     if last < scene.until:

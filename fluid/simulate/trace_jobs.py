@@ -107,7 +107,14 @@ def _divided(path: Path, trace: Trace, types: NDArray[Any]) -> TraceJobs:
 
 def in_slots(jobs: JobList, slot: Fraction) -> SlotChunk:
     """Put jobs in the first slot that begins after they come, for at least one slot."""
-    seconds = float(slot)
-    when = np.ceil(jobs.times / seconds - 1e-9).astype(np.int64)
-    work = np.maximum(1, np.ceil(jobs.durations / seconds - 1e-9)).astype(np.int64)
+    when, work = _slots(jobs.times, slot), np.maximum(1, _slots(jobs.durations, slot))
     return SlotChunk(when, jobs.types.astype(np.int32), work)
+
+
+def _slots(seconds: NDArray[np.float64], slot: Fraction) -> NDArray[np.int64]:
+    """Round up to slots, exactly: the times of a trace are whole microseconds."""
+    ticks = np.rint(seconds * MICROSECONDS).astype(np.int64)
+    size = slot * MICROSECONDS
+    if max(int(ticks.max(initial=0)) * size.denominator, size.numerator) >= 2**62:  # no machine word holds it
+        return np.array([-(-tick * size.denominator // size.numerator) for tick in ticks.tolist()], np.int64)
+    return np.asarray(-(-ticks * size.denominator // size.numerator))

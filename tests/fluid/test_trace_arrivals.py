@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from fractions import Fraction
 from importlib.resources import files
@@ -11,9 +12,12 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bounds.cli import run
 from fluid.experiment import Store, comparisons, read_grid, run_experiment, summary
+from fluid.simulate.arrivals import JobList
 from fluid.simulate.tasks import tasks_of
 from fluid.simulate.trace_file import TraceFile
 from fluid.simulate.trace_jobs import in_slots, sized_jobs, typed_jobs
@@ -31,7 +35,7 @@ from fluid.trace.model import ALIBABA, GOOGLE, PLAIN, Outcome
 from tests.fluid.test_trace import EVENTS, PODS, TABLE
 from tests.fluid.test_trace import PLAIN as TWO
 from theory.errors import InputError, TooLargeError
-from theory.files import parse_instance
+from theory.files import parse_instance, read_instance
 from theory.instance import Instance, additive
 
 INSTANCE = """
@@ -94,6 +98,9 @@ def test_the_first_row_tells_the_format(tmp_path: Path, text: str, source: str, 
     for name in ("arrival", "duration", "outcome", "attempt", "demand", "label"):
         assert (getattr(trace, name) == getattr(plain, name)).all(), name
     assert trace.line is not None
+    zipped = tmp_path / "t.csv.gz"
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    assert (read_trace(zipped).line == trace.line).all()
     lines = path.read_text(encoding="utf-8").splitlines()
     if source == PLAIN:
         assert [lines[int(i) - 1] for i in trace.line] == TWO.splitlines()[1:]
@@ -226,6 +233,21 @@ def test_types_alone_and_configurations(tmp_path: Path, capsys: pytest.CaptureFi
         sized_jobs(TraceFile(tmp_path / "t.csv"))
 
 
+@given(
+    st.lists(st.integers(0, 10**14), min_size=1, max_size=20),
+    st.sampled_from(
+        [Fraction(1, 10), Fraction(60), Fraction(1, 3), Fraction(7, 10**9), Fraction(10**30), Fraction(10, 7)]
+    ),
+)
+def test_slots_are_counted_exactly(microseconds: list[int], slot: Fraction) -> None:
+    """Also millions of slots after the start, where a quotient of floating numbers is off by one."""
+    seconds = np.array(sorted(microseconds)) / 10**6
+    found = in_slots(JobList(seconds, np.zeros(len(seconds), np.int32), seconds), slot)
+    exact = [-(-Fraction(x, 10**6) // slot) for x in sorted(microseconds)]
+    assert found.slot.tolist() == exact
+    assert found.work.tolist() == [max(1, x) for x in exact]
+
+
 # --- the papers' preparation ---
 
 
@@ -336,6 +358,18 @@ def test_another_file_is_read_in_the_same_way(tmp_path: Path, capsys: pytest.Cap
     assert simulated([*arguments, str(tmp_path / "u.csv")], capsys)[0]["trace"]["last"] == 4
 
 
+def test_the_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The types for a real trace suit every model, and the made-up trace the instance that it is for."""
+    examples = Path(__file__).parent.parent.parent / "examples"
+    types, google = str(examples / "powers_of_half.toml"), str(synthetic(tmp_path))
+    for policy in ("nonpreemptive", "first-fit", "bf-js"):
+        arguments = ["simulate", types, "--policy", policy, "--servers", "5", "--until", "80", "--trace", google]
+        assert set(simulated(arguments, capsys)[0]["jobs"]) == set(read_instance(types).names)
+    arguments = [str(examples / "caught.toml"), "--policy", "nonpreemptive", "--servers", "2", "--until", "59"]
+    found, told = simulated(["simulate", *arguments, "--trace", str(examples / "jobs.csv")], capsys)
+    assert (found["trace"]["arrivals"], told) == (318, [])
+
+
 # --- what is told ---
 
 
@@ -361,7 +395,9 @@ def test_a_trace_that_ends_early(policy: str, unit: float, tmp_path: Path, capsy
     found, told = simulated([*arguments, f"{last:g}"], capsys)
     assert (found["trace"]["ends_early"], found["trace"]["used"], told) == (False, 10, [])
     message = refused([*arguments, "40", "--warmup", f"{last + 1:g}"], capsys)
-    assert message.startswith(f"{path}: --warmup: expected less than the time of the last arrival, {last:g}{unit_name}")
+    assert message.startswith(
+        f"{path}: the last arrival is at {last:g}{unit_name}, before the warm-up is over at {last + 1:g}"
+    )
     assert simulated([*arguments, "40", "--warmup", f"{last:g}"], capsys)[0]["trace"]["last"] == last
 
 
@@ -451,7 +487,9 @@ def test_a_grid_says_each_thing_once(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert not any(np.isfinite(one.difference.high) for one in comparisons(planned, store, "queue"))
     grid.write_text(grid.read_text().replace("until = 20", "until = 60"))
     message = refused(["experiment", str(grid), "--store", str(tmp_path / "s.db")], capsys)
-    assert "t.csv: warmup: expected less than the time of the last arrival, 11.7 s, got 12" in message
+    assert message.startswith(
+        f"{grid}: {tmp_path / 't.csv'}: the last arrival is at 11.7 s, before the warm-up is over"
+    )
 
 
 # --- the real window ---
