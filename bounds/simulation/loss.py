@@ -112,5 +112,5 @@ def picture(results: Sequence[LossResult], path: str | Path) -> None:
         marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
     made, axes = figure(9, 4.5)
     draw_rewards(axes, results, marks)
-    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].runs), 'replication')}")
+    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].apart), 'replication')}")
     save(made, path)

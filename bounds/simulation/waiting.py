@@ -188,5 +188,5 @@ def picture(results: Sequence[QueueResult], path: Path) -> None:
     draw_queues(axes, results)
     scene = results[0].scene
     known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}"
-    axes.set_title(f"{many(scene.servers, 'server')}, {many(len(results[0].runs), 'replication')}{known}")
+    axes.set_title(f"{many(scene.servers, 'server')}, {many(len(results[0].apart), 'replication')}{known}")
     save(made, path)
