@@ -44,7 +44,7 @@ def simulate(
 
     from bounds.simulation import Request, run, servers_of
     from fluid.parallel import refuse_engine
-    from theory.errors import InputError
+    from theory.errors import InputError, naming
 
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
@@ -61,7 +61,7 @@ def simulate(
     else:
         answered, fewest = run, 1
     runs = fewest if replications is None else replications
-    with progress() as say:
+    with naming(instance), progress() as say:
         report = answered(Request(instance, policy, servers, until, start, runs, seed, trace, log, engine, store, say))
     if plot is not None:
         report.draw(plot)

@@ -97,6 +97,7 @@ def draw_rewards(axes: Axes, results: Sequence[LossResult], marks: Sequence[tupl
     draw_curves(axes, results, [result.policy.name for result in results], "reward per server")
     for style, (name, value) in zip(("--", ":", "-."), marks, strict=False):
         axes.axhline(value, color=MARK, linestyle=style, linewidth=1, label=name)
+    axes.set_ylim(0, max([axes.get_ylim()[1], *(1.05 * value for _, value in marks)]))
     axes.legend(loc="lower right", frameon=False)
 
 

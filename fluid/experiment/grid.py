@@ -164,9 +164,11 @@ def read_grid(path: str | Path) -> Grid:
     fixed: dict[str, Any] = {}
     for name in ("policy", "servers", "workload"):
         if fields.has(name):
+            if name in varied:
+                fields.fail(name, "expected it here or under [vary], found it in both")
             fixed[name] = fields.take(name, "a value")
     fields.finish(["warmup", "seed", "vary", "policy", "servers", "workload"])
-    if isinstance(instance, Sizes):
+    if isinstance(instance, Sizes) and "servers" in document["sizes"]:
         fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
         if name not in varied and name not in fixed:

@@ -70,13 +70,22 @@ class InitialJobs:
     trace: bool = False
 
     def counts(self, servers: int, types: int) -> NDArray[np.int32] | None:
-        """Return the jobs of each type on each server, int32[L, J], or None where all are empty."""
+        """Return the jobs of each type on each server, int32[L, J], or None where all are empty.
+
+        Raises
+        ------
+        InputError
+            More servers with jobs than there are.
+        """
         if not self.runs:
             return None
+        named = sum(number or 0 for number, _ in self.runs)
+        if named > servers:
+            raise InputError(f"simulation.initial: expected jobs on {servers:,} servers at most, got {named:,}")
         made = np.zeros((servers, types), np.int32)
         at = 0
         for number, jobs in self.runs:
-            end = servers if number is None else min(servers, at + number)
+            end = servers if number is None else at + number
             made[at:end] = jobs
             at = end
         return made
