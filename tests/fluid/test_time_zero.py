@@ -160,7 +160,8 @@ def test_the_trace_may_stand_in_the_file(tmp_path: Path, capsys: pytest.CaptureF
     assert [row["time"] for row in log if row["event"] == "arrival"] == [0, 0, 0, 0.5]  # the last comes at 12
     sizes = tmp_path / "sizes.toml"
     sizes.write_text('[sizes]\nuniform = [0.1, 0.9]\n[simulation]\narrivals = { trace = "s.csv" }\ninitial = "trace"\n')
-    found = simulated([str(sizes), "--policy", "max-weight", "--until", "60", "--warmup", "0", "--log", "99"], capsys)
+    slots = ["--servers", "1", "--until", "60", "--warmup", "0", "--log", "99"]
+    found = simulated([str(sizes), "--policy", "max-weight", *slots], capsys)
     assert found["initial"]["jobs"] == 1
     assert found["utilisation"]["size"]["mean"] == pytest.approx((0.5 * 10 + 0.8 * 20 + 0.25 * 20) / 60)
 

@@ -345,6 +345,13 @@ def test_bad_tables_of_arrivals(table: str, complaint: str, tmp_path: Path, caps
     assert complaint in refused([*arguments, "--policy", "nonpreemptive", "--until", "5"], capsys)
 
 
+def test_an_instance_without_powers_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = synthetic(tmp_path)
+    arguments = asked(tmp_path, f'arrivals = {{ trace = "{path}", types = "powers-of-half" }}')
+    message = refused([*arguments, "--policy", "nonpreemptive", "--until", "5"], capsys)
+    assert message.startswith(f"{tmp_path / 'i.toml'}: simulation.arrivals.types: expected servers of one kind")
+
+
 def test_another_file_is_read_in_the_same_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``--trace`` replaces the file; stretch, types and the rest of the table stay."""
     (tmp_path / "t.csv").write_text(JOBS)
