@@ -69,7 +69,7 @@ _DOORS = {
     "fluid.decay": ("decay_rate", "escape_velocity", "guaranteed_rate", "least_time", "linear_bound"),
     "fluid.quadratic": ("Algorithm1",),
     "fluid.cone": ("LeastMove", "least_move"),
-    "fluid.trace": ("Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain"),
+    "fluid.trace": ("Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain", "read_trace"),
     "fluid.experiment": ("Store", "read_grid", "run_experiment"),
     "theory.region": (
         "CapacityProgram",

@@ -37,6 +37,8 @@ def experiment(
     warning = unstable(planned)
     if warning is not None:
         print(f"{grid}: {warning}", file=sys.stderr)
+    for line in planned.warnings:
+        print(line, file=sys.stderr)
     answer: dict[str, Any]
     with Store(store) as opened:
         interrupted = False

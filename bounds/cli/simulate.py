@@ -27,7 +27,7 @@ def simulate(
         typer.Option("--replications", metavar="N", min=1, max=100_000, help="1 unless given; of each size: 3."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
-    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a CSV file.")] = None,
+    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a file.")] = None,
     against_fluid: Annotated[
         bool, typer.Option("--against-fluid", help="Compare paths of L/16, L/4 and L servers with the fluid limit.")
     ] = False,

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from theory.errors import InputError
-
-if TYPE_CHECKING:
-    from fluid.simulate.trace_jobs import TraceFile
 
 RUNNERS = {
     "loss": "bounds.simulation.loss:run",
@@ -96,13 +93,6 @@ def run(request: Request) -> Report:
     module, _, name = RUNNERS[model].partition(":")
     report: Report = getattr(import_module(module), name)(request)
     return report
-
-
-def trace_file(request: Request) -> TraceFile | None:
-    """Return the trace named on the command line."""
-    from fluid.simulate.trace_jobs import TraceFile
-
-    return None if request.trace is None else TraceFile(request.trace)
 
 
 def servers_of(path: Path) -> int:

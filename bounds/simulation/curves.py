@@ -21,7 +21,7 @@ def draw_curves(
     for colour, result, name in zip(PALETTE, results, names, strict=False):
         at, mean, low, high = result.curve()
         axes.plot(at, mean, color=colour, linewidth=1.5, label=name)
-        if len(result.runs) > 1:
+        if len(result.apart) > 1:
             axes.fill_between(at, low.clip(min=least), high, color=colour, alpha=0.25, linewidth=0)
     run = results[0].runs[0]
     warmup, until = float(run.measures.edges[run.first]), float(run.measures.edges[-1])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request, trace_file
+from bounds.simulation import Report, Request
 from bounds.simulation.initial import initial_lines, with_initial
 from bounds.simulation.lines import aligned, heading, many, shown
+from bounds.simulation.traced import Traced, told_after, told_before
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
 from fluid.simulate.scenes import loss_scenario
-from fluid.simulate.trace_jobs import typed_jobs
 from theory.files import read_instance
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 def run(request: Request) -> Report:
     """Simulate a loss system."""
     instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance).with_trace(trace_file(request))
+    given = read_simulation(request.instance, instance).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scenario = loss_scenario(instance, given, *times, log=request.log)
+    traced = Traced.of(given, instance)
+    told_before(traced, scenario)
     if request.store is not None:
         from fluid.experiment.replications import kept_loss
         from fluid.experiment.store import Store
@@ -51,8 +53,8 @@ def run(request: Request) -> Report:
             engine=request.engine,
             progress=request.say,
         )
-    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
-    answer = with_initial(result.answer(), traced)
+    told_after(traced, result, request)
+    answer = with_initial(result.answer(), traced, scenario)
     return Report(answer, lambda: lines(answer), lambda path: picture([result], path))
 
 
@@ -111,5 +113,5 @@ def picture(results: Sequence[LossResult], path: str | Path) -> None:
         marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
     made, axes = figure(9, 4.5)
     draw_rewards(axes, results, marks)
-    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].runs), 'replication')}")
+    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].apart), 'replication')}")
     save(made, path)

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request, trace_file
+from bounds.simulation import Report, Request
 from bounds.simulation.initial import initial_lines, with_initial
 from bounds.simulation.lines import aligned, heading, many, shown
+from bounds.simulation.traced import Traced, told_after, told_before
 from fluid.simulate.queue.measures import KINDS
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.scenes import queue_scene
 from fluid.simulate.slotted.options import is_sized, parse_slotted, sized_scene, typed_scene
 from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.trace_jobs import TraceJobs, sized_jobs, typed_jobs
 from fluid.simulate.waiting import QueueResult, simulate_waiting
 from theory.errors import InputError
 from theory.files import read_document, read_instance
@@ -32,10 +32,10 @@ def run_queue(request: Request) -> Report:
     from fluid.simulate.options import read_simulation
 
     instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance).with_trace(trace_file(request))
+    given = read_simulation(request.instance, instance).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scene = queue_scene(instance, given, *times, log=request.log)
-    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
+    traced = Traced.of(given, instance)
     return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 
@@ -48,19 +48,18 @@ def run_slotted(request: Request) -> Report:
     times = request.servers, until, warmup
     document, source = read_document(request.instance), str(request.instance)
     table, folder = document.get("simulation", {}), request.instance.parent
-    trace = trace_file(request)
     if is_sized(document):
-        given = parse_slotted(table, source, None, folder).with_trace(trace)
+        given = parse_slotted(table, source, None, folder).with_trace(request.trace)
         sized = sized_scene(read_sizes(source), given, *times, request.policy, log=request.log)
-        traced = sized_jobs(given.trace)[1] if given.trace is not None and given.initial.trace else None
+        traced = Traced.of(given, None)
         return _report(request, sized, None, traced, given.queue)
     from theory.region import traffic_intensity
 
     instance = read_instance(source)
-    given = parse_slotted(table, source, instance, folder).with_trace(trace)
+    given = parse_slotted(table, source, instance, folder).with_trace(request.trace)
     intensity = None if given.trace is not None else float(traffic_intensity(instance))
     scene = typed_scene(instance, given, *times, intensity=intensity, log=request.log)
-    traced = typed_jobs(given.trace, instance) if given.trace is not None and given.initial.trace else None
+    traced = Traced.of(given, instance)
     return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 
@@ -68,7 +67,7 @@ def _report(
     request: Request,
     scene: QueueScene | SlottedScene,
     instance: Instance | None,
-    traced: TraceJobs | None,
+    traced: Traced | None,
     queue: int,
 ) -> Report:
     if scene.intensity is not None and scene.intensity >= 1:
@@ -77,8 +76,10 @@ def _report(
             "at least 1; the queue grows without bound",
             file=sys.stderr,
         )
+    told_before(traced, scene)
     result = _result(request, scene)
-    answer = with_initial({**result.answer(), "reward": _reward(result, instance)}, traced, queue)
+    told_after(traced, result, request)
+    answer = with_initial({**result.answer(), "reward": _reward(result, instance)}, traced, scene, queue)
     if request.log:
         answer["log"] = _log(result, scene)
     return Report(answer, lambda: lines(answer, by_mean=instance is None), lambda path: picture([result], path))
@@ -187,5 +188,5 @@ def picture(results: Sequence[QueueResult], path: Path) -> None:
     draw_queues(axes, results)
     scene = results[0].scene
     known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}"
-    axes.set_title(f"{many(scene.servers, 'server')}, {many(len(results[0].runs), 'replication')}{known}")
+    axes.set_title(f"{many(scene.servers, 'server')}, {many(len(results[0].apart), 'replication')}{known}")
     save(made, path)

@@ -39,7 +39,8 @@ import numpy as np
 
 from fluid.simulate.loss import Scenario
 from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.trace_jobs import digest_of
+from fluid.simulate.trace_checks import same_jobs, trace_warnings
+from fluid.simulate.trace_file import digest_of, trace_of
 from theory.errors import InputError, TooLargeError
 from theory.files import instance_document, parse_instance, read_document
 from theory.files.document import Fields
@@ -121,10 +122,13 @@ class Grid:
         In the order of the file: the last parameter varies fastest, then the replication.
     parameters : tuple of str
         What varies, in the order of the file.
+    warnings : tuple of str
+        What there is to say of its traces (`fluid.simulate.trace_checks`), each line once.
     """
 
     cells: tuple[Cell, ...]
     parameters: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -176,14 +180,16 @@ def read_grid(path: str | Path) -> Grid:
         raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
     base = cache(lambda: traffic_intensity(instance) if isinstance(instance, Instance) else Fraction(0))
     cells = []
+    warnings: dict[str, None] = {}
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
         given = {**fixed, **chosen}
         folders, times = (Path(path).parent, place.parent), (until, warmup, seed)
-        cell, intensity = _document(fields, folders, instance, simulation, given, times, base)
+        cell, scene, intensity = _document(fields, folders, instance, simulation, given, times, base)
+        warnings |= dict.fromkeys(_of_trace(cell, scene, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
-    return Grid(tuple(cells), tuple(varied))
+    return Grid(tuple(cells), tuple(varied), tuple(warnings))
 
 
 def _document(
@@ -194,8 +200,8 @@ def _document(
     chosen: dict[str, Any],
     times: tuple[float, float, int],
     base: Callable[[], Fraction],
-) -> tuple[dict[str, Any], float | None]:
-    """The document of one cell, checked, and its traffic intensity; `base` is that of the instance as it stands."""
+) -> tuple[dict[str, Any], Any, float | None]:
+    """The document of one cell, its scene and traffic intensity; `base` is that of the instance as it stands."""
     from fluid.policies import policy
 
     name, servers = chosen.pop("policy"), chosen.pop("servers")
@@ -236,7 +242,21 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
-    return made, _intensity(_scene(made, model, fields.source), factor, base)
+    scene = _scene(made, model, fields.source)
+    return made, scene, _intensity(scene, factor, base)
+
+
+def _of_trace(document: dict[str, Any], scene: Any, replications: int, source: str) -> list[str]:
+    """What there is to say of the trace of a cell, if it has one."""
+    file = trace_of(Fields(document["simulation"], source, "simulation"), None)
+    if file is None:
+        return []
+    initial = document["simulation"].get("initial") == "trace"
+    try:
+        found = trace_warnings(file, scene, initial=initial, until="until", warmup="warmup")
+    except InputError as error:
+        raise type(error)(f"{source}: {error}") from None
+    return [*found, same_jobs(file)] if replications > 1 else found
 
 
 def _intensity(scene: Any, factor: Fraction, base: Callable[[], Fraction]) -> float | None:
@@ -254,7 +274,7 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
         return
     place = (folder / arrivals["trace"]).resolve()
     if "digest" in arrivals:
-        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch")
+        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity")
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 

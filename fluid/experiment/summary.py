@@ -24,7 +24,7 @@ class Group:
     replications : int
         Finished.
     numbers : dict of Interval
-        95 %, over replications.
+        95 %, over replications; none where all are equal (listed jobs under a policy that draws nothing).
     settled : bool
         Whether the reward, or queue, of the second half of the time differs from the first by no more than chance
         (99.9 %).
@@ -100,7 +100,8 @@ def summary(grid: Grid, store: Store) -> list[Group]:
     for row in rows(grid, store):
         groups.setdefault(tuple(row[name] for name in grid.parameters), []).append(row)
     made = []
-    for point, members in groups.items():
+    for point, every in groups.items():
+        members = _apart(every)
         names = [name for name in members[0] if name not in (*grid.parameters, "replication")]
         numbers: dict[str, Interval] = {}
         for name in names:
@@ -111,8 +112,14 @@ def summary(grid: Grid, store: Store) -> list[Group]:
         settled = len(drift) < 2 or mean_interval(drift, 0.999).holds(0.0)
         numbers.pop("drift", None)
         place = dict(zip(grid.parameters, point, strict=True))
-        made.append(Group(place, len(members), numbers, settled, intensity[point]))
+        made.append(Group(place, len(every), numbers, settled, intensity[point]))
     return made
+
+
+def _apart(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The replications that say something of their own: the first alone where nothing was drawn, and all are equal."""
+    first, *others = ({name: value for name, value in row.items() if name != "replication"} for row in members)
+    return members[:1] if all(other == first for other in others) else members
 
 
 def comparisons(grid: Grid, store: Store, number: str | None = None) -> list[Comparison]:
@@ -128,23 +135,24 @@ def comparisons(grid: Grid, store: Store, number: str | None = None) -> list[Com
     if "policy" not in grid.parameters:
         return []
     others = [name for name in grid.parameters if name != "policy"]
-    points: dict[tuple[str, str, tuple[Any, ...]], dict[str, dict[int, float]]] = {}
+    points: dict[tuple[str, str, tuple[Any, ...]], dict[str, dict[int, dict[str, Any]]]] = {}
     finished = store.numbers(cell.key for cell in grid.cells)
     for cell in grid.cells:
         numbers = finished.get(cell.key, {})
         chosen = number or headline(numbers)
-        value = None if chosen is None else numbers.get(chosen)
-        if chosen is not None and value is not None:
+        if chosen is not None and numbers.get(chosen) is not None:
             place = tuple(cell.varied[name] for name in others)
             by_policy = points.setdefault((policy(cell.document["policy"]).model, chosen, place), {})
-            by_policy.setdefault(cell.varied["policy"], {})[cell.replication] = value
+            by_policy.setdefault(cell.varied["policy"], {})[cell.replication] = numbers
     made = []
     for (_, chosen, point), by_policy in points.items():
         first, *rest = by_policy
         for second in rest:
             both = sorted(by_policy[first].keys() & by_policy[second].keys())
             if both:
-                a, b = ([by_policy[name][r] for r in both] for name in (first, second))
+                pair = [[by_policy[name][r] for r in both] for name in (first, second)]
+                apart = max(len(_apart(members)) for members in pair)
+                a, b = ([row[chosen] for row in members[:apart]] for members in pair)
                 where = dict(zip(others, point, strict=True))
                 made.append(Comparison(where, first, second, chosen, paired(a, b)))
     return made

@@ -6,6 +6,7 @@
     arrivals = "poisson"                       # or { law = "log-normal", scv = 2 }, { law = "poisson", batch = 5 },
                                                # { law = "poisson", batch = 5, sizes = "geometric" },
                                                # { trace = "jobs.csv", stretch = 0.8 }, a file beside this one
+                                               #    (`fluid.simulate.trace_file`)
     service = "exponential"                    # or "deterministic", { law = "hyper-exponential", scv = 4 }
     initial = "empty"                          # or { full = { small = 80 } }, every server so; or a list, in order:
                                                #    [ { servers = 10, jobs = { small = 2 } }, ... ];
@@ -44,7 +45,7 @@ from numpy.typing import NDArray
 from fluid.simulate.arrivals import ArrivalLaw
 from fluid.simulate.expression import function_of_servers
 from fluid.simulate.laws import NAMES, Law
-from fluid.simulate.trace_jobs import TraceFile, trace_of
+from fluid.simulate.trace_file import TraceFile, on_file, trace_of
 from theory.errors import InputError
 from theory.files.document import Fields, read_document
 from theory.instance import Instance
@@ -111,15 +112,17 @@ class Simulation:
     options: dict[str, Any] = field(default_factory=dict)
     trace: TraceFile | None = None
 
-    def with_trace(self, trace: TraceFile | None) -> Simulation:
-        """Let a trace stand for arrivals and service; the same where there is none.
+    def with_trace(self, path: Path | None) -> Simulation:
+        """Let the trace in a file stand for arrivals and service; the same where there is none.
+
+        How it is read (stretch, types, ...) is as `arrivals` says, if that is a trace too.
 
         Raises
         ------
         InputError
             Tasks of a trace at time 0, and no trace.
         """
-        made = self if trace is None else replace(self, trace=trace)
+        made = replace(self, trace=on_file(self.trace, path))
         refuse_without_trace(made.initial.trace, made.trace)
         return made
 

@@ -49,24 +49,37 @@ class Measured:
 class Replicated(ABC):
     """Replications; the base of results, which hold ``runs`` and ``interrupted``.
 
-    Intervals are over replications; over batch means where there is only one.
+    Intervals are over replications; over batch means where there is only one, or all are identical: copies of one run
+    (listed jobs under a policy that draws nothing) say nothing of how far another would be.
     """
 
     runs: Sequence[Any]
     interrupted: bool
 
+    @cached_property
+    def identical(self) -> bool:
+        """Whether there are several runs and they do not differ in anything: nothing was drawn."""
+        first, *others = self.runs
+        pairs = (zip(first.measures, one.measures, strict=True) for one in others)
+        return bool(others) and all(np.array_equal(a, b, equal_nan=True) for pair in pairs for a, b in pair)
+
+    @property
+    def apart(self) -> Sequence[Any]:
+        """The runs that say something of their own: the first alone where all are identical."""
+        return self.runs[:1] if self.identical else self.runs
+
     def interval(self, values: Callable[[Any], Array], level: float = 0.95) -> Interval:
         """Time average over [W, T] of a quantity given by bins."""
-        kept = [values(run)[run.first :] for run in self.runs]
+        kept = [values(run)[run.first :] for run in self.apart]
         if len(kept) == 1:
             return batch_means(kept[0], level, BATCHES)
-        spans = [run.spans[run.first :] for run in self.runs]
+        spans = [run.spans[run.first :] for run in self.apart]
         return mean_interval([np.average(v, weights=w) for v, w in zip(kept, spans, strict=True)], level)
 
     def ratio(self, above: Callable[[Any], Any], below: Callable[[Any], Any], level: float = 0.95) -> Interval:
         """Ratio of two counts, or sums, given by bins, over [W, T]."""
-        a, b = ([part(run)[run.first :] for run in self.runs] for part in (above, below))
-        if len(self.runs) == 1:
+        a, b = ([part(run)[run.first :] for run in self.apart] for part in (above, below))
+        if len(a) == 1:
             length = max(1, len(a[0]) // BATCHES)
             a, b = ([row[i : i + length] for i in range(len(row) % length, len(row), length)] for row in (a[0], b[0]))
         return ratio_interval([part.sum() for part in a], [part.sum() for part in b], level)
@@ -74,7 +87,7 @@ class Replicated(ABC):
     def curve_of(self, values: Callable[[Any], Array]) -> tuple[Array, ...]:
         """Return the middle of each bin, and the mean of a quantity there with its pointwise 95 % band."""
         edges = self.runs[0].measures.edges[: self.bins + 1]
-        return (edges[1:] + edges[:-1]) / 2, *band([values(run)[: self.bins] for run in self.runs])
+        return (edges[1:] + edges[:-1]) / 2, *band([values(run)[: self.bins] for run in self.apart])
 
     @abstractmethod
     def curve(self) -> tuple[Array, ...]:
@@ -92,10 +105,10 @@ class Replicated(ABC):
 
     def effort(self) -> dict[str, Any]:
         """Return what both documents of ``packproof simulate --json`` say of the runs."""
-        seconds = sum(run.seconds for run in self.runs)
-        events = sum(run.events for run in self.runs)
+        seconds = sum(run.seconds for run in self.apart)
+        events = sum(run.events for run in self.apart)
         return {
-            "replications": len(self.runs),
+            "replications": len(self.apart),
             "interrupted": self.interrupted,
             "events": events,
             "events_per_second": events / seconds if seconds > 0 else None,

@@ -27,7 +27,11 @@ def loss_scenario(
     if given.initial.queue:
         raise InputError("simulation.initial: queue: expected a policy of queues; in a loss system nobody waits")
     given = given.with_trace(None)
-    jobs = None if given.trace is None else typed_jobs(given.trace, instance).all(given.initial.trace)
+    jobs = (
+        None
+        if given.trace is None
+        else typed_jobs(given.trace, instance, present=given.initial.trace).all(given.initial.trace)
+    )
     return Scenario(
         instance,
         servers,
@@ -57,7 +61,7 @@ def queue_scene(
             'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
         )
     given = given.with_trace(None)
-    jobs = None if given.trace is None else typed_jobs(given.trace, instance)
+    jobs = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
     return QueueScene(
         instance,
         servers,

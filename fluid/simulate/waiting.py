@@ -91,7 +91,7 @@ class QueueResult(Replicated):
         first = self.runs[0].first
         edges = self.runs[0].measures.edges
         times = (edges[first + 1 : bins + 1] + edges[first:bins]) / 2
-        return growth([run.queue[first:bins] for run in self.runs], times, level)
+        return growth([run.queue[first:bins] for run in self.apart], times, level)
 
     def utilisation(self, level: float = 0.95) -> dict[str, Interval]:
         """Share of each resource in use."""

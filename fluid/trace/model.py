@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 MICROSECONDS = 1_000_000
 """Ticks a second: all times of a trace are whole microseconds after it opens."""
 
+GOOGLE, ALIBABA, PLAIN = "google-2011", "alibaba-2023", "plain"
+"""Where a trace comes from (`Trace.source`)."""
+
 
 class Outcome(IntEnum):
     """How a stay in service ended; `censored` means that the trace ended first."""
@@ -49,6 +52,10 @@ class Trace:
         Names of the labels where they are names; empty where a label is a number.
     notes : tuple of str
         What was dropped, assumed and done, one sentence each.
+    line : int64[n], optional
+        Where each task stands in its file; None for a trace of no file, or of several.
+    source : str
+        `GOOGLE`, `ALIBABA` or `PLAIN`; empty for a trace of no file.
     """
 
     resources: tuple[str, ...]
@@ -61,6 +68,8 @@ class Trace:
     label: NDArray[np.int64]
     labels: tuple[str, ...]
     notes: tuple[str, ...]
+    line: NDArray[np.int64] | None = None
+    source: str = ""
 
     def __len__(self) -> int:
         """Return the number of tasks."""
@@ -86,6 +95,7 @@ class Trace:
             attempt=self.attempt[chosen],
             demand=self.demand[chosen],
             label=self.label[chosen],
+            line=None if self.line is None else self.line[chosen],
             notes=(*self.notes, f"{note}: {int(chosen.sum()):,} of {len(self):,} tasks kept"),
         )
 

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.trace.model import MICROSECONDS, Outcome, Trace
-from theory.errors import InputError
+from theory.errors import InputError, TooLargeError
+
+FINEST = Fraction(1, 2**40)
+"""Least unit of sizes: sums of the sizes of millions of jobs still fit a machine word."""
 
 PRIORITY_BANDS = ("free", "middle", "production")
 """Google priorities 0-1, 2-8 and 9-11."""
@@ -76,7 +79,16 @@ def single_resource(trace: Trace, capacity: Sequence[Fraction | int] | None = No
     Trace
         One resource, `size`, of which a server has 1; exact. Tasks of size 0 or larger than a server are dropped and
         counted.
+
+    Raises
+    ------
+    InputError
+        Capacities that do not suit, a trace without resources.
+    TooLargeError
+        Shares whose common unit is less than 2^-40 of a server.
     """
+    if not trace.resources:
+        raise InputError("expected at least one resource to take a size from, found none")
     have = [Fraction(1)] * len(trace.unit) if capacity is None else [Fraction(c) for c in capacity]
     if len(have) != len(trace.unit) or min(have) <= 0:
         raise InputError(f"capacity: expected {len(trace.unit)} positive numbers, got {have}")
@@ -85,10 +97,14 @@ def single_resource(trace: Trace, capacity: Sequence[Fraction | int] | None = No
     factors = [int(s * below) for s in steps]
     common = gcd(*factors)
     unit = Fraction(common, below)
-    size = (trace.demand * np.array([f // common for f in factors], np.int64)).max(axis=1)
-    fits = (size > 0) & (size <= int(1 / unit))
+    if unit < FINEST:
+        raise TooLargeError(f"shares of a server: expected a common unit of at least {FINEST}, got {unit}: round them")
+    most = int(1 / unit)
+    multiples = np.array([f // common for f in factors], np.int64)
+    fits = np.less_equal(trace.demand, most // multiples).min(axis=1)  # told first, so that no product overflows
+    size = (np.where(fits[:, None], trace.demand, 0) * multiples).max(axis=1)
     one = replace(trace, resources=("size",), unit=(unit,), demand=size[:, None])
-    return one.only(fits, "largest share of any resource, more than 0 and at most a server")
+    return one.only(size > 0, "largest share of any resource, more than 0 and at most a server")
 
 
 def powers_of_half(trace: Trace, most: int = 7) -> NDArray[np.int64]:
@@ -116,10 +132,9 @@ def powers_of_half(trace: Trace, most: int = 7) -> NDArray[np.int64]:
     [0, 1, 0, 7]
     """
     size = trace.demand[:, 0]
-    numerator, denominator = trace.unit[0].numerator, trace.unit[0].denominator
     exponent = np.zeros(len(size), np.int64)
     for m in range(1, most + 1):
-        exponent[size * (numerator * 2**m) <= denominator] = m
+        exponent[size <= int(1 / (trace.unit[0] * 2**m))] = m
     return exponent
 
 

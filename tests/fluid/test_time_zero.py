@@ -17,7 +17,7 @@ from bounds.cli import run
 from fluid.experiment import Store, read_grid, run_experiment
 from fluid.experiment.summary import table
 from fluid.policies import policy
-from fluid.simulate import trace_jobs
+from fluid.simulate import trace_file
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, run_loss
@@ -27,7 +27,8 @@ from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.slotted.driver import conserve as conserve_slots
 from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.slotted.streams import SlotChunk, discrete
-from fluid.simulate.trace_jobs import TraceFile, sized_jobs
+from fluid.simulate.trace_file import TraceFile
+from fluid.simulate.trace_jobs import sized_jobs
 from fluid.trace import read_google_table, single_resource
 from theory.errors import InputError
 from theory.instance import Instance, additive
@@ -159,7 +160,8 @@ def test_the_trace_may_stand_in_the_file(tmp_path: Path, capsys: pytest.CaptureF
     assert [row["time"] for row in log if row["event"] == "arrival"] == [0, 0, 0, 0.5]  # the last comes at 12
     sizes = tmp_path / "sizes.toml"
     sizes.write_text('[sizes]\nuniform = [0.1, 0.9]\n[simulation]\narrivals = { trace = "s.csv" }\ninitial = "trace"\n')
-    found = simulated([str(sizes), "--policy", "max-weight", "--until", "60", "--warmup", "0", "--log", "99"], capsys)
+    slots = ["--servers", "1", "--until", "60", "--warmup", "0", "--log", "99"]
+    found = simulated([str(sizes), "--policy", "max-weight", *slots], capsys)
     assert found["initial"]["jobs"] == 1
     assert found["utilisation"]["size"]["mean"] == pytest.approx((0.5 * 10 + 0.8 * 20 + 0.25 * 20) / 60)
 
@@ -238,7 +240,7 @@ def test_traces_in_a_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert not set(changed[2:6]) & set(keys)
     grid = read_grid(moved / "grid.toml")
     (moved / "t.csv").write_text(TRACE)
-    trace_jobs._kept.cache_clear()  # as in a worker that has not read it
+    trace_file._kept.cache_clear()  # as in a worker that has not read it
     with Store(tmp_path / "other.db") as store, pytest.raises(InputError, match="has changed since"):
         run_experiment(grid, store, workers=1)
     (moved / "t.csv").unlink()
@@ -255,7 +257,8 @@ def test_trace_of_the_instance_in_a_grid(tmp_path: Path) -> None:
     (inner / "t.csv").write_text(TRACE)
     instance_with(inner, 'arrivals = { trace = "t.csv" }\ninitial = "trace"')
     path = tmp_path / "grid.toml"
-    text = 'instance = "inner/caught.toml"\nuntil = 100\nreplications = 1\nservers = 1\n[vary]\npolicy = [NAMES]\n'
+    times = "until = 100\nwarmup = 0\nreplications = 1\n"
+    text = f'instance = "inner/caught.toml"\n{times}servers = 1\n[vary]\npolicy = [NAMES]\n'
     path.write_text(text.replace("NAMES", '"first-fit", "bf-js", "nonpreemptive"'))
     with Store(tmp_path / "s.db") as store:
         assert run_experiment(read_grid(path), store, workers=1) == 3

@@ -13,6 +13,7 @@
     service = "geometric"                      # or "deterministic": exactly the mean number of slots
     arrivals = "poisson"                       # or "bernoulli": at most one job a slot; or { trace = "jobs.csv",
                                                #    stretch = 0.8 }: jobs with their own sizes, instead of the law
+                                               #    (`fluid.simulate.trace_file`)
     slot = 0.1                                 # seconds of a trace in a slot
     initial = { queue = 100 }                  # jobs that wait at the start; "trace": the tasks that run when the trace
                                                #    opens, with what is left of their service
@@ -35,7 +36,8 @@ from fluid.simulate.options import InitialJobs, initial_jobs, one_of, refuse_wit
 from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
 from fluid.simulate.slotted.sizes import size_law
 from fluid.simulate.slotted.streams import GRID, SlotChunk
-from fluid.simulate.trace_jobs import TraceFile, TraceJobs, in_slots, sized_jobs, trace_of, typed_jobs
+from fluid.simulate.trace_file import TraceFile, on_file, trace_of
+from fluid.simulate.trace_jobs import TraceJobs, in_slots, sized_jobs, typed_jobs
 from theory import numbers
 from theory.errors import InputError
 from theory.files.document import Fields
@@ -87,9 +89,9 @@ class SlottedSimulation:
     initial: InitialJobs = EMPTY
     queue: int = 0
 
-    def with_trace(self, trace: TraceFile | None) -> SlottedSimulation:
-        """Let a trace stand for all laws; the same where there is none."""
-        return self if trace is None else replace(self, trace=trace)
+    def with_trace(self, path: Path | None) -> SlottedSimulation:
+        """Let the trace in a file stand for all laws, read as `arrivals` says; the same where there is none."""
+        return replace(self, trace=on_file(self.trace, path))
 
     def present(self, jobs: TraceJobs) -> SlotChunk | None:
         """Return the jobs of a trace that wait at the start, if they are to."""
@@ -246,7 +248,7 @@ def _traced_scene(
     given: SlottedSimulation, trace: TraceFile, servers: int, until: int, warmup: int, **how: Any
 ) -> SlottedScene:
     """The jobs of a trace with their own sizes; the law is not read."""
-    law, jobs = sized_jobs(trace)
+    law, jobs = sized_jobs(trace, present=given.initial.trace)
     if given.queue:
         raise InputError("simulation.initial: queue: expected a law to draw them from, got a trace")
     return SlottedScene(
@@ -277,7 +279,7 @@ def typed_scene(
         )
     refuse_without_trace(given.initial.trace, given.trace)
     if given.trace is not None:
-        traced = typed_jobs(given.trace, instance)
+        traced = typed_jobs(given.trace, instance, present=given.initial.trace)
         how |= {"jobs": in_slots(traced.arriving, given.slot), "present": given.present(traced)}
     return slotted_scene(
         instance,
