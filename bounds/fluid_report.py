@@ -93,7 +93,8 @@ def path_lines(path: FluidPath) -> list[str]:
     for share in NEAR:
         time = path.time_within(share)
         lines.append(f"within {100 * share:g} % of it   {'not yet' if time is None else f'from time {time:.4g}'}")
-    lines.append("exact limit" if path.exact else "not surely the exact limit: part of who drains, or of what drains, is a mean")
+    mean = "not surely the exact limit: part of who drains, or of what drains, is a mean"
+    lines.append("exact limit" if path.exact else mean)
     lines += ["", "modes"]
     for segment in path.segments:
         if segment.stop - segment.start < MOMENT and segment is not path.segments[-1]:

@@ -248,10 +248,12 @@ def test_bad_options(table: dict[str, Any], expected: str) -> None:
 
 
 def test_initial_jobs() -> None:
-    made = parse_simulation({"initial": [{"servers": 2, "jobs": {"t1": 1}}, {"servers": 9, "jobs": {"t2": 1}}]}, TWO)
+    made = parse_simulation({"initial": [{"servers": 2, "jobs": {"t1": 1}}, {"servers": 1, "jobs": {"t2": 1}}]}, TWO)
     counts = made.initial.counts(4, 2)
     assert counts is not None
-    assert counts.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert counts.tolist() == [[1, 0], [1, 0], [0, 1], [0, 0]]
+    with pytest.raises(InputError, match=r"simulation\.initial: expected jobs on 2 servers at most, got 3"):
+        made.initial.counts(2, 2)
     full = parse_simulation({"initial": {"full": {"t1": 2}}}, TWO).initial.counts(3, 2)
     assert full is not None
     assert full.tolist() == [[2, 0]] * 3
