@@ -83,6 +83,22 @@ MOVES, REASSIGNED, ASKS = 0, 1, 2
 UNLIMITED = 2**62
 """Free units on a server whose pool lists its configurations instead of resources."""
 
+NO_ROOM = "more moves in one call than the state has rows for: refresh returns True where it needs another call"
+
+PATIENCE = 1000
+"""Calls of ``refresh`` that every event has; see `most_calls`."""
+
+RESTLESS = (
+    "refresh: has returned True more than 1000 times at one event and 10 times for each server and each job in the "
+    "system besides, expected False at last"
+)
+
+UNANSWERED = "expected an answer that leaves done[ASKS] at 0 at last, has been asked 1000 times at one event"
+
+
+class PolicyError(ValueError):
+    """A function of a policy does what it must not; the words say what was expected."""
+
 
 class Common(NamedTuple):
     """A state with the common part alone, enough for a policy without memory.
@@ -318,34 +334,44 @@ def one_of(draws: Any, number: int) -> int:
 @step
 def move(state: State, job_type: int, source: int, target: int) -> None:
     """Migrate a job of a type from one server to another."""
+    write_move(state, job_type, source, target)
     take(state, source, job_type)
     put(state, target, job_type)
-    _write(state, job_type, source, target)
 
 
 @step
 def stop(state: State, job_type: int, server: int) -> None:
     """Preempt a job of a type on a server: it leaves the system."""
+    write_move(state, job_type, server, OUTSIDE)
     take(state, server, job_type)
-    _write(state, job_type, server, OUTSIDE)
 
 
 @step
 def start(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
+    write_move(state, job_type, OUTSIDE, server)
     put(state, server, job_type)
-    _write(state, job_type, OUTSIDE, server)
 
 
 @step
-def _write(state: State, job_type: int, source: int, target: int) -> None:
+def write_move(state: State, job_type: int, source: int, target: int) -> None:
+    """Write a row of ``moves``; in an author's own policy a stricter one stands for it (`fluid.policies.own`)."""
     row = state.done[MOVES]
     if row == len(state.moves):
-        raise IndexError("more moves in one step than the state has room for")
+        raise PolicyError(NO_ROOM)
     state.moves[row, 0] = job_type
     state.moves[row, 1] = source
     state.moves[row, 2] = target
     state.done[MOVES] = row + 1
+
+
+@step
+def most_calls(state: State) -> int:
+    """Return how often ``refresh`` may return True at one event beyond `PATIENCE`: ten times a server and a job."""
+    jobs = len(state.counts)
+    for j in range(len(state.totals)):
+        jobs += state.totals[j]
+    return 10 * jobs
 
 
 @step

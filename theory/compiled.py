@@ -13,7 +13,7 @@ holds a digest of every source file that it reaches, so a changed callee is a ne
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -93,6 +93,27 @@ def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Fun
     return cast(Function, _rebuilt(function, _compiled_all(functions, kernel), kernel))
 
 
+def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *, allocating: bool = False) -> Function:
+    """Compile a function of somebody else's as a step, or as a kernel if it makes arrays; others under the given names.
+
+    Plain functions of its module that it calls are compiled likewise.
+
+    Examples
+    --------
+    >>> def half(x): return x // 2
+    >>> def quarter(x): return half(half(x))
+    >>> retooled(quarter, {})(20)
+    5
+    """
+    finish = kernel if allocating else step
+
+    def as_it_was(copy: Callable[..., Any]) -> Callable[..., Any]:
+        return _finish_of(copy)(copy) if _is_kernel(copy) and not allocating else finish(copy)
+
+    made = _rebuilt(function, dict(functions), as_it_was, compiling=True)
+    return cast(Function, made if hasattr(made, "py_func") else finish(made))
+
+
 def _compiled_all(
     functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
 ) -> dict[str, Callable[..., Any]]:
@@ -111,7 +132,7 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     (False, Fraction(3, 2))
     """
     sources = {
-        name: _rebuilt(other, {}, _as_python) if isinstance(_source(other), FunctionType) else other
+        name: _rebuilt(other, {}, _as_python) if isinstance(source_of(other), FunctionType) else other
         for name, other in functions.items()
     }
     return cast(Function, _rebuilt(function, sources, _as_python))
@@ -124,30 +145,31 @@ def _as_python(function: Function) -> Function:
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
     kinds = {"step": step, "routine": routine}
-    return kinds.get(_source(function).__dict__.get("is_kernel", ""), kernel)
+    return kinds.get(source_of(function).__dict__.get("is_kernel", ""), kernel)
 
 
 def _rebuilt(
     function: Callable[..., Any],
     functions: dict[str, Callable[..., Any]],
     finish: Callable[..., Any] | None = None,
+    *,
+    compiling: bool = False,
 ) -> Callable[..., Any]:
     """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
 
-    Copies are compiled as their originals were, or all by `finish`.
+    Copies are compiled as their originals were, or all by `finish`; where `compiling`, plain functions change too.
     """
     done: dict[int, Callable[..., Any]] = {}
 
     def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
         if id(one) not in done:
-            source = _source(one)
+            done[id(one)] = one  # where functions call each other, as far as it goes
+            source = source_of(one)
             changed = {name: functions[name] for name in _names(source.__code__) if name in functions}
             for name, callee in _callees(source):
                 if name not in functions and callee is not one and rebuild(callee) is not callee:
                     changed[name] = rebuild(callee)
-            if not changed and (one is source or finish is not _as_python):
-                done[id(one)] = one
-            else:
+            if changed or (one is source if compiling else one is not source and finish is _as_python):
                 copy = FunctionType(
                     source.__code__,
                     source.__globals__ | changed,
@@ -157,6 +179,8 @@ def _rebuilt(
                 )
                 copy.__kwdefaults__ = source.__kwdefaults__
                 copy.__qualname__, copy.__doc__ = source.__qualname__, source.__doc__
+                if "is_kernel" in source.__dict__ and one is not source:
+                    copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
                 done[id(one)] = (finish or _finish_of(one))(copy)
         return done[id(one)]
 
@@ -167,7 +191,7 @@ def _is_kernel(thing: object) -> bool:
     return bool(getattr(getattr(thing, "py_func", thing), "is_kernel", False))
 
 
-def _source(function: Callable[..., Any]) -> FunctionType:
+def source_of(function: Callable[..., Any]) -> FunctionType:
     """The Python function behind a kernel."""
     return cast(FunctionType, getattr(function, "py_func", function))
 
@@ -179,10 +203,11 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The kernels that a function names, in the order of the names."""
+    """The kernels that a function names, and the plain functions of its module, in the order of the names."""
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
-        if _is_kernel(value):
+        beside = isinstance(value, FunctionType) and value.__module__ == function.__module__
+        if beside or _is_kernel(value):
             yield name, cast(Callable[..., Any], value)
 
 
@@ -194,7 +219,7 @@ def _digest(function: FunctionType) -> str:
         source = waiting.pop()
         if id(source) not in reached:
             reached[id(source)] = source
-            waiting += [_source(callee) for _, callee in _callees(source)]
+            waiting += [source_of(callee) for _, callee in _callees(source)]
     parts = []
     for source in reached.values():
         code = source.__code__
