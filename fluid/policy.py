@@ -84,6 +84,7 @@ UNLIMITED = 2**62
 """Free units on a server whose pool lists its configurations instead of resources."""
 
 NO_ROOM = "more moves in one call than the state has rows for: refresh returns True where it needs another call"
+"""What `write_move` says."""
 
 PATIENCE = 1000
 """Calls of ``refresh`` that every event has; see `most_calls`."""
@@ -92,8 +93,10 @@ RESTLESS = (
     "refresh: has returned True more than 1000 times at one event and 10 times for each server and each job in the "
     "system besides, expected False at last"
 )
+"""What the loops say of it."""
 
 UNANSWERED = "expected an answer that leaves done[ASKS] at 0 at last, has been asked 1000 times at one event"
+"""What is said of a policy that goes on asking."""
 
 
 class PolicyError(ValueError):

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,12 @@ FIELDS: dict[str, tuple[str, ...]] = {"loss": Common._fields, "queue": QUEUE, "s
 
 _HOME = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
-_TOOLS = tuple(
-    str(_HOME / "fluid" / name)
-    for name in ("policy.py", "policies/bitset.py", "policies/options.py", "policies/queue/state.py")
-) + (str(_HOME / "fluid" / "policies" / "slotted") + os.sep,)
+_POLICIES = _HOME / "fluid" / "policies"
+_TOOLS = (
+    str(_HOME / "fluid" / "policy.py"),
+    *(str(_POLICIES / name) for name in ("bitset.py", "options.py", "queue/state.py")),
+    *(str(_POLICIES / "slotted" / name) for name in ("state.py", "trees.py")),
+)
 """Files whose functions an author calls: what they raise under his hands is his."""
 
 
@@ -65,7 +67,8 @@ def blamed(function: Callable[..., Any], error: Exception) -> str | None:
     """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it is not his."""
     if not written_by_author(function):
         return None
-    file, line, after = _file_of(function), None, []
+    file, line = _file_of(function), None
+    after: list[str] = []
     step_down = error.__traceback__
     while step_down is not None:
         name = step_down.tb_frame.f_code.co_filename
@@ -89,8 +92,8 @@ def told(error: Exception, state: State | None = None) -> str:
     if isinstance(error, PolicyError):
         return f": {error}"
     words = f" raised {type(error).__name__}: {error}".rstrip(": ")
-    if isinstance(error, AttributeError) and state is not None and error.obj is state:
-        words += f"; the state has {', '.join(state._fields)}"
+    if state is not None and isinstance(error, AttributeError) and error.obj is state:
+        words += f"; the state has {', '.join(cast(Any, state)._fields)}"
     return words
 
 
@@ -131,10 +134,10 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
     return state
 
 
-def _complaint(policy: Policy, setting: Any, state: State) -> str | None:
+def _complaint(policy: Policy, setting: Any, state: Any) -> str | None:
     """Say what keeps a thing from being the state of a policy."""
     fields = FIELDS[policy.model]
-    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
+    if not hasattr(state, "_fields"):
         return f"expected a NamedTuple of numpy arrays, got {type(state).__name__}"
     for name, value in zip(state._fields, state, strict=True):
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
@@ -218,6 +221,25 @@ def tools_of(policy: Policy) -> dict[str, Callable[..., Any]]:
     return {"write_move": write_known_move if policy.moves_jobs else write_no_move}
 
 
+def python_functions(policy: Policy, names: Sequence[str] = ()) -> Guard | Bare:
+    """Return the functions of a policy as Python, as attributes; an author's own behind a guard."""
+    return Guard(policy, names) if is_own(policy) else Bare(policy)
+
+
+class Bare:
+    """The functions of a policy as Python."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._name = policy.name
+        self.place, self.depart = plain(policy.place), plain(policy.depart)
+        self.refresh, self.ring = plain(policy.refresh), plain(policy.ring)
+
+    def refuse(self, name: str, state: State, complaint: str) -> Exception:
+        """Return the error of a policy that does what it must not."""
+        del state
+        return PolicyError(f"{name} of {self._name}: {complaint}")
+
+
 class Guard:
     """The functions of an author's policy as Python, each call looked at.
 
@@ -256,8 +278,8 @@ class Guard:
         if isinstance(server, bool | np.bool_) or not isinstance(server, int | np.integer):
             self._fail("place", state, f"returned {server!r} ({type(server).__name__}), {self._expected(state)}")
         if server >= 0 and not self._has_room(state, int(server), job_type):
-            why = "" if server < self._servers(state) else ", which is none of them"
-            self._fail("place", state, f"returned {int(server)}{why or ', which has no room'}; {self._expected(state)}")
+            why = "which has no room for the job" if server < len(state.free) else "which is none"
+            self._fail("place", state, f"returned {int(server)}, {why}; {self._expected(state)}")
         return int(server)
 
     def depart(self, state: State, server: int, job_type: int, draws: Any) -> None:
@@ -279,7 +301,8 @@ class Guard:
 
     def refuse(self, name: str, state: State, complaint: str) -> InputError:
         """Return the one line about a function of the policy at the event as it is."""
-        return self._error(place_of(getattr(self.policy, name)), name, complaint, state)
+        where = place_of(getattr(self.policy, name))
+        return self._error(where, name, complaint.removeprefix(f"{name}: "), state)
 
     def _call(self, name: str, state: State, *arguments: Any) -> Any:
         queue = self.policy.model == "queue"
@@ -331,18 +354,14 @@ class Guard:
             self._fail(name, state, f"left clocks = {state.clocks.tolist()}, expected rates of at least 0")
 
     def _has_room(self, state: State, server: int, job_type: int) -> bool:
-        if server >= self._servers(state):
+        if server >= len(state.free):
             return False
         if self._slotted:
             return bool(state.lines[job_type, SIZE] <= state.free[server])
         return bool(self._fits(state, server, job_type))
 
-    @staticmethod
-    def _servers(state: State) -> int:
-        return len(state.free)
-
     def _expected(self, state: State) -> str:
-        return f"expected a server from 0 to {self._servers(state) - 1} with room for the job, or -1"
+        return f"expected a server from 0 to {len(state.free) - 1} with room for the job, or -1"
 
     def _kind(self, state: State, job_type: int) -> str:
         if self._slotted:

@@ -122,12 +122,11 @@ class Runner:
     def _as_python(self, *arguments: Any) -> int:
         self.at(arguments)
         try:
-            return cast(int, self._plain(*arguments))
+            return self._plain(*arguments)  # type: ignore[no-any-return]
         except PolicyError as error:  # what the loop itself complains of: a policy that has been called as it wants
             if self.guard is None:
                 raise
-            name, _, complaint = str(error).partition(": ")
-            raise self.guard.refuse(name, arguments[0], complaint) from None
+            raise self.guard.refuse(str(error).partition(":")[0], arguments[0], str(error)) from None
 
     def _rehearse(self, inputs: tuple[Any, ...]) -> None:
         trial = deepcopy(inputs)
@@ -142,7 +141,7 @@ class Runner:
         def watched(*arguments: Any) -> int:
             before = deepcopy(arguments[:-1])
             try:
-                return cast(int, run(*arguments))
+                return run(*arguments)  # type: ignore[no-any-return]
             except Exception:
                 self._find(run, before, arguments[-1])
                 raise
@@ -221,7 +220,10 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
         "refresh": (state, draws),
         "ring": (state, int64, draws),
     }
-    results = {"place": (types.Integer, "a whole number"), "refresh": ((types.Boolean, types.Integer), "True or False")}
+    results: dict[str, tuple[Any, str]] = {
+        "place": (types.Integer, "a whole number"),
+        "refresh": ((types.Boolean, types.Integer), "True or False"),
+    }
     for name in names:
         function = getattr(policy, name)
         if not written_by_author(function):
@@ -234,7 +236,7 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
         except Exception as error:
             return _line(policy, name, error)
         wanted, words = results.get(name, (types.Type, ""))
-        (signature,) = made.nopython_signatures[-1:]
+        signature = made.nopython_signatures[-1]
         if not isinstance(signature.return_type, wanted):
             return _line(policy, name, TypeError(f"it returns {signature.return_type}, expected {words}"))
     return _line(policy, "all", failure)

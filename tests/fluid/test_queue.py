@@ -170,7 +170,7 @@ def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.Captur
     instance = additive([6], [[4], [1]], workload=["1/4", "1"])
     scene = QueueScene(instance, 1, 30.0, 0.0)
     odd = scene.run(replace(ours, name="odd", place=place), seed_of(1, 0))
-    assert "odd: runs as Python" in capsys.readouterr().err
+    assert "odd runs as Python" in capsys.readouterr().err
     assert odd.mean_queue == scene.run(ours, seed_of(1, 0)).mean_queue
 
 

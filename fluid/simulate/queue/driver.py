@@ -157,7 +157,7 @@ def simulate_queue(
     begin = perf_counter()
     coming = next_chunk(stream)
     drawing = perf_counter() - begin
-    checks = {"leave": take_first, "observe": look}
+    checks: dict[str, Callable[..., Any]] = {"leave": take_first, "observe": look}
     run = Runner(policy, loop.run, FUNCTIONS, checks=checks, others=others, compiled=compiled, types=types)
     run.ready(state, jobs, coming, measures, draws)
     begin = perf_counter() - drawing
