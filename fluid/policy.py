@@ -61,6 +61,8 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
+from os.path import basename
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -181,6 +183,17 @@ def nothing_to_ring(state: State, clock: int, draws: Any) -> None:
     """Do nothing when a clock rings: for policies without clocks."""
 
 
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "prepare": ("setting",),
+    "place": ("state", "job_type", "draws"),
+    "depart": ("state", "server", "job_type", "draws"),
+    "refresh": ("state", "draws"),
+    "ring": ("state", "clock", "draws"),
+    "answer": ("setting", "state"),
+}
+"""What the functions of a policy are called with."""
+
+
 @dataclass(frozen=True)
 class Policy:
     """A placement or scheduling policy.
@@ -203,9 +216,16 @@ class Policy:
     reserves : bool
         Whether ``slots`` is kept.
     answer : callable
-        ``answer(setting, state) -> State`` after ``done[ASKS]`` was set.
+        ``answer(setting, state) -> State`` after ``done[ASKS]`` was set (model ``loss``).
+    ring : callable
+        ``ring(state, clock, draws) -> None`` (model ``queue``).
     about : str
         One line for lists of policies.
+
+    Raises
+    ------
+    InputError
+        A function that cannot be called so, or a model that is none.
     """
 
     name: str
@@ -219,6 +239,31 @@ class Policy:
     answer: Callable[[Setting, State], State] = _nothing_to_answer
     ring: Callable[..., None] = nothing_to_ring
     about: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse functions that cannot be called as they will be."""
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"Policy: name: expected a text, got {self.name!r}")
+        if self.model not in ("loss", "queue", "slotted"):
+            raise InputError(f"Policy {self.name}: model: expected loss, queue or slotted, got {self.model!r}")
+        for name, wanted in ARGUMENTS.items():
+            _refuse_other_arguments(f"Policy {self.name}: {name}", getattr(self, name), wanted)
+
+
+def _refuse_other_arguments(field: str, function: Any, wanted: tuple[str, ...]) -> None:
+    expected = f"expected a function of ({', '.join(wanted)})"
+    if not callable(function):
+        raise InputError(f"{field}: {expected}, got {function!r}")
+    source = getattr(function, "py_func", function)
+    try:
+        signature(source).bind(*wanted)
+    except TypeError:
+        code = getattr(source, "__code__", None)
+        where = "" if code is None else f" in line {code.co_firstlineno} of {basename(code.co_filename)}"
+        called = getattr(source, "__name__", type(source).__name__)
+        raise InputError(f"{field}: {expected}, got {called}{signature(source)}{where}") from None
+    except ValueError:  # built in, of unknown arguments
+        return
 
 
 def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dict[str, NDArray[Any]]:

@@ -31,6 +31,7 @@ _HOME = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
 _POLICIES = _HOME / "fluid" / "policies"
 _TOOLS = (
+    __file__,
     str(_HOME / "fluid" / "policy.py"),
     *(str(_POLICIES / name) for name in ("bitset.py", "options.py", "queue/state.py")),
     *(str(_POLICIES / "slotted" / name) for name in ("state.py", "trees.py")),
@@ -294,6 +295,8 @@ class Guard:
 
     def refresh(self, state: State, draws: Any) -> bool:
         """Let the policy look at the system after an event."""
+        if self._slotted:
+            self._event = "jobs that wait"
         again = self._call("refresh", state, draws)
         if not isinstance(again, bool | np.bool_ | int | np.integer):
             self._fail("refresh", state, f"returned {again!r}, expected True or False")
@@ -374,7 +377,7 @@ class Guard:
     def _error(self, where: str, name: str, complaint: str, state: State) -> InputError:
         words = complaint if complaint.startswith((":", " ")) else f" {complaint}"
         if self.now is not None:
-            at = f"time {self.now[0]:.6g}, {self._event}"
+            at = f"{'slot' if self._slotted else 'time'} {self.now[0]:.6g}, {self._event}"
         else:
             at = f"{self._event}, {'free' if self._slotted else 'jobs'} "
             at += str((state.free if self._slotted else state.counts).tolist())

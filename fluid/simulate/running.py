@@ -106,7 +106,7 @@ class Runner:
 
     def __call__(self, *arguments: Any) -> int:
         """Run the loop; the last argument says how many events at most."""
-        return cast(int, self._run(*arguments))
+        return self._run(*arguments)  # type: ignore[no-any-return]
 
     def at(self, inputs: tuple[Any, ...]) -> None:
         """Let messages tell the time of these inputs."""
@@ -123,10 +123,11 @@ class Runner:
         self.at(arguments)
         try:
             return self._plain(*arguments)  # type: ignore[no-any-return]
-        except PolicyError as error:  # what the loop itself complains of: a policy that has been called as it wants
-            if self.guard is None:
+        except PolicyError as error:  # what the loop itself complains of
+            name = str(error).partition(":")[0]
+            if self.guard is None or name not in self._names:
                 raise
-            raise self.guard.refuse(str(error).partition(":")[0], arguments[0], str(error)) from None
+            raise self.guard.refuse(name, arguments[0], str(error)) from None
 
     def _rehearse(self, inputs: tuple[Any, ...]) -> None:
         trial = deepcopy(inputs)
