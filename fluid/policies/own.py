@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fluid.policies.queue.state import QUEUE
 from fluid.policies.slotted.state import COMMON as SLOTTED
 from fluid.policies.slotted.state import SIZE
+from fluid.policies.states import known_everywhere
 from fluid.policy import MOVES, NO_ROOM, OUTSIDE, Common, Policy, PolicyError, State, fits
 from theory.compiled import plain, source_of, step
 from theory.errors import InputError
@@ -132,6 +133,7 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
         complaint = _complaint(policy, setting, state)
         if complaint:
             raise InputError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
+        return known_everywhere(state)
     return state
 
 
