@@ -48,6 +48,16 @@ def routine(function: Function) -> Function:
     return _compiled(function, "routine", {"_nrt": False})
 
 
+def checked(function: Function) -> Function:
+    """Compile a step that looks whether each index is within its array."""
+    return _compiled(function, "checked", {"_nrt": False, "forceinline": True, "boundscheck": True})
+
+
+def checked_kernel(function: Function) -> Function:
+    """Compile a kernel that looks whether each index is within its array."""
+    return _compiled(function, "checked_kernel", {"boundscheck": True})
+
+
 def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Function:
     source = cast(FunctionType, function)
     source.__dict__["is_kernel"] = kind
@@ -94,9 +104,9 @@ def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Fun
 
 
 def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *, allocating: bool = False) -> Function:
-    """Compile a function of somebody else's as a step, or as a kernel if it makes arrays; others under the given names.
+    """Compile a function of somebody else's, others under the given names; its indices are looked at.
 
-    Plain functions of its module that it calls are compiled likewise.
+    As a step, or as a kernel if it makes arrays. Functions of its module that it calls are compiled likewise.
 
     Examples
     --------
@@ -105,12 +115,15 @@ def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *,
     >>> retooled(quarter, {})(20)
     5
     """
-    finish = kernel if allocating else step
+    finish = checked_kernel if allocating else checked
+    module = source_of(function).__module__
 
-    def as_it_was(copy: Callable[..., Any]) -> Callable[..., Any]:
-        return _finish_of(copy)(copy) if _is_kernel(copy) and not allocating else finish(copy)
+    def finished(copy: Callable[..., Any]) -> Callable[..., Any]:
+        if copy.__module__ == module:
+            return finish(copy)
+        return kernel(copy) if allocating else _finish_of(copy)(copy)
 
-    made = _rebuilt(function, dict(functions), as_it_was, compiling=True)
+    made = _rebuilt(function, dict(functions), finished, compiling=True)
     return cast(Function, made if hasattr(made, "py_func") else finish(made))
 
 
@@ -144,7 +157,7 @@ def _as_python(function: Function) -> Function:
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
-    kinds = {"step": step, "routine": routine}
+    kinds = {"step": step, "routine": routine, "checked": checked}
     return kinds.get(source_of(function).__dict__.get("is_kernel", ""), kernel)
 
 
@@ -169,7 +182,10 @@ def _rebuilt(
             for name, callee in _callees(source):
                 if name not in functions and callee is not one and rebuild(callee) is not callee:
                     changed[name] = rebuild(callee)
-            if changed or (one is source if compiling else one is not source and finish is _as_python):
+            wanted = one is not source and finish is _as_python
+            if compiling:
+                wanted = source.__module__ == source_of(function).__module__
+            if changed or wanted:
                 copy = FunctionType(
                     source.__code__,
                     source.__globals__ | changed,

@@ -274,7 +274,7 @@ class _EventList:
     def __init__(self, policy: Policy, scenario: Scenario, state: Any, world: Any) -> None:
         rates, services = scenario.rates, scenario.service_rates
         self._stream = stream_of(scenario.arrivals, scenario.service, rates, services, world, scenario.jobs)
-        room = int(state.totals.sum()) + ceil(1.2 * float((rates / services).sum())) + 4096
+        room = int(state.totals.sum()) + ceil(1.2 * float((rates / services).sum())) + (1 << 16)
         self.jobs = calendars.new_calendar(room, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
         for server, j in np.argwhere(state.counts > 0).tolist():
             for work in sample(scenario.service, world, int(state.counts[server, j])) / services[j]:

@@ -2,7 +2,8 @@
 
 A policy that comes with packproof is bound to the loop and compiled. With an author's own
 
-- the first events are rehearsed on a copy as Python, where all that it does is looked at (`fluid.policies.own.Guard`);
+- the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at
+  (`fluid.policies.own.Guard`);
 - its functions are compiled with tools that look before they write; what numba cannot compile runs as Python, said on
   stderr once in a process;
 - if compiled code raises, the part of the run in question is halved until the event is found, from a copy of the system
@@ -17,11 +18,12 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from copy import deepcopy
 from functools import cache
 from io import StringIO
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
+
+import numpy as np
 
 from fluid.policies.own import Guard, is_own, place_of, tools_of, written_by_author
 from fluid.policy import ASKS, Policy, PolicyError
@@ -100,13 +102,14 @@ class Runner:
             return
         if self.guard is not None:
             self._rehearse(inputs)
+            self.at(inputs)
         run = _compiled(self._policy, self._loop, self._names, tuple(self._parts.items()), inputs)
         if run is not None:
             self._run = run if self.guard is None else self._watched(run)
 
     def __call__(self, *arguments: Any) -> int:
         """Run the loop; the last argument says how many events at most."""
-        return self._run(*arguments)  # type: ignore[no-any-return]
+        return self._run(*arguments)
 
     def at(self, inputs: tuple[Any, ...]) -> None:
         """Let messages tell the time of these inputs."""
@@ -130,21 +133,24 @@ class Runner:
             raise self.guard.refuse(name, arguments[0], str(error)) from None
 
     def _rehearse(self, inputs: tuple[Any, ...]) -> None:
-        trial = deepcopy(inputs)
+        key = (self._policy, self._loop, *(array.shape for array in inputs[0]))
+        if key in _REHEARSED:
+            return
+        trial = _copied(inputs)
         end = perf_counter() + REHEARSAL
         with redirect_stdout(StringIO()):  # what the author prints comes with the run itself
             for _ in range(REHEARSED):
                 if self._as_python(*trial, 1) or trial[0].done[ASKS] or perf_counter() > end:
                     break
-        self.at(inputs)
+        _REHEARSED.add(key)
 
     def _watched(self, run: Function) -> Function:
         def watched(*arguments: Any) -> int:
-            before = deepcopy(arguments[:-1])
+            before = _noted(arguments[:-1])
             try:
                 return run(*arguments)  # type: ignore[no-any-return]
             except Exception:
-                self._find(run, before, arguments[-1])
+                self._find(run, _restored(before), arguments[-1])
                 raise
 
         return watched
@@ -153,7 +159,7 @@ class Runner:
         """Run as Python the first event of a part at which the compiled loop raises."""
         while most > 1:
             half = most // 2
-            trial = deepcopy(inputs)
+            trial = _copied(inputs)
             try:
                 run(*trial, half)
             except Exception:
@@ -162,6 +168,37 @@ class Runner:
                 inputs, most = trial, most - half
         self._as_python(*inputs, 1)
 
+
+def _noted(inputs: tuple[Any, ...]) -> list[Any]:
+    """Copy what a loop is called with, generators as the words that they stand at."""
+    return [_copy_of(one) for one in inputs]
+
+
+def _copy_of(one: Any) -> Any:
+    if isinstance(one, np.ndarray):
+        return one.copy()
+    if isinstance(one, tuple):
+        return type(one)._make([_copy_of(part) for part in one])  # type: ignore[attr-defined]
+    return type(one.bit_generator), one.bit_generator.state
+
+
+def _restored(noted: list[Any]) -> tuple[Any, ...]:
+    """Return what was noted as it was, to be used once."""
+    return tuple(_generator(*one) if type(one) is tuple else one for one in noted)
+
+
+def _generator(kind: type[Any], words: Any) -> np.random.Generator:
+    bits = kind()
+    bits.state = words
+    return np.random.Generator(bits)
+
+
+def _copied(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return _restored(_noted(inputs))
+
+
+_REHEARSED: set[tuple[Any, ...]] = set()
+"""What has been rehearsed in this process: policies and loops with the shapes of a state."""
 
 _AS_PYTHON: set[tuple[Any, ...]] = set()
 """Policies and loops that numba could not compile in this process."""
