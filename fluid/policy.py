@@ -295,7 +295,9 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
     types = len(instance.types)
     initial = np.zeros((servers, types), np.int32) if setting.initial is None else setting.initial.astype(np.int32)
     if initial.shape != (servers, types):
-        raise InputError(f"initial: expected {servers} rows of {types} numbers, got an array of shape {initial.shape}")
+        raise InputError(
+            f"simulation.initial: expected {servers} rows of {types} numbers, got an array of shape {initial.shape}"
+        )
     _refuse_overfull(setting, initial)
     spaces = [pool.space for pool in instance.pools]
     capacities = [space.capacity if isinstance(space, Additive) else None for space in spaces]
@@ -331,7 +333,13 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
     rows, first = np.unique(np.column_stack([setting.pool, initial]), axis=0, return_index=True)
     for row, server in zip(rows.tolist(), first.tolist(), strict=True):
         if not setting.instance.pools[row[0]].space.holds(row[1:]):
-            raise InputError(f"initial: server {server + 1} cannot hold {row[1:]}")
+            raise InputError(f"simulation.initial: server {server + 1} cannot hold {_shown(setting, row[1:])}")
+
+
+def _shown(setting: Setting, jobs: list[int]) -> str:
+    """Return the jobs of a server by name."""
+    held = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
+    return ", ".join(held[:8]) + (", ..." if len(held) > 8 else "")
 
 
 @step

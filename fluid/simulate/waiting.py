@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies import policy as policy_by_name
+from fluid.policy import Policy
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.replicate import Say, replicate
 from fluid.simulate.results import Replicated, as_json
@@ -145,7 +146,7 @@ def _number(value: float) -> float | None:
 
 
 def simulate_waiting(
-    policy: str,
+    policy: Policy | str,
     scene: Scene,
     *,
     replications: int = 1,
@@ -158,8 +159,8 @@ def simulate_waiting(
 
     Parameters
     ----------
-    policy : str
-        A name, or ``FILE.py:NAME``.
+    policy : Policy or str
+        A policy, its name, or ``FILE.py:NAME``.
     scene : Scene
         `fluid.simulate.queue.scene.QueueScene` or `fluid.simulate.slotted.scene.SlottedScene`.
     replications, seed, workers, engine, progress
@@ -173,17 +174,18 @@ def simulate_waiting(
     runs = replicate(
         one_waiting, (policy, scene), range(replications), seed, workers=workers, engine=engine, say=progress
     )
-    return QueueResult(policy, scene, runs)
+    return QueueResult(policy if isinstance(policy, str) else policy.name, scene, runs)
 
 
-def one_waiting(policy: str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
+def one_waiting(policy: Policy | str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
     """Run one replication."""
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
 
     def tell(time: float) -> None:
         if say is not None:
-            say(f"{policy}: time {time:.4g} of {scene.until:.4g}")
+            say(f"{found.name}: time {time:.4g} of {scene.until:.4g}")
 
-    return scene.run(policy_by_name(policy), seed, tell)
+    return scene.run(found, seed, tell)
 
 
 def ranked(results: Sequence[QueueResult]) -> list[QueueResult]:

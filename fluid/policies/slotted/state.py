@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.policies.slotted.trees import NOTHING, new_tree, set_leaf
-from fluid.policy import MOVES, PolicyError
+from fluid.policy import MOVES, PolicyError, state_type
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -89,6 +89,9 @@ moves : int64[K, 3]
 done : int64[4]
     See `fluid.policy.MOVES` and `SOON`.
 """
+
+SlottedCommon = state_type(__name__, "SlottedCommon", COMMON)
+"""A state with these fields alone, enough for a policy without memory."""
 
 
 @dataclass(frozen=True)
