@@ -33,7 +33,7 @@ _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds
 _POLICIES = _HOME / "fluid" / "policies"
 _TOOLS = (
     __file__,
-    str(_HOME / "fluid" / "policy.py"),
+    *(str(_HOME / "fluid" / name) for name in ("policy.py", "markov.py")),
     *(str(_POLICIES / name) for name in ("bitset.py", "options.py", "queue/state.py")),
     *(str(_POLICIES / "slotted" / name) for name in ("state.py", "trees.py")),
 )
