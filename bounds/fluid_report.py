@@ -16,6 +16,10 @@ NEAR = (0.1, 0.01, 0.001)
 """Shares of the equilibrium reward within which the path is said to be."""
 
 
+MOMENT = 1e-9
+"""What lasts less is not told in lines."""
+
+
 def sample_times(path: FluidPath, points: int) -> NDArray[np.float64]:
     """Return equally spaced times, and every switch."""
     return np.unique(np.concatenate([np.linspace(0.0, path.until, points), path.switches]))
@@ -89,9 +93,13 @@ def path_lines(path: FluidPath) -> list[str]:
     for share in NEAR:
         time = path.time_within(share)
         lines.append(f"within {100 * share:g} % of it   {'not yet' if time is None else f'from time {time:.4g}'}")
-    lines.append("exact limit" if path.exact else "not the exact limit: contents of draining servers are means")
+    lines.append(
+        "exact limit" if path.exact else "not surely the exact limit: part of who drains, or of what drains, is a mean"
+    )
     lines += ["", "modes"]
     for segment in path.segments:
+        if segment.stop - segment.start < MOMENT and segment is not path.segments[-1]:
+            continue
         mode = segment.mode
         followed = [
             f"{_shown(path, s.configuration)} with {names[s.driver]}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -32,11 +34,16 @@ def run_all(
     InputError
         An engine that is none, cannot be reached, or is not installed.
     """
+    refuse_engine(engine)
     if engine == "local":
         yield from _here(function, tasks, workers)
-    elif engine.startswith("dask://"):
-        yield from _on_dask(function, tasks, engine.removeprefix("dask://"))
     else:
+        yield from _on_dask(function, tasks, engine.removeprefix("dask://"))
+
+
+def refuse_engine(engine: str) -> None:
+    """Refuse the name of an engine that is none, before anything is done."""
+    if engine != "local" and not re.fullmatch(r"dask://[^\s/:]+:[0-9]{1,5}", engine):
         raise InputError(f"--engine: expected local or dask://HOST:PORT, got {engine!r}")
 
 
@@ -69,7 +76,14 @@ def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], worker
             yield number, function(*task)
         return
     calls = (delayed(_watched)(os.getpid(), function, number, task) for number, task in enumerate(tasks))
-    yield from Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
+    results = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
+    try:
+        for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
+            yield one
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # whoever gives up knows that results go unused
+            results.close()
 
 
 def _on_dask(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FIELDS = ("server", "type", "sizes", "simulation")
+"""Tables of an instance file."""
+
 
 class InputError(ValueError):
     """Bad input: one line that names the file, the field and what was expected."""
@@ -9,3 +17,23 @@ class InputError(ValueError):
 
 class TooLargeError(InputError):
     """Work beyond a stated limit: one line that states its size and gives advice."""
+
+
+@contextmanager
+def naming(source: str | Path, fields: tuple[str, ...] = FIELDS) -> Iterator[None]:
+    """Put the name of a file before errors that begin with one of its fields.
+
+    Examples
+    --------
+    >>> with naming("pair.toml"):
+    ...     raise InputError("simulation.d: expected a whole number")
+    Traceback (most recent call last):
+    theory.errors.InputError: pair.toml: simulation.d: expected a whole number
+    """
+    try:
+        yield
+    except InputError as error:
+        first = re.match(r"[a-z]*", str(error))
+        if first is None or first[0] not in fields:
+            raise
+        raise type(error)(f"{source}: {error}") from None

@@ -12,6 +12,9 @@ from numbers import Rational
 MAX_DIGITS = 400
 """Longest numeral that is read: a longer one is a mistake or an attack, and exact arithmetic on it would crawl."""
 
+LARGEST = 10**100
+"""Numbers that are read are 0, or from 1/LARGEST to LARGEST in size: products of three of them are finite floats."""
+
 _QUOTIENT = re.compile(r"[+-]?[0-9]+/[0-9]+")
 _DECIMAL = re.compile(r"([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 
@@ -32,8 +35,8 @@ def rational(value: object) -> Fraction:
     Raises
     ------
     ValueError
-        If the value is no finite number, is a truth value, has a zero denominator, or has more than
-        `MAX_DIGITS` digits or a larger exponent.
+        If the value is no finite number, is a truth value, has a zero denominator or more than `MAX_DIGITS` digits, or
+        is beyond `LARGEST` (a Fraction is taken as it is).
 
     Examples
     --------
@@ -42,8 +45,15 @@ def rational(value: object) -> Fraction:
     """
     if isinstance(value, bool):
         raise ValueError("a truth value is not a number")
-    if isinstance(value, Rational):
-        return Fraction(value)
+    if isinstance(value, Fraction):
+        return value
+    made = Fraction(value) if isinstance(value, Rational) else _read(value)
+    if made and not 1 / Fraction(LARGEST) <= abs(made) <= LARGEST:
+        raise ValueError("beyond 1e100, or nearer to 0 than 1e-100")
+    return made
+
+
+def _read(value: object) -> Fraction:
     if isinstance(value, float | Decimal):
         value = str(value)
     if not isinstance(value, str):

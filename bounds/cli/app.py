@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+INTERVAL = 5.0
+"""Seconds between lines of progress where stderr is no terminal."""
 
 app = typer.Typer(
     add_completion=False,
@@ -40,9 +43,34 @@ InstanceFile = Annotated[
     Path, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.")]
+
+
+def to_write(path: Path | None) -> Path | None:
+    """Refuse a place that cannot be written before any work is done: callback of the options that name one."""
+    from theory.files import refuse_unwritable
+
+    if path is not None:
+        refuse_unwritable(path)
+    return path
+
+
+def to_draw(path: Path | None) -> Path | None:
+    """Refuse the name of a picture in a format that is not drawn, too."""
+    from theory.errors import InputError
+
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
+    return to_write(path)
+
+
+PICTURES = (".png", ".svg", ".pdf")
+
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.", callback=to_draw)]
 CertificateFile = Annotated[
-    Path | None, typer.Option("--certificate", metavar="OUT.json", help="Write a certificate for `packproof check`.")
+    Path | None,
+    typer.Option(
+        "--certificate", metavar="OUT.json", help="Write a certificate for `packproof check`.", callback=to_write
+    ),
 ]
 
 
@@ -63,12 +91,25 @@ def progress() -> Iterator[Callable[[str], None]]:
         with Console(stderr=True).status("") as status:
             yield lambda message: status.update(message.replace("[", r"\["))
         return
-    last = time.monotonic()
+    said = latest = ""
+    ended = threading.Event()
 
-    def line(message: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > 5:
-            last = time.monotonic()
-            print(message, file=sys.stderr)
+    def note(message: str) -> None:
+        nonlocal latest
+        latest = message
 
-    yield line
+    def tell() -> None:
+        nonlocal said
+        while not ended.wait(INTERVAL):
+            if latest != said:
+                said = latest
+                print(said, file=sys.stderr, flush=True)
+
+    # apart from the work, so that what takes long before it says a word is told of too
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield note
+    finally:
+        ended.set()
+        teller.join()

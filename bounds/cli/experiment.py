@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show
+from bounds.cli.app import JsonFlag, app, progress, show, to_write
 
 
 @app.command()
@@ -16,19 +17,26 @@ def experiment(
     store: Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file; made, or taken up.")],
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes here; -1: one a core.")] = -1,
-    table: Annotated[Path | None, typer.Option("--csv", metavar="OUT", help="Write a row a finished cell.")] = None,
+    table: Annotated[
+        Path | None, typer.Option("--csv", metavar="OUT", help="Write a row a finished cell.", callback=to_write)
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.simulation.experiment import answer_of, lines_of
+    from bounds.simulation.experiment import answer_of, lines_of, unstable
     from fluid.experiment import Store, read_grid, run_experiment
     from fluid.experiment.summary import table as table_of
+    from fluid.parallel import refuse_engine
     from theory.errors import InputError
     from theory.files import write_text
 
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
+    refuse_engine(engine)
     planned = read_grid(grid)
+    warning = unstable(planned)
+    if warning is not None:
+        print(f"{grid}: {warning}", file=sys.stderr)
     answer: dict[str, Any]
     with Store(store) as opened:
         interrupted = False

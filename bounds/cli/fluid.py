@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show
+from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write
 
 
 @app.command()
@@ -18,7 +18,9 @@ def fluid(
         Path | None, typer.Option("--from", metavar="STATE", help="State to start from; the empty system if left out.")
     ] = None,
     points: Annotated[int, typer.Option("--points", min=2, max=100_000, help="Equally spaced times told.")] = 201,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.", callback=to_write)
+    ] = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -28,14 +30,15 @@ def fluid(
     from bounds.fluid_report import path_csv, path_json, path_lines
     from fluid.reservation import Reservation, fluid_path
     from fluid.reservation.files import read_start
-    from theory.errors import InputError
+    from theory.errors import InputError, naming
     from theory.files import read_instance
     from theory.files.document import write_text
 
     if not (isfinite(until) and until > 0):
         raise InputError(f"--until: expected a time greater than 0, got {until!r}")
-    model = Reservation(read_instance(instance))
-    state, arrivals = read_start(start, model) if start is not None else (None, [])
+    with naming(instance):
+        model = Reservation(read_instance(instance))
+    state, arrivals = read_start(start, model, until) if start is not None else (None, [])
     path = fluid_path(model, until, state, arrivals)
     if csv is not None:
         write_text(csv, path_csv(path, points))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app
+from bounds.cli.app import JsonFlag, app, to_write
 
 
 @app.command()
@@ -17,7 +17,9 @@ def instance(
     ],
     server: Annotated[str, typer.Option("--server", metavar="cpu=80,memory=640", help="vCPUs and GiB of a server.")],
     workload: Annotated[str, typer.Option("--workload", metavar="R", help="Jobs of each type per server.")] = "1",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, TOML or .json.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write it here, TOML or .json.", callback=to_write)
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Make an instance of real VM types; the reward of a type is its price an hour."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, progress, show
+from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_write
 
 
 @app.command()
@@ -35,7 +35,10 @@ def region(
         str | None, typer.Option("--slice", metavar="TYPE,TYPE", help="Cut the region by the plane of two types.")
     ] = None,
     polymake: Annotated[
-        Path | None, typer.Option("--polymake", metavar="OUT.poly", help="Write facets and vertices for polymake.")
+        Path | None,
+        typer.Option(
+            "--polymake", metavar="OUT.poly", help="Write facets and vertices for polymake.", callback=to_write
+        ),
     ] = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,

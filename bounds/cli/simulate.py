@@ -22,7 +22,10 @@ def simulate(
     warmup: Annotated[
         float | None, typer.Option("--warmup", metavar="W", help="Averages begin here; T/5 unless given.")
     ] = None,
-    replications: Annotated[int, typer.Option("--replications", metavar="N", min=1, max=100_000)] = 1,
+    replications: Annotated[
+        int | None,
+        typer.Option("--replications", metavar="N", min=1, max=100_000, help="1 unless given; of each size: 3."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
     trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a CSV file.")] = None,
     against_fluid: Annotated[
@@ -40,23 +43,26 @@ def simulate(
     from math import isfinite
 
     from bounds.simulation import Request, run, servers_of
-    from theory.errors import InputError
+    from fluid.parallel import refuse_engine
+    from theory.errors import InputError, naming
 
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
+    refuse_engine(engine)
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
     if servers is None:
         servers = servers_of(instance)
-    with progress() as say:
-        request = Request(instance, policy, servers, until, start, replications, seed, trace, log, engine, store, say)
-        if against_fluid:
-            from bounds.simulation.against_fluid import run as compare
+    if against_fluid:
+        from bounds.simulation import against_fluid as asked
 
-            report = compare(request)
-        else:
-            report = run(request)
+        answered, fewest = asked.run, asked.FEWEST
+    else:
+        answered, fewest = run, 1
+    runs = fewest if replications is None else replications
+    with naming(instance), progress() as say:
+        report = answered(Request(instance, policy, servers, until, start, runs, seed, trace, log, engine, store, say))
     if plot is not None:
         report.draw(plot)
     show(report.answer, report.lines, as_json=as_json)

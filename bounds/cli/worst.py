@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, app, progress, show
+from bounds.cli.app import InstanceFile, JsonFlag, app, progress, show, to_write
 
 
 class Vary(StrEnum):
@@ -26,7 +26,9 @@ def worst(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random starts.")] = 0,
     starts: Annotated[int, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary.")] = 12,
     time_limit: Annotated[float, typer.Option("--time-limit", metavar="SECONDS", min=0, help="Best so far then.")] = 60,
-    out: Annotated[Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Find the instance on which greedy keeps the least share of the optimum."""

@@ -94,12 +94,7 @@ def run(request: Request) -> Report:
     if model != "slotted" and "sizes" in read_document(request.instance):
         raise InputError(f"{request.instance}: sizes: a law of sizes suits slotted policies, {request.policy} is none")
     module, _, name = RUNNERS[model].partition(":")
-    try:
-        report: Report = getattr(import_module(module), name)(request)
-    except InputError as error:
-        if str(error).startswith(("simulation.", "simulation:", "sizes:")):
-            raise type(error)(f"{request.instance}: {error}") from None
-        raise
+    report: Report = getattr(import_module(module), name)(request)
     return report
 
 
@@ -116,11 +111,12 @@ def servers_of(path: Path) -> int:
     Raises
     ------
     InputError
-        Another kind of file.
+        Another kind of file, or one that does not name them.
     """
     from theory.files import read_document
     from theory.files.sizes import read_sizes
 
-    if "sizes" not in read_document(path):
+    sizes = read_document(path).get("sizes")
+    if not isinstance(sizes, dict) or "servers" not in sizes:
         raise InputError("--servers: missing, expected the number of servers")
     return read_sizes(path).servers

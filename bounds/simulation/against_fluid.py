@@ -22,6 +22,19 @@ def run(request: Request) -> Report:
     InputError
         A policy without a known limit, or arrivals, service or a start that the limit is not known for.
     """
+    if request.replications < FEWEST:
+        raise InputError(
+            f"--replications: expected at least {FEWEST} of each size for an interval of the slope, got "
+            f"{request.replications}"
+        )
+    unread = {
+        "--store": request.store is not None,
+        "--log": request.log > 0,
+        "--engine": request.engine != "local",
+        "--warmup": request.warmup != request.until / 5,
+    }
+    for option in (name for name, given in unread.items() if given):
+        raise InputError(f"{option}: of no meaning beside --against-fluid, which runs here, and compares whole paths")
     instance = read_instance(request.instance)
     given = read_simulation(request.instance, instance)
     if (
@@ -40,7 +53,7 @@ def run(request: Request) -> Report:
         instance,
         sizes,
         request.until,
-        max(FEWEST, request.replications),
+        request.replications,
         policy=request.policy,
         options=dict(given.options),
         seed=request.seed,

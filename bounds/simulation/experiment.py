@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.simulation.lines import aligned, shown
 from fluid.experiment import Grid, Store, comparisons, summary
+from fluid.experiment.summary import headline
 from fluid.simulate.results import as_json
+
+FLOOR = {"reward": None, "queue": 0.0}
+"""What the numbers by which policies are judged cannot fall below."""
 
 
 def answer_of(grid: Grid, store: Store) -> dict[str, Any]:
@@ -21,6 +26,7 @@ def answer_of(grid: Grid, store: Store) -> dict[str, Any]:
                 "replications": group.replications,
                 "numbers": {name: as_json(number) for name, number in group.numbers.items()},
                 "settled": group.settled,
+                "traffic_intensity": group.intensity,
             }
             for group in groups
         ],
@@ -39,25 +45,38 @@ def answer_of(grid: Grid, store: Store) -> dict[str, Any]:
 
 def lines_of(answer: dict[str, Any]) -> list[str]:
     """Return the summary as lines of text."""
-    what = "queue" if any("queue" in group["numbers"] for group in answer["groups"]) else "reward"
-    lines = [f"{answer['finished']:,} of {answer['cells']:,} cells", ""]
-    lines.append("  ".join([*(f"{name:>14}" for name in answer["parameters"]), f"{'n':>5}  {what} [95 %]"]))
+    table = [[*answer["parameters"], "n", "mean [95 %]"]]
     for group in answer["groups"]:
-        number = group["numbers"].get("reward") or group["numbers"].get("queue") or {"mean": None, "ci95": [None, None]}
-        values = [f"{str(value)[:14]:>14}" for value in group["parameters"].values()]
-        note = "" if group["settled"] else "   (drifts: the warm-up looks short)"
-        lines.append("  ".join([*values, f"{group['replications']:>5}  {_shown(number)}{note}"]))
+        what = headline(group["numbers"])
+        number = "-" if what is None else f"{what} {shown(group['numbers'][what], least=FLOOR[what])}"
+        table.append([*map(str, group["parameters"].values()), str(group["replications"]), number + _notes(group)])
+    lines = [f"{answer['finished']:,} of {answer['cells']:,} cells", "", *aligned(table)]
     if answer["comparisons"]:
         lines += ["", "paired differences (the same jobs)"]
+    pairs = []
     for one in answer["comparisons"]:
         place = ", ".join(f"{name} = {value}" for name, value in one["parameters"].items())
-        lines.append(f"  {one['first']} - {one['second']}  {_shown(one['difference'])}  {place}")
-    return lines
+        pairs.append([f"  {one['first']} - {one['second']}", f"{one['number']} {shown(one['difference'])}", place])
+    return lines + aligned(pairs)
 
 
-def _shown(number: dict[str, Any]) -> str:
-    low, high = number["ci95"]
-    if number["mean"] is None:
-        return "-"
-    around = "" if low is None else f" [{low:.6g}, {high:.6g}]"
-    return f"{number['mean']:.6g}{around}"
+def unstable(grid: Grid) -> str | None:
+    """Return a line on the points of a grid where no policy is stable; None where there is none."""
+    points = {tuple(cell.varied.values()): cell.intensity for cell in grid.cells}
+    beyond = [z for z in points.values() if _is_unstable(z)]
+    if not beyond:
+        return None
+    return (
+        f"{len(beyond):,} of {len(points):,} points are unstable under every policy: traffic intensity up to "
+        f"{max(z for z in beyond if z is not None):.6g}; at 1 or more the queue grows without bound"
+    )
+
+
+def _is_unstable(intensity: float | None) -> bool:
+    return intensity is not None and intensity >= 1
+
+
+def _notes(group: dict[str, Any]) -> str:
+    if _is_unstable(group["traffic_intensity"]):
+        return f"   (unstable: traffic intensity {group['traffic_intensity']:.6g})"
+    return "" if group["settled"] else "   (drifts: the warm-up looks short)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.simulation import Report, Request, trace_file
 from bounds.simulation.initial import initial_lines, with_initial
+from bounds.simulation.lines import aligned, heading, many, shown
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
 from fluid.simulate.scenes import loss_scenario
@@ -58,28 +59,19 @@ def run(request: Request) -> Report:
 def lines(answer: dict[str, Any]) -> list[str]:
     """Return a report as lines of text."""
 
-    def shown(number: dict[str, Any], digits: int = 6) -> str:
-        if number["mean"] is None:
-            return "-"
-        low, high = number["ci95"]
-        around = "" if low is None else f"  [{low:.{digits}g}, {high:.{digits}g}]"
-        return f"{number['mean']:.{digits}g}{around}"
-
-    speed = answer["events_per_second"]
     made = [
-        f"{answer['policy']} on {answer['servers']:,} servers, time {answer['warmup']:g} to {answer['until']:g}, "
-        f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
-        f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+        *heading(answer),
         *initial_lines(answer),
         f"reward per server {shown(answer['reward'])}",
         "",
-        f"{'type':16} {'jobs':>12} {'accepted':>10}",
     ]
     reserved = answer.get("reserved_idle", {})
+    table = [["type", "jobs", "accepted", *(["idle slots"] if reserved else [])]]
     for name, jobs in answer["jobs"].items():
         share = answer["acceptance"][name]
-        idle = f"   idle slots {shown(reserved[name], 4)}" if name in reserved else ""
-        made.append(f"{name:16} {jobs:12,.2f} {'-' if share is None else f'{share:10.4f}'}{idle}")
+        idle = [shown(reserved[name], 4)] if reserved else []
+        table.append([name, f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
+    made += aligned(table, right=len(table[0]) - 1)
     made.append("")
     made += [f"{name} in use {shown(share, 4)}" for name, share in answer["utilisation"].items()]
     rates = (("migrations", "migrations"), ("reassignments", "reassigned servers"), ("preemptions", "preempted jobs"))
@@ -103,6 +95,7 @@ def draw_rewards(axes: Axes, results: Sequence[LossResult], marks: Sequence[tupl
     draw_curves(axes, results, [result.policy.name for result in results], "reward per server")
     for style, (name, value) in zip(("--", ":", "-."), marks, strict=False):
         axes.axhline(value, color=MARK, linestyle=style, linewidth=1, label=name)
+    axes.set_ylim(0, max([axes.get_ylim()[1], *(1.05 * value for _, value in marks)]))
     axes.legend(loc="lower right", frameon=False)
 
 
@@ -118,5 +111,5 @@ def picture(results: Sequence[LossResult], path: str | Path) -> None:
         marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
     made, axes = figure(9, 4.5)
     draw_rewards(axes, results, marks)
-    axes.set_title(f"{scenario.servers:,} servers, {len(results[0].runs)} replications")
+    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].runs), 'replication')}")
     save(made, path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.simulation import Report, Request, trace_file
 from bounds.simulation.initial import initial_lines, with_initial
+from bounds.simulation.lines import aligned, heading, many, shown
 from fluid.simulate.queue.measures import KINDS
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.scenes import queue_scene
@@ -141,32 +142,24 @@ def _log(result: QueueResult, scene: QueueScene | SlottedScene) -> list[dict[str
 def lines(answer: dict[str, Any], *, by_mean: bool = False) -> list[str]:
     """Return a report as lines of text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
 
-    def shown(number: dict[str, Any], key: str = "mean") -> str:
-        if number[key] is None:
-            return "-"
-        low, high = number["ci95"]
-        return f"{number[key]:.5g}" + ("" if low is None else f"  [{low:.5g}, {high:.5g}]")
-
-    speed, queue, intensity = answer["events_per_second"], answer["queue"], answer["traffic_intensity"]
-    delay = queue["delay"]
+    queue, intensity = answer["queue"], answer["traffic_intensity"]
+    delay, growth = queue["delay"], queue["growth"]
+    tail = "" if delay["p95"] is None else f"   95 %: {delay['p95']:.5g}   99 %: {delay['p99']:.5g}"
     made = [
-        f"{answer['policy']} on {answer['servers']:,} servers, time {answer['warmup']:g} to {answer['until']:g}, "
-        f"{answer['replications']} replications{' (interrupted)' if answer['interrupted'] else ''}",
-        f"{answer['events']:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+        *heading(answer),
         *([] if intensity is None else [f"traffic intensity {intensity:.6g}{' at least (mean size)' * by_mean}"]),
         *initial_lines(answer),
-        f"jobs waiting {shown(queue)}",
-        f"growth per unit time {shown(queue['growth'], 'per_time')}" + _verdict(queue["growth"]),
-        f"delay {shown(delay)}"
-        + ("" if delay["p95"] is None else f"   95 %: {delay['p95']:.5g}   99 %: {delay['p99']:.5g}"),
+        f"jobs waiting {shown(queue, 5, least=0.0)}",
+        f"growth per unit time {shown(growth, 5, key='per_time')}{'   (it grows)' * growth['grows']}",
+        f"delay {shown(delay, 5, least=0.0)}{tail}",
         "",
-        f"{'type':16} {'in service':>12} {'waiting':>12} {'started':>9}",
     ]
+    table = [["type", "in service", "waiting", "started"]]
     for name, jobs in answer["jobs"].items():
         share = answer["started"][name]["mean"]
-        made.append(
-            f"{name:16} {jobs:12,.2f} {queue['by_type'][name]:12,.2f} {'-' if share is None else f'{share:9.4f}'}"
-        )
+        started = "-" if share is None else f"{share:.4f}"
+        table.append([name, f"{jobs:,.2f}", f"{queue['by_type'][name]:,.2f}", started])
+    made += aligned(table, right=3)
     made.append("")
     made += [f"{name} in use {shown(share)}" for name, share in answer["utilisation"].items()]
     if not answer["warmup_check"]["enough"]:
@@ -175,11 +168,6 @@ def lines(answer: dict[str, Any], *, by_mean: bool = False) -> list[str]:
         where = f" server {row['server']}" if "server" in row else ""
         made.append(f"{row['time']:12.6f}  {row['event']:10} {row.get('type', row.get('clock', ''))}{where}")
     return made
-
-
-def _verdict(growth: dict[str, Any]) -> str:
-    low, _ = growth["ci95"]
-    return "   (it grows)" if low is not None and low > 0 else ""
 
 
 def draw_queues(axes: Axes, results: Sequence[QueueResult]) -> None:
@@ -199,6 +187,5 @@ def picture(results: Sequence[QueueResult], path: Path) -> None:
     draw_queues(axes, results)
     scene = results[0].scene
     known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}"
-    many = "server" if scene.servers == 1 else "servers"
-    axes.set_title(f"{scene.servers:,} {many}, {len(results[0].runs)} replications{known}")
+    axes.set_title(f"{many(scene.servers, 'server')}, {many(len(results[0].runs), 'replication')}{known}")
     save(made, path)

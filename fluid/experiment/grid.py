@@ -27,15 +27,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fluid.simulate.loss import Scenario
+from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.trace_jobs import digest_of
 from theory.errors import InputError, TooLargeError
 from theory.files import instance_document, parse_instance, read_document
@@ -43,6 +46,7 @@ from theory.files.document import Fields
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
 from theory.numbers import rational, text
+from theory.region import traffic_intensity
 
 CELLS = 1_000_000
 """Most cells of an experiment."""
@@ -66,11 +70,14 @@ class Cell:
     varied : dict
         The parameters of the grid that tell it from others, for tables.
     replication : int
+    intensity : float or None
+        Traffic intensity where jobs wait; None in a loss system, and of a trace.
     """
 
     document: dict[str, Any]
     varied: dict[str, Any]
     replication: int
+    intensity: float | None = None
 
     @cached_property
     def key(self) -> str:
@@ -153,9 +160,11 @@ def read_grid(path: str | Path) -> Grid:
     fixed: dict[str, Any] = {}
     for name in ("policy", "servers", "workload"):
         if fields.has(name):
+            if name in varied:
+                fields.fail(name, "expected it here or under [vary], found it in both")
             fixed[name] = fields.take(name, "a value")
     fields.finish(["warmup", "seed", "vary", "policy", "servers", "workload"])
-    if isinstance(instance, Sizes):
+    if isinstance(instance, Sizes) and "servers" in document["sizes"]:
         fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
         if name not in varied and name not in fixed:
@@ -165,13 +174,15 @@ def read_grid(path: str | Path) -> Grid:
         number *= len(values)
     if number > CELLS:
         raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
+    base = cache(lambda: traffic_intensity(instance) if isinstance(instance, Instance) else Fraction(0))
     cells = []
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
         given = {**fixed, **chosen}
-        cell = _document(fields, (Path(path).parent, place.parent), instance, simulation, given, (until, warmup, seed))
+        folders, times = (Path(path).parent, place.parent), (until, warmup, seed)
+        cell, intensity = _document(fields, folders, instance, simulation, given, times, base)
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
-        cells += [Cell(cell, shown, r) for r in range(replications)]
+        cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied))
 
 
@@ -182,8 +193,9 @@ def _document(
     simulation: Mapping[str, Any],
     chosen: dict[str, Any],
     times: tuple[float, float, int],
-) -> dict[str, Any]:
-    """The document of one cell, checked."""
+    base: Callable[[], Fraction],
+) -> tuple[dict[str, Any], float | None]:
+    """The document of one cell, checked, and its traffic intensity; `base` is that of the instance as it stands."""
     from fluid.policies import policy
 
     name, servers = chosen.pop("policy"), chosen.pop("servers")
@@ -224,8 +236,15 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
-    _check(made, model, fields.source)
-    return made
+    return made, _intensity(_scene(made, model, fields.source), factor, base)
+
+
+def _intensity(scene: Any, factor: Fraction, base: Callable[[], Fraction]) -> float | None:
+    if isinstance(scene, Scenario) or scene.jobs is not None:
+        return None
+    if isinstance(scene, SlottedScene) and scene.intensity is not None:
+        return scene.intensity
+    return float(factor * base())
 
 
 def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
@@ -239,14 +258,14 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
-def _check(document: dict[str, Any], model: str, source: str) -> None:
-    """Refuse a cell that cannot run, before any does."""
+def _scene(document: dict[str, Any], model: str, source: str) -> Any:
+    """Make the scene of a cell: what cannot run is refused before anything does."""
     from fluid.experiment.scenes import scene_of
 
     if "sizes" in document and model != "slotted":
         raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")
     try:
-        scene_of(document, model, source)
+        return scene_of(document, model, source)
     except InputError as error:
         told = str(error)
         raise type(error)(told if told.startswith(source) else f"{source}: {told}") from None

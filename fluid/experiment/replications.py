@@ -16,7 +16,7 @@ from fluid.simulate.loss import LossRun, Scenario
 from fluid.simulate.measures import Measures, bin_edges
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.queue.measures import QueueMeasures
-from fluid.simulate.replicate import replicate
+from fluid.simulate.replicate import Replications, replicate
 from fluid.simulate.replications import LossResult, one_loss
 from fluid.simulate.slotted.measures import SlottedMeasures
 from fluid.simulate.slotted.scene import SlottedScene
@@ -43,8 +43,8 @@ def kept_loss(store: Store, policy: str, scenario: Scenario, replications: int, 
     def read(measures: Measures, seconds: float) -> LossRun:
         return LossRun(scenario, measures, first, seconds)
 
-    runs = _kept(store, policy, scenario, replications, seed, one_loss, Measures, read, _reward, **how)
-    return LossResult(policy_by_name(policy), scenario, runs)
+    made = _kept(store, policy, scenario, replications, seed, one_loss, Measures, read, _reward, **how)
+    return LossResult(policy_by_name(policy), scenario, *made)
 
 
 def kept_waiting(store: Store, policy: str, scene: Scene, replications: int, seed: int, **how: Any) -> QueueResult:
@@ -54,8 +54,8 @@ def kept_waiting(store: Store, policy: str, scene: Scene, replications: int, see
     def read(measures: Any, seconds: float) -> Run:
         return Run(measures, None, seconds)
 
-    runs = _kept(store, policy, scene, replications, seed, one_waiting, kind, read, _queue, **how)
-    return QueueResult(policy, scene, runs)
+    made = _kept(store, policy, scene, replications, seed, one_waiting, kind, read, _queue, **how)
+    return QueueResult(policy_by_name(policy).name, scene, *made)
 
 
 def _kept(
@@ -72,7 +72,7 @@ def _kept(
     engine: str = "local",
     workers: int = -1,
     say: Callable[[str], None] | None = None,
-) -> tuple[AnyRun, ...]:
+) -> Replications:
     """Read what the store holds, run and keep the rest."""
     own = Path(policy.rpartition(":")[0]).read_bytes() if ".py:" in policy else b""
     content = fingerprint([policy, own, scene, seed])

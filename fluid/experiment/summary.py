@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
+from fluid.policies import policy
 from fluid.statistics import Interval, mean_interval, paired
 
 
@@ -25,13 +26,17 @@ class Group:
     numbers : dict of Interval
         95 %, over replications.
     settled : bool
-        Whether the reward of the second half of the time differs from the first by no more than chance (99.9 %).
+        Whether the reward, or queue, of the second half of the time differs from the first by no more than chance
+        (99.9 %).
+    intensity : float or None
+        Traffic intensity where jobs wait; None in a loss system, and of a trace.
     """
 
     parameters: dict[str, Any]
     replications: int
     numbers: dict[str, Interval]
     settled: bool
+    intensity: float | None
 
 
 @dataclass(frozen=True)
@@ -79,9 +84,19 @@ def _cell(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else "" if value is None else value
 
 
+HEADLINES = ("reward", "queue")
+"""The number by which policies are judged: of loss systems, and of queues."""
+
+
+def headline(numbers: Collection[str]) -> str | None:
+    """Return which of the numbers of a run policies are judged by; None where it has neither."""
+    return next((name for name in HEADLINES if name in numbers), None)
+
+
 def summary(grid: Grid, store: Store) -> list[Group]:
     """Return the points of the grid with means and intervals."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    intensity = {tuple(cell.varied[name] for name in grid.parameters): cell.intensity for cell in grid.cells}
     for row in rows(grid, store):
         groups.setdefault(tuple(row[name] for name in grid.parameters), []).append(row)
     made = []
@@ -95,27 +110,41 @@ def summary(grid: Grid, store: Store) -> list[Group]:
         drift = [row["drift"] for row in members if row.get("drift") is not None]
         settled = len(drift) < 2 or mean_interval(drift, 0.999).holds(0.0)
         numbers.pop("drift", None)
-        made.append(Group(dict(zip(grid.parameters, point, strict=True)), len(members), numbers, settled))
+        place = dict(zip(grid.parameters, point, strict=True))
+        made.append(Group(place, len(members), numbers, settled, intensity[point]))
     return made
 
 
-def comparisons(grid: Grid, store: Store, number: str = "reward") -> list[Comparison]:
-    """Compare every policy with the first one of the grid, paired by replication (common random numbers)."""
+def comparisons(grid: Grid, store: Store, number: str | None = None) -> list[Comparison]:
+    """Compare every policy with the first of its model in the grid, paired by replication (common random numbers).
+
+    Parameters
+    ----------
+    grid : Grid
+    store : Store
+    number : str, optional
+        Which of the numbers of a run; unless given, the reward of loss systems and the queue of queues.
+    """
     if "policy" not in grid.parameters:
         return []
     others = [name for name in grid.parameters if name != "policy"]
-    points: dict[tuple[Any, ...], dict[str, dict[int, float]]] = {}
-    for row in rows(grid, store):
-        if row.get(number) is not None:
-            by_policy = points.setdefault(tuple(row[name] for name in others), {})
-            by_policy.setdefault(row["policy"], {})[row["replication"]] = row[number]
+    points: dict[tuple[str, str, tuple[Any, ...]], dict[str, dict[int, float]]] = {}
+    finished = store.numbers(cell.key for cell in grid.cells)
+    for cell in grid.cells:
+        numbers = finished.get(cell.key, {})
+        chosen = number or headline(numbers)
+        value = None if chosen is None else numbers.get(chosen)
+        if chosen is not None and value is not None:
+            place = tuple(cell.varied[name] for name in others)
+            by_policy = points.setdefault((policy(cell.document["policy"]).model, chosen, place), {})
+            by_policy.setdefault(cell.varied["policy"], {})[cell.replication] = value
     made = []
-    for point, by_policy in points.items():
+    for (_, chosen, point), by_policy in points.items():
         first, *rest = by_policy
         for second in rest:
             both = sorted(by_policy[first].keys() & by_policy[second].keys())
             if both:
                 a, b = ([by_policy[name][r] for r in both] for name in (first, second))
-                place = dict(zip(others, point, strict=True))
-                made.append(Comparison(place, first, second, number, paired(a, b)))
+                where = dict(zip(others, point, strict=True))
+                made.append(Comparison(where, first, second, chosen, paired(a, b)))
     return made

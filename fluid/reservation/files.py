@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +24,22 @@ import numpy as np
 from fluid.reservation.model import Reservation, Vector
 from fluid.reservation.path import state_of
 from fluid.reservation.segment import State
-from theory.errors import InputError
+from theory.errors import InputError, naming
 from theory.files.document import Fields, read_document
 from theory.instance import Configuration
 
 
-def read_start(path: str | Path, model: Reservation) -> tuple[State | None, list[tuple[float, Vector]]]:
+def read_start(
+    path: str | Path, model: Reservation, until: float = inf
+) -> tuple[State | None, list[tuple[float, Vector]]]:
     """Read a state and arrival rates.
+
+    Parameters
+    ----------
+    path : str or Path
+    model : Reservation
+    until : float
+        End of the path, before which arrivals change.
 
     Returns
     -------
@@ -51,6 +61,8 @@ def read_start(path: str | Path, model: Reservation) -> tuple[State | None, list
             slots = table.table("configuration", "slots by type")
             configuration = tuple(slots.integer(name) if slots.has(name) else 0 for name in names)
             _finish(slots, names)
+            if not model.instance.pools[0].space.holds(configuration):
+                table.fail("configuration", f"expected one that fits a server, got {_named(configuration, names)}")
             share = float(table.number("fraction", "a fraction of the servers"))
             table.finish()
             assignment[configuration] = assignment.get(configuration, 0.0) + share
@@ -63,6 +75,10 @@ def read_start(path: str | Path, model: Reservation) -> tuple[State | None, list
     if top.has("arrivals"):
         for table in top.tables("arrivals", "tables with time and workload"):
             time = float(table.number("time", "a time"))
+            if arrivals and time <= arrivals[-1][0]:
+                table.fail("time", f"expected times that increase, got {time:g} after {arrivals[-1][0]:g}")
+            if time >= until:
+                table.fail("time", f"expected less than the end of the path, {until:g}, got {time:g}")
             loads = table.table("workload", "jobs per server by type")
             workload = [
                 float(loads.number(name)) if loads.has(name) else float(model.workload[j])
@@ -76,10 +92,12 @@ def read_start(path: str | Path, model: Reservation) -> tuple[State | None, list
     top.finish()
     if jobs is not None and not assignment:
         raise InputError(f"{path}: assignment: missing, expected tables with configuration and fraction for the jobs")
-    try:
+    with naming(path, ("assignment", "jobs")):
         return (state_of(model, assignment, jobs) if assignment else None), arrivals
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+
+
+def _named(configuration: Configuration, names: list[str]) -> str:
+    return ", ".join(f"{n} {name}" for n, name in zip(configuration, names, strict=True) if n)
 
 
 def _finish(table: Fields, names: list[str]) -> None:

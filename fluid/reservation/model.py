@@ -14,6 +14,9 @@ from theory.instance import Configuration, Instance
 
 Vector = NDArray[np.float64]
 
+MOST = 1e9
+"""Largest workload and service rate; their least, but for 0, is the inverse."""
+
 TOLERANCE = 1e-10
 """Masses and jobs that differ by less are equal."""
 
@@ -50,6 +53,13 @@ class Reservation:
     def __init__(self, instance: Instance) -> None:
         if len(instance.pools) > 1:
             raise InputError("server: expected one pool, as the fluid limit over several is not known")
+        for t in instance.types:
+            for name, value in (("workload", t.workload), ("service_rate", t.service_rate)):
+                if value > MOST or (value and value < 1 / MOST):
+                    raise InputError(
+                        f"type {t.name}: {name}: expected a number from {1 / MOST:g} to {MOST:g}, which floats hold "
+                        f"beside the others, got {float(value):g}"
+                    )
         self.instance = instance
         self.service: Vector = np.array([float(t.service_rate) for t in instance.types])
         self.rewards: Vector = np.array([float(u) for u in instance.rewards])

@@ -10,7 +10,24 @@ from numpy.typing import NDArray
 
 from fluid.simulate.laws import Law
 from fluid.simulate.streams import Chunk, Stream, listed, poisson, renewal, sample
-from theory.errors import InputError
+from theory.errors import InputError, TooLargeError
+
+MOST = 1e13
+"""Most jobs that a run may expect: weeks of work."""
+
+
+def refuse_endless(jobs: float) -> None:
+    """Refuse a run that nobody would see the end of.
+
+    Raises
+    ------
+    TooLargeError
+        More than `MOST` jobs are expected.
+    """
+    if jobs > MOST:
+        raise TooLargeError(
+            f"--until: {jobs:.3g} jobs are expected by then, more than {MOST:g}: take a shorter time or fewer servers"
+        )
 
 
 @dataclass(frozen=True)

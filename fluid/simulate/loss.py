@@ -17,7 +17,7 @@ from fluid.policies.own import answered, prepared
 from fluid.policy import ASKS, PATIENCE, UNANSWERED, Policy, Setting
 from fluid.simulate import calendar as calendars
 from fluid.simulate import urn as urns
-from fluid.simulate.arrivals import ArrivalLaw, JobList, stream_of
+from fluid.simulate.arrivals import ArrivalLaw, JobList, refuse_endless, stream_of
 from fluid.simulate.events import event_list
 from fluid.simulate.jump import jump_chain
 from fluid.simulate.laws import Law
@@ -80,6 +80,8 @@ class Scenario:
     def __post_init__(self) -> None:
         if not 0 <= self.warmup < self.until:
             raise InputError(f"--warmup: expected 0 or more and less than --until {self.until!r}, got {self.warmup!r}")
+        if self.jobs is None:
+            refuse_endless(float(self.rates.sum()) * self.until)
 
     @property
     def rates(self) -> NDArray[np.float64]:

@@ -69,13 +69,22 @@ class InitialJobs:
     trace: bool = False
 
     def counts(self, servers: int, types: int) -> NDArray[np.int32] | None:
-        """Return the jobs of each type on each server, int32[L, J], or None where all are empty."""
+        """Return the jobs of each type on each server, int32[L, J], or None where all are empty.
+
+        Raises
+        ------
+        InputError
+            More servers with jobs than there are.
+        """
         if not self.runs:
             return None
+        named = sum(number or 0 for number, _ in self.runs)
+        if named > servers:
+            raise InputError(f"simulation.initial: expected jobs on {servers:,} servers at most, got {named:,}")
         made = np.zeros((servers, types), np.int32)
         at = 0
         for number, jobs in self.runs:
-            end = servers if number is None else min(servers, at + number)
+            end = servers if number is None else at + number
             made[at:end] = jobs
             at = end
         return made
@@ -169,32 +178,47 @@ def refuse_without_trace(wanted: bool, trace: TraceFile | None) -> None:
         raise InputError("simulation.initial: trace: expected arrivals from a trace too (--trace FILE)")
 
 
-def _law(fields: Fields, name: str, own: str = "law") -> Law:
-    expected = f"one of {', '.join(NAMES)}, or a table with {own} and scv"
+SHAPED = ("hyper-exponential", "log-normal")
+"""Laws with a shape, the number ``scv``."""
+
+
+def _law(fields: Fields, name: str) -> Law:
+    expected = f"one of {', '.join(NAMES)}, or a table with law and scv"
     value = fields.take(name, expected)
     if isinstance(value, str) and value in NAMES:
         return Law(value)
     if not isinstance(value, Mapping):
         fields.fail(name, f"expected {expected}, got {str(value)[:60]!r}")
     table = Fields(value, fields.source, f"{fields.place}.{name}")
-    law = _law_of(table, own)
+    law = _law_of(table, NAMES)
     table.finish()
     return law
 
 
-def _law_of(table: Fields, own: str) -> Law:
-    law = table.text(own, f"one of {', '.join(NAMES)}")
-    law = "exponential" if law == "poisson" else law
-    if law not in NAMES:
-        table.fail(own, f"expected one of {', '.join(NAMES)}, got {law!r}")
+def _law_of(table: Fields, names: tuple[str, ...]) -> Law:
+    law = table.text("law", f"one of {', '.join(names)}")
+    if law not in names:
+        table.fail("law", f"expected one of {', '.join(names)}, got {law!r}")
     least = 1 if law == "hyper-exponential" else 0
     expected = f"variance over squared mean, more than {least} and less than a million"
     scv = 4.0
     if table.has("scv"):
+        if law not in SHAPED:
+            table.fail("scv", f"expected it beside {' or '.join(SHAPED)} only: {law} has no shape to choose")
         scv = float(table.number("scv", expected, least=least, strict=True))
         if scv >= 1e6:
             table.fail("scv", f"expected {expected}, got {scv:g}")
-    return Law(law, scv)
+    return Law("exponential" if law == "poisson" else law, scv)
+
+
+def one_of(fields: Fields, name: str, values: tuple[str, ...]) -> str:
+    """Take a field that is one of a few names; the first where it is left out."""
+    if not fields.has(name):
+        return values[0]
+    value = fields.text(name, f"one of {', '.join(values)}")
+    if value not in values:
+        fields.fail(name, f"expected one of {', '.join(values)}, got {value!r}")
+    return value
 
 
 def _arrivals(fields: Fields) -> ArrivalLaw:
@@ -207,8 +231,10 @@ def _arrivals(fields: Fields) -> ArrivalLaw:
     if not isinstance(value, Mapping):
         fields.fail("arrivals", f"expected {expected}, got {str(value)[:60]!r}")
     table = Fields(value, fields.source, f"{fields.place}.arrivals")
-    law = _law_of(table, "law")
-    geometric = table.has("sizes") and table.text("sizes", "fixed or geometric") == "geometric"
+    law = _law_of(table, ("poisson", *NAMES))
+    if table.peek("sizes") is not None and table.peek("batch") is None:
+        table.fail("sizes", "expected batch, the mean jobs in a batch, beside it")
+    geometric = table.has("sizes") and one_of(table, "sizes", ("fixed", "geometric")) == "geometric"
     batch = float(table.number("batch", "mean jobs in a batch, 1 to a million", least=1)) if table.has("batch") else 1.0
     if batch > 1e6 or (not geometric and batch != int(batch)):
         table.fail("batch", f"expected a whole number up to a million (geometric sizes: any), got {batch:g}")
@@ -267,10 +293,7 @@ def _reservation(fields: Fields, instance: Instance) -> float | Expression:
 
 def _placement(fields: Fields, instance: Instance) -> str:
     del instance
-    rule = fields.text("placement", "best-ranked or worst-ranked")
-    if rule not in ("best-ranked", "worst-ranked"):
-        fields.fail("placement", f"expected best-ranked or worst-ranked, got {rule!r}")
-    return rule
+    return one_of(fields, "placement", ("best-ranked", "worst-ranked"))
 
 
 def _choices(fields: Fields, instance: Instance) -> int:

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fluid.parallel import run_all
 
 Say = Callable[[str], None] | None
+
+
+class Replications(NamedTuple):
+    """What became of replications that were asked for.
+
+    Attributes
+    ----------
+    runs : tuple
+        In their order.
+    interrupted : bool
+        Whether Ctrl-C came before all of them were finished.
+    """
+
+    runs: tuple[Any, ...]
+    interrupted: bool
 
 
 def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
@@ -28,7 +43,7 @@ def replicate(
     say: Say = None,
     held: dict[int, Any] | None = None,
     keep: Callable[[int, Any], None] | None = None,
-) -> tuple[Any, ...]:
+) -> Replications:
     """Run replications and return them in their order.
 
     Parameters
@@ -50,14 +65,16 @@ def replicate(
 
     Returns
     -------
-    tuple
+    Replications
         After Ctrl-C, what was finished; a run that was cut short only if there is no other.
     """
     wanted = list(numbers)
-    done = dict(held or {})
+    done, interrupted = dict(held or {}), False
     total = len(done) + len(wanted)
     name = getattr(arguments[0], "name", arguments[0])
-    alone = len(wanted) == 1 or (workers == 1 and engine == "local")
+    if say is not None and wanted:
+        say(f"{name}: starting (what runs first on a machine is compiled, which takes up to a minute)")
+    alone = engine == "local" and (len(wanted) == 1 or workers == 1)
     try:
         if alone:
             runs = ((r, task(*arguments, seed_of(seed, r), say)) for r in wanted)
@@ -66,7 +83,7 @@ def replicate(
             runs = ((wanted[i], run) for i, run in run_all(task, tasks, workers=workers, engine=engine))
         for r, run in runs:
             if run.interrupted:
-                done = done or {r: run}
+                done, interrupted = done or {r: run}, True
                 break
             done[r] = run
             if keep is not None:
@@ -76,4 +93,5 @@ def replicate(
     except KeyboardInterrupt:
         if not done:
             raise
-    return tuple(done[r] for r in sorted(done))
+        interrupted = True
+    return Replications(tuple(done[r] for r in sorted(done)), interrupted)

@@ -27,11 +27,14 @@ class LossResult(Replicated):
     policy : Policy
     scenario : Scenario
     runs : tuple of LossRun
+    interrupted : bool
+        Whether Ctrl-C came before all of them were finished.
     """
 
     policy: Policy
     scenario: Scenario
     runs: tuple[LossRun, ...]
+    interrupted: bool = False
 
     def reward(self, level: float = 0.95) -> Interval:
         """Time-average reward per server over [W, T]."""
@@ -151,12 +154,10 @@ def simulate_loss(
     True
     """
     found = policy_by_name(policy) if isinstance(policy, str) else policy
-    if progress is not None:
-        progress(f"{found.name}: starting (a policy's first run on a machine is compiled, which takes some seconds)")
-    runs = replicate(
+    made = replicate(
         one_loss, (policy, scenario), range(replications), seed, workers=workers, engine=engine, say=progress
     )
-    return LossResult(found, scenario, runs)
+    return LossResult(found, scenario, *made)
 
 
 def one_loss(policy: Policy | str, scenario: Scenario, seed: np.random.SeedSequence, say: Say) -> LossRun:

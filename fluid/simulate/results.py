@@ -47,12 +47,13 @@ class Measured:
 
 
 class Replicated(ABC):
-    """Replications; the base of results, which hold ``runs``.
+    """Replications; the base of results, which hold ``runs`` and ``interrupted``.
 
     Intervals are over replications; over batch means where there is only one.
     """
 
     runs: Sequence[Any]
+    interrupted: bool
 
     def interval(self, values: Callable[[Any], Array], level: float = 0.95) -> Interval:
         """Time average over [W, T] of a quantity given by bins."""
@@ -95,7 +96,7 @@ class Replicated(ABC):
         events = sum(run.events for run in self.runs)
         return {
             "replications": len(self.runs),
-            "interrupted": any(run.interrupted for run in self.runs),
+            "interrupted": self.interrupted,
             "events": events,
             "events_per_second": events / seconds if seconds > 0 else None,
         }

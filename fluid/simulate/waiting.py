@@ -17,6 +17,9 @@ from fluid.simulate.results import Replicated, as_json
 from fluid.simulate.sketch import RELATIVE_ERROR, quantile
 from fluid.statistics import Interval, growth
 
+SURE = 0.999
+"""Level of the interval that must lie above 0 before a queue is said to grow."""
+
 
 class Scene(Protocol):
     """What is simulated whatever the policy: a scenario in continuous time, or one in slots."""
@@ -57,11 +60,14 @@ class QueueResult(Replicated):
     policy : str
     scene : Scene
     runs : tuple of Run
+    interrupted : bool
+        Whether Ctrl-C came before all of them were finished.
     """
 
     policy: str
     scene: Scene
     runs: tuple[Run, ...]
+    interrupted: bool = False
 
     def queue(self, level: float = 0.95) -> Interval:
         """Mean number of jobs that wait, in the whole cluster, over [W, T]."""
@@ -126,7 +132,11 @@ class QueueResult(Replicated):
             "started": {name: as_json(share) for name, share in zip(names, started, strict=True)},
             "queue": {
                 **as_json(self.queue()),
-                "growth": {"per_time": as_json(rate)["mean"], "ci95": as_json(rate)["ci95"]},
+                "growth": {
+                    "per_time": as_json(rate)["mean"],
+                    "ci95": as_json(rate)["ci95"],
+                    "grows": bool(self.growth(SURE).low > 0),
+                },
                 "delay": {
                     **as_json(delay),
                     "p95": _number(self.quantile(0.95)),
@@ -171,10 +181,11 @@ def simulate_waiting(
     QueueResult
         After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
     """
-    runs = replicate(
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
+    made = replicate(
         one_waiting, (policy, scene), range(replications), seed, workers=workers, engine=engine, say=progress
     )
-    return QueueResult(policy if isinstance(policy, str) else policy.name, scene, runs)
+    return QueueResult(found.name, scene, *made)
 
 
 def one_waiting(policy: Policy | str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:

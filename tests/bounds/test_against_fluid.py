@@ -52,6 +52,11 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ("initial = { full = { one = 4 } }", [], "starts empty"),
         ("", ["--policy", "first-fit"], "expected one with a known limit (dra, static), got 'first-fit'"),
         ("", ["--servers", "20"], "at least 160 servers"),
+        ("", ["--replications", "2"], "--replications: expected at least 3"),
+        ("", ["--store", "s.db"], "--store: of no meaning"),
+        ("", ["--log", "3"], "--log: of no meaning"),
+        ("", ["--engine", "dask://127.0.0.1:1"], "--engine: of no meaning"),
+        ("", ["--warmup", "1"], "--warmup: of no meaning"),
     ],
 )
 def test_bad_input(

@@ -60,6 +60,15 @@ def test_from_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ("[jobs]\nlarge = 1", "assignment: missing"),
         ("[[assignment]]\nconfiguration = { large = 1 }\nfraction = 1\n[jobs]\nlarge = 2", "slots of its type"),
         ("speed = 1", "speed: unknown field"),
+        (
+            "[[assignment]]\nconfiguration = { large = 99 }\nfraction = 1",
+            "assignment[1].configuration: expected one that fits",
+        ),
+        (
+            "[[arrivals]]\ntime = 1\nworkload = {}\n[[arrivals]]\ntime = 1\nworkload = {}",
+            "arrivals[2].time: expected times",
+        ),
+        ("[[arrivals]]\ntime = 4\nworkload = {}", "arrivals[1].time: expected less than the end of the path, 4, got 4"),
     ],
 )
 def test_bad_states(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,3 +85,17 @@ def test_bad_states(text: str, said: str, tmp_path: Path, capsys: pytest.Capture
 def test_bad_times(until: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fluid", FOUR, "--until", until]) == 2
     assert "--until: expected a time greater than 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("workload = 1e12", "workload"), ("workload = 1\nservice_rate = 1e-12", "service_rate")]
+)
+def test_numbers_beyond_floats(line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wide.toml"
+    path.write_text(
+        f'[server]\ncapacity = {{ cpu = 2 }}\n[[type]]\nname = "a"\ndemand = {{ cpu = 1 }}\nreward = 1\n{line}\n'
+    )
+    assert run(["fluid", str(path), "--until", "4"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"{path}: type a: {said}: expected")
+    assert error.count("\n") == 1

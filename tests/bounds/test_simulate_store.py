@@ -19,9 +19,11 @@ import pytest
 
 from bounds.cli import run
 from fluid.experiment.fingerprint import fingerprint
-from fluid.experiment.replications import kept_waiting
+from fluid.experiment.replications import kept_loss, kept_waiting
 from fluid.experiment.store import Store
+from fluid.simulate.loss import Scenario
 from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.results import Replicated
 from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.slotted.streams import SlotChunk, discrete
 from fluid.simulate.waiting import simulate_waiting
@@ -147,3 +149,27 @@ def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert rows(tmp_path / "s.db") == 1
         again = kept_waiting(store, "nonpreemptive", scene, 2, 1)
     assert [one.mean_queue for one in again.runs] == [one.mean_queue for one in whole.runs]
+
+
+@pytest.mark.parametrize("model", ["loss", "queue"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_among_replications_is_told(tmp_path: Path, model: str, workers: int) -> None:
+    """Two replications are finished when Ctrl-C comes; they are the answer, which says that it is a part."""
+    instance = additive([6], [[4], [1]], workload=["1/2", 1])
+    with Store(tmp_path / "s.db") as store:
+
+        def stop(line: str) -> None:
+            if "2 of 9" in line:
+                raise KeyboardInterrupt
+
+        how: dict[str, Any] = {"workers": workers, "say": stop}
+        found: Replicated
+        if model == "loss":
+            found = kept_loss(store, "first-fit", Scenario(instance, 2, 50.0, 5.0), 9, 1, **how)
+            whole = kept_loss(store, "first-fit", Scenario(instance, 2, 50.0, 5.0), 9, 1, workers=1).answer()
+        else:
+            scene = QueueScene(instance, 2, 50.0, 5.0)
+            found = kept_waiting(store, "nonpreemptive", scene, 9, 1, **how)
+            whole = kept_waiting(store, "nonpreemptive", scene, 9, 1, workers=1).answer()
+    assert (len(found.runs), found.effort()["interrupted"]) == (2, True)
+    assert (whole["replications"], whole["interrupted"]) == (9, False)

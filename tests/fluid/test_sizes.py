@@ -125,7 +125,7 @@ def test_one_job_a_server_against_formulas(fixed: bool) -> None:
     ],
 )
 def test_bad_tables(simulation: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, f"{HALVES}[simulation]\n{simulation}\n")
+    path = written(tmp_path, f"{HALVES}servers = 1\n[simulation]\n{simulation}\n")
     assert run(["simulate", path, "--policy", "vqs", "--until", "100"]) == 2
     message = capsys.readouterr().err
     assert message.count("\n") == 1
@@ -133,7 +133,7 @@ def test_bad_tables(simulation: str, expected: str, tmp_path: Path, capsys: pyte
 
 
 def test_what_suits_and_what_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, '[sizes]\nuniform = ["0.1", "0.9"]\n[simulation]\nrate = 1\n')
+    path = written(tmp_path, '[sizes]\nuniform = ["0.1", "0.9"]\nservers = 1\n[simulation]\nrate = 1\n')
     for name, expected in (
         ("dra", "a law of sizes suits slotted policies, dra is none"),
         ("max-weight", "max-weight: expected a law of finitely many sizes"),
@@ -144,7 +144,7 @@ def test_what_suits_and_what_does_not(tmp_path: Path, capsys: pytest.CaptureFixt
         assert path in message
         assert expected in message
     many = ", ".join(f'"{n}/100" = "1/100"' for n in range(1, 101))
-    path = written(tmp_path, f"[sizes]\ndiscrete = {{ {many} }}\n[simulation]\nrate = 1\n")
+    path = written(tmp_path, f"[sizes]\ndiscrete = {{ {many} }}\nservers = 1\n[simulation]\nrate = 1\n")
     assert run(["simulate", path, "--policy", "max-weight", "--until", "100"]) == 2
     assert "max-weight: expected at most 64 sizes, got 100" in capsys.readouterr().err
     instance = written(tmp_path, "[server]\ncapacity = { cpu = 1 }\n", "instance.toml")
@@ -215,7 +215,7 @@ def test_experiments_over_a_law(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_grids_refuse_parts_of_slots(tmp_path: Path) -> None:
-    written(tmp_path, HALVES)
+    written(tmp_path, f"{HALVES}servers = 1\n")
     path = written(tmp_path, GRID.replace("400", "400.5"), "grid.toml")
     with pytest.raises(InputError, match="until: expected a whole number of slots"):
         read_grid(path)

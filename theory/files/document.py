@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -218,12 +219,28 @@ def write_text(path: str | Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
+def refuse_unwritable(path: str | Path) -> None:
+    """Refuse a place where `write_bytes` would fail, as far as can be seen beforehand.
+
+    Raises
+    ------
+    InputError
+        A directory, or a name in a folder that is not there or cannot be written.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: expected a file name to write, found a directory")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
+
+
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file whole or not at all (see `write_text`)."""
     path = Path(path)
+    refuse_unwritable(path)
     try:
-        if path.is_dir():
-            raise InputError(f"{path}: expected a file name to write, found a directory")
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
         try:
             with os.fdopen(handle, "wb") as stream:

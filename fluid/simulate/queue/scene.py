@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fluid.policies.own import prepared
 from fluid.policy import Policy, Setting
-from fluid.simulate.arrivals import ArrivalLaw, JobList, joined, stream_of
+from fluid.simulate.arrivals import ArrivalLaw, JobList, joined, refuse_endless, stream_of
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, simulate_queue
 from fluid.simulate.results import shares_of_jobs
@@ -66,9 +66,13 @@ class QueueScene:
     queue: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a warm-up that is none."""
+        """Refuse a warm-up that is none, and a run without end."""
         if not 0 <= self.warmup < self.until:
             raise InputError(f"--warmup: expected 0 or more and less than --until {self.until:g}, got {self.warmup!r}")
+        if self.jobs is None and self.stream is None:
+            refuse_endless(
+                sum(float(self.servers * t.workload * t.service_rate) for t in self.instance.types) * self.until
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

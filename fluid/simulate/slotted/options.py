@@ -31,7 +31,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.simulate.options import InitialJobs, initial_jobs, refuse_without_trace
+from fluid.simulate.options import InitialJobs, initial_jobs, one_of, refuse_without_trace
 from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
 from fluid.simulate.slotted.sizes import size_law
 from fluid.simulate.slotted.streams import GRID, SlotChunk
@@ -122,9 +122,9 @@ def parse_slotted(
     True
     """
     fields = Fields(table, source, "simulation")
-    service = _one_of(fields, "service", ("geometric", "deterministic"))
+    service = one_of(fields, "service", ("geometric", "deterministic"))
     trace = trace_of(fields, folder)
-    arrivals = _one_of(fields, "arrivals", ("poisson", "bernoulli"))
+    arrivals = one_of(fields, "arrivals", ("poisson", "bernoulli"))
     slot = fields.optional_number("slot", SLOT, "seconds a slot", strict=True)
     given: dict[str, Any] = {}
     if instance is not None:
@@ -166,15 +166,6 @@ def _initial(fields: Fields) -> tuple[InitialJobs, int]:
     if fields.take("initial", "empty, trace or { queue = N }") not in ("empty", "trace"):
         fields.fail("initial", f"expected empty, trace or {{ queue = N }}, got {str(value)[:60]!r}")
     return InitialJobs(trace=value == "trace"), 0
-
-
-def _one_of(fields: Fields, name: str, values: tuple[str, ...]) -> str:
-    if not fields.has(name):
-        return values[0]
-    value = fields.text(name, f"one of {', '.join(values)}")
-    if value not in values:
-        fields.fail(name, f"expected one of {', '.join(values)}, got {value!r}")
-    return value
 
 
 def is_sized(document: Mapping[str, Any]) -> bool:

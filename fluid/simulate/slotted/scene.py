@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fluid.policies.own import prepared
 from fluid.policies.slotted.state import SlottedSetting
 from fluid.policy import Policy
+from fluid.simulate.arrivals import refuse_endless
 from fluid.simulate.queue.driver import Run
 from fluid.simulate.slotted.driver import simulate_slots
 from fluid.simulate.slotted.streams import (
@@ -25,8 +26,12 @@ from fluid.simulate.slotted.streams import (
     service_slots,
     whole_slots,
 )
-from theory.errors import InputError
+from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
+from theory.numbers import text
+
+CROWD = 10**7
+"""Most jobs that may come in a slot, on average: those of a slot are drawn together."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,16 @@ class SlottedScene:
         if not all(0 < mu <= 1 for mu in services):
             raise InputError(f"service_rate: expected more than 0 and at most 1 a slot, got {min(services)}")
         if self.rate < 0 or (self.bernoulli and self.rate > 1):
-            raise InputError(f"rate: expected a rate of at least 0 (at most 1 where one job comes), got {self.rate}")
+            raise InputError(
+                "simulation.arrivals: expected a rate of at least 0 jobs a slot (bernoulli: at most 1), got "
+                f"{self.rate:.6g}"
+            )
+        if self.jobs is None:
+            if self.rate > CROWD:
+                raise TooLargeError(
+                    f"type: {self.rate:.3g} jobs come in a slot, expected at most {CROWD:,}: see workload"
+                )
+            refuse_endless(self.rate * self.until)
 
     def measured(self, job_class: int) -> int:
         """Return the place in `names` under which a class is measured."""
@@ -165,7 +179,13 @@ def slotted_scene(
     """
     spaces = [pool.space for pool in instance.pools]
     if len(spaces) > 1 or not isinstance(spaces[0], Additive) or len(spaces[0].capacity) > 1:
-        raise InputError("slotted policies: expected one kind of server with one resource")
+        raise InputError("server: expected one kind of server with one resource for a slotted policy")
+    for t in instance.types:
+        if t.service_rate > 1:
+            raise InputError(
+                f"type {t.name}: service_rate: expected the probability that a job ends in a slot, at most 1, got "
+                f"{text(t.service_rate)}"
+            )
     size = [row[0] for row in spaces[0].demands]
     order = sorted(range(len(size)), key=lambda j: size[j])
     types = [instance.types[j] for j in order]

@@ -20,6 +20,10 @@ GRID = Fraction(1, 10**6)
 """Unit in which continuous laws of sizes are drawn, as a part of the server."""
 
 
+NEVER = 2**61
+"""A slot, or a number of slots, beyond every horizon; two of them still add up."""
+
+
 @dataclass(frozen=True)
 class SizeLaw:
     """A law of job sizes, in whole units.
@@ -123,8 +127,8 @@ def service_slots(
 ) -> NDArray[np.int64]:
     """Draw slots in service: geometric on 1, 2, ... with mean 1/rate, or the whole number next to it."""
     if fixed:
-        return np.maximum(1, np.rint(1 / rates)).astype(np.int64)
-    return generator.geometric(rates, draws)
+        return np.clip(np.rint(1 / rates), 1, NEVER).astype(np.int64)
+    return np.minimum(generator.geometric(rates, draws), NEVER)
 
 
 def poisson_slots(
@@ -150,13 +154,13 @@ def _poisson(
     rate: float, law: SizeLaw, service: NDArray[np.float64], generator: np.random.Generator, *, fixed: bool
 ) -> SlotStream:
     now = 0.0
-    while rate > 0:
+    while rate > 0 and now < NEVER:
         times = now + np.cumsum(generator.standard_exponential(CHUNK)) / rate
         now = float(times[-1])
         job_class = law.draw(generator, CHUNK)
         rates = np.broadcast_to(service, len(law.sizes))[job_class] if service.ndim else np.broadcast_to(service, CHUNK)
         work = service_slots(rates, fixed=fixed, generator=generator, draws=CHUNK)
-        yield SlotChunk(times.astype(np.int64), job_class, work)
+        yield SlotChunk(np.minimum(times, float(NEVER)).astype(np.int64), job_class, work)
 
 
 def bernoulli_slots(
@@ -169,14 +173,14 @@ def bernoulli_slots(
 def _bernoulli(
     rate: float, law: SizeLaw, service: NDArray[np.float64], generator: np.random.Generator, *, fixed: bool
 ) -> SlotStream:
-    now = -1
-    while rate > 0:
-        slots = now + np.cumsum(generator.geometric(rate, CHUNK))
-        now = int(slots[-1])
+    now = -1.0
+    while rate > 0 and now < NEVER:
+        slots = now + np.cumsum(generator.geometric(rate, CHUNK).astype(float))
+        now = float(slots[-1])
         job_class = law.draw(generator, CHUNK)
         rates = np.broadcast_to(service, len(law.sizes))[job_class] if service.ndim else np.broadcast_to(service, CHUNK)
         work = service_slots(rates, fixed=fixed, generator=generator, draws=CHUNK)
-        yield SlotChunk(slots, job_class, work)
+        yield SlotChunk(np.minimum(slots, float(NEVER)).astype(np.int64), job_class, work)
 
 
 def listed_slots(slot: NDArray[np.int64], job_class: NDArray[np.int32], work: NDArray[np.int64]) -> SlotStream:
