@@ -42,17 +42,29 @@ Rules
 - Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `key`).
-- Functions are written for numba (`theory.compiled.step`): scalars, arrays by field, no allocation. Where it cannot
-  compile them they run as Python.
-- Where a policy must be extended from outside (a table that it fills as sets of types come up), it sets ``done[ASKS]``;
-  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls
+- Functions are written for numba: scalars, arrays by field, no allocation if it can be helped. Plain functions do, and
+  so do plain functions of the same module that they call; `theory.compiled.step` is for those that stand elsewhere.
+  What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
+- ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
+  in service besides (slots: each server and each job that waits as the slot begins).
+- An author's own policy is watched: the first events are rehearsed as Python, where whatever it does to the jobs in
+  service is compared with its ``moves``; later its tools look before they write. What goes wrong ends in one line with
+  file, line, function and event (`fluid.policies.own`). State types of one's own are replaced by equal ones of
+  `fluid.policies.states`: a state has fields, no methods.
+- Where a policy must be extended from outside (a table that it fills as sets of types come up; loss systems), it sets
+  ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls
   ``refresh`` once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
-common part, which the loop raises and the policy lowers as it calls `start`. It also holds ``clocks`` float64[K], the
+common part, which the loop raises for a job that is not placed and the policy lowers by one at each `start`. It also holds ``clocks`` float64[K], the
 rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings, the loop calls ``ring(state, k,
 draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time and real sizes
 on one resource; what stands for the type is the class, a place among the sizes (`fluid.policies.slotted.state`).
+
+What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
+``QueueCommon(**queue_fields(setting))`` (`fluid.policies.queue.state`); in slots ``SlottedCommon(**shared(setting))``
+(`fluid.policies.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not when
+what it imports has.
 """
 
 from __future__ import annotations
