@@ -51,15 +51,16 @@ Rules
   service is compared with its ``moves``; later its tools look before they write. What goes wrong ends in one line with
   file, line, function and event (`fluid.policies.own`). State types of one's own are replaced by equal ones of
   `fluid.policies.states`: a state has fields, no methods.
-- Where a policy must be extended from outside (a table that it fills as sets of types come up; loss systems), it sets
-  ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls
-  ``refresh`` once more, and goes on.
+- Where a policy of a loss system must be extended from outside (a table that it fills as sets of types come up), it
+  sets ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a
+  larger one, calls ``refresh`` once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
-common part, which the loop raises for a job that is not placed and the policy lowers by one at each `start`. It also holds ``clocks`` float64[K], the
-rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings, the loop calls ``ring(state, k,
-draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time and real sizes
-on one resource; what stands for the type is the class, a place among the sizes (`fluid.policies.slotted.state`).
+common part, which the loop raises for a job that is not placed and the policy lowers by one at each `start`. It also
+holds ``clocks`` float64[K], the rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings,
+the loop calls ``ring(state, k, draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time
+and real sizes on one resource; what stands for the type is the class, a place among the sizes
+(`fluid.policies.slotted.state`).
 
 What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
 ``QueueCommon(**queue_fields(setting))`` (`fluid.policies.queue.state`); in slots ``SlottedCommon(**shared(setting))``
