@@ -55,7 +55,7 @@ def test_initial_contents_are_told_by_name() -> None:
         policy("nonpreemptive").prepare(Setting(TWO, 4, {}, np.ones((4, 2), np.int32)))
 
 
-def test_policies_that_do_not_suit_are_named() -> None:
+def test_policies_that_do_not_suit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = explicit([[2, 0], [0, 1]])
     with pytest.raises(InputError, match=r"^simulation\.oracle: 'greedy' expects"):
         policy("nonpreemptive").prepare(Setting(listed, 2, {"oracle": "greedy"}))
@@ -63,6 +63,6 @@ def test_policies_that_do_not_suit_are_named() -> None:
         policy("randomized-sampling").prepare(Setting(listed, 2, {}))
     with pytest.raises(TooLargeError, match=r"^--policy max-weight: expected at most 64 sizes"):
         policy("max-weight").prepare(SlottedSetting(np.arange(1, 66), 100, 2, {}))
-    many = additive([10**6] * 2, [[7 + j, 9 + 2 * j] for j in range(12)])
+    monkeypatch.setattr("fluid.policies.queue.oracle.LIMIT", 1)
     with pytest.raises(TooLargeError, match=r"^simulation\.oracle: .*; or oracle = 'greedy'$"):
-        policy("nonpreemptive").prepare(Setting(many, 2, {}))
+        policy("nonpreemptive").prepare(Setting(TWO, 2, {}))
