@@ -8,21 +8,40 @@ linear algebra gives its stationary law, with the residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import ASKS, MOVES, REASSIGNED, Policy, Setting, State, copied, key, put, take
+from fluid.policies.own import answered, prepared, python_functions
+from fluid.policy import (
+    ASKS,
+    MOVES,
+    PATIENCE,
+    REASSIGNED,
+    RESTLESS,
+    UNANSWERED,
+    Policy,
+    PolicyError,
+    Setting,
+    State,
+    copied,
+    key,
+    most_calls,
+    put,
+    take,
+)
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
 from theory.instance import Instance
 
 STATES = 50_000
 """States beyond which a chain is refused unless told otherwise."""
+
+DRAWS = "the exact chain knows one_of(draws, n) and draws.random() < p, expected no other draw"
 
 
 class Branching:
@@ -36,6 +55,12 @@ class Branching:
     def random(self) -> Uniform:
         """Return a number that is decided by what it is asked."""
         return Uniform(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse other draws: their outcomes are not known."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise PolicyError(f"draws.{name}: {DRAWS}")
 
     def outcome(self, weights: tuple[float, ...]) -> int:
         """Return the outcome of this branch."""
@@ -71,6 +96,8 @@ class Uniform:
 
     def __mul__(self, number: int) -> int:
         """Return which of `number` equal parts it lies in."""
+        if int(number) != number:
+            raise PolicyError(f"draws.random() * {number!r}: {DRAWS}")
         return self._branching.outcome((1 / int(number),) * int(number))
 
     __rmul__ = __mul__
@@ -83,6 +110,8 @@ class Uniform:
     def __ge__(self, probability: float) -> bool:
         """Return whether it does not lie below a probability."""
         return not self < probability
+
+    __le__, __gt__ = __lt__, __ge__
 
 
 @dataclass(frozen=True)
@@ -207,10 +236,8 @@ class _Chain:
 
     def __init__(self, policy: Policy, setting: Setting, limit: int) -> None:
         self._setting, self._limit, self._policy = setting, limit, policy
-        self._place, self._depart, self._refresh = (
-            plain(cast(Callable[..., Any], f)) for f in (policy.place, policy.depart, policy.refresh)
-        )
-        self._put, self._take = plain(put), plain(take)
+        self._functions = python_functions(policy, setting.instance.names)
+        self._put, self._take, self._most_calls = plain(put), plain(take), plain(most_calls)
         types = setting.instance.types
         self._arrivals = [float(setting.servers * t.workload * t.service_rate) for t in types]
         self._services = [float(t.service_rate) for t in types]
@@ -222,7 +249,7 @@ class _Chain:
         self.counts: list[NDArray[np.int32]] = []
         self.refused: list[list[float]] = []
         self.moves: list[float] = []
-        self._add(policy.prepare(setting))
+        self._add(prepared(policy, setting))
 
     def _add(self, state: State) -> int:
         name = key(state)
@@ -258,7 +285,7 @@ class _Chain:
         for _ in draws.paths():
             after = copied(state)
             if server < 0:
-                placed = self._place(after, j, draws)
+                placed = self._functions.place(after, j, draws)
                 moved = int(after.done[MOVES])
                 after.done[MOVES] = 0
                 if placed >= 0:
@@ -266,14 +293,20 @@ class _Chain:
             else:
                 placed = server
                 self._take(after, server, j)
-                self._depart(after, server, j, draws)
+                self._functions.depart(after, server, j, draws)
                 moved = int(after.done[MOVES])
                 after.done[MOVES] = 0
-            again = True
+            again, calls, asked = True, 0, 0
             while again or after.done[ASKS]:
+                if calls > PATIENCE + self._most_calls(after):
+                    raise self._functions.refuse("refresh", after, RESTLESS)
+                if asked > PATIENCE:
+                    raise self._functions.refuse("answer", after, UNANSWERED)
                 if after.done[ASKS]:
-                    after = self._policy.answer(self._setting, after)
-                again = bool(self._refresh(after, draws))
+                    asked += 1
+                    after = answered(self._policy, self._setting, after)
+                again = bool(self._functions.refresh(after, draws))
+                calls += again
                 moved += int(after.done[MOVES])
                 after.done[MOVES] = 0
             after.done[REASSIGNED] = 0

@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.markov import STATES, Branching, stationary
+from fluid.policies.own import prepared, python_functions
 from fluid.policies.slotted import state as slotted
 from fluid.policies.slotted.trees import NOTHING
-from fluid.policy import MOVES, Policy, Setting, State, copied, key, put, take
+from fluid.policy import MOVES, PATIENCE, RESTLESS, Policy, Setting, State, copied, key, most_calls, put, take
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
 from theory.instance import Instance
@@ -130,7 +131,7 @@ def queue_law(
     def describe(state: State, _: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return state.waiting.copy(), state.totals.copy()
 
-    return _law(policy.prepare(setting), None, moves, describe, kept, most, key, policy.name)
+    return _law(prepared(policy, setting), None, moves, describe, kept, most, key, policy.name)
 
 
 class ContinuousSteps:
@@ -147,9 +148,8 @@ class ContinuousSteps:
     """
 
     def __init__(self, policy: Policy, setting: Setting, number: Callable[[Any], Any] = float) -> None:
-        functions = (policy.place, policy.depart, policy.refresh, policy.ring)
-        self._place, self._depart, self._refresh, self._ring = (plain(cast(Callable[..., Any], f)) for f in functions)
-        self._put, self._take = plain(put), plain(take)
+        self._functions = python_functions(policy, setting.instance.names)
+        self._put, self._take, self._most_calls = plain(put), plain(take), plain(most_calls)
         self._number = number
         types = setting.instance.types
         self._arrivals = [number(setting.servers * t.workload * t.service_rate) for t in types]
@@ -187,15 +187,18 @@ class ContinuousSteps:
     def _after(self, state: State, event: Callable[..., None], what: int, server: int, draws: Any) -> State:
         after = copied(state)
         event(after, what, server, draws)
-        again = True
+        again, calls = True, 0
         while again:
+            if calls > PATIENCE + self._most_calls(after):
+                raise self._functions.refuse("refresh", after, RESTLESS)
             after.done[MOVES] = 0
-            again = bool(self._refresh(after, draws))
+            again = bool(self._functions.refresh(after, draws))
+            calls += again
         after.done[MOVES] = 0
         return after
 
     def _arrive(self, state: State, j: int, _: int, draws: Any) -> None:
-        server = self._place(state, j, draws)
+        server = self._functions.place(state, j, draws)
         if server < 0:
             state.waiting[j] += 1
         else:
@@ -203,10 +206,10 @@ class ContinuousSteps:
 
     def _leave(self, state: State, j: int, server: int, draws: Any) -> None:
         self._take(state, server, j)
-        self._depart(state, server, j, draws)
+        self._functions.depart(state, server, j, draws)
 
     def _rings(self, state: State, clock: int, _: int, draws: Any) -> None:
-        self._ring(state, clock, draws)
+        self._functions.ring(state, clock, draws)
 
 
 def slotted_law(
@@ -246,7 +249,8 @@ def slotted_law(
     if policy.model != "slotted":
         raise InputError(f"--policy: {policy.name} is no policy of slotted queues")
     moves = _SlotSteps(policy, arrivals, services)
-    start = moves.canonical(policy.prepare(slotted.SlottedSetting(sizes, capacity, servers, options or {})))
+    setting = slotted.SlottedSetting(sizes, capacity, servers, options or {})
+    start = moves.canonical(prepared(policy, setting))
 
     def describe(state: State, serving: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return state.lines[:, slotted.COUNT].copy(), np.array(serving, np.int64).sum(axis=0)
@@ -263,8 +267,7 @@ class _SlotSteps:
     """All slots from a state of a slotted queue, with their probabilities."""
 
     def __init__(self, policy: Policy, arrivals: NDArray[np.float64], services: NDArray[np.float64]) -> None:
-        functions = (policy.place, policy.depart, policy.refresh)
-        self._place, self._depart, self._refresh = (plain(cast(Callable[..., Any], f)) for f in functions)
+        self._functions = python_functions(policy)
         self._join, self._begin, self._end = plain(slotted.join), plain(slotted.begin), plain(slotted.end)
         self._arrivals = [(float(p), c) for c, p in enumerate(arrivals) if p > 0]
         self._services = [float(p) for p in services]
@@ -291,14 +294,19 @@ class _SlotSteps:
                 for _ in range(k):
                     jobs[server][c] -= 1
                     self._end(after, c, server)
-                    self._depart(after, server, c, draws)
+                    self._functions.depart(after, server, c, draws)
             if coming is not None:
                 self._join(after, coming)
-            while self._refresh(after, draws):
+            limit = PATIENCE + 10 * (len(after.free) + int(after.counters[slotted.WAITING]))
+            calls = 0
+            while self._functions.refresh(after, draws):
                 self._follow(after, jobs)
+                calls += 1
+                if calls > limit:
+                    raise self._functions.refuse("refresh", after, RESTLESS)
             self._follow(after, jobs)
             if coming is not None and after.lines[coming, slotted.COUNT] > 0:
-                server = self._place(after, coming, draws)
+                server = self._functions.place(after, coming, draws)
                 if server >= 0:
                     self._begin(after, coming, server)
                     self._follow(after, jobs)

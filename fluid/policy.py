@@ -42,17 +42,30 @@ Rules
 - Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `key`).
-- Functions are written for numba (`theory.compiled.step`): scalars, arrays by field, no allocation. Where it cannot
-  compile them they run as Python.
-- Where a policy must be extended from outside (a table that it fills as sets of types come up), it sets ``done[ASKS]``;
-  the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a larger one, calls
-  ``refresh`` once more, and goes on.
+- Functions are written for numba: scalars, arrays by field, no allocation if it can be helped. Plain functions do, and
+  so do plain functions of the same module that they call; `theory.compiled.step` is for those that stand elsewhere.
+  What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
+- ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
+  in service besides (slots: each server and each job that waits as the slot begins).
+- An author's own policy is watched: the first events are rehearsed as Python, where whatever it does to the jobs in
+  service is compared with its ``moves``; later its tools look before they write. What goes wrong ends in one line with
+  file, line, function and event (`fluid.policies.own`). State types of one's own are replaced by equal ones of
+  `fluid.policies.states`: a state has fields, no methods.
+- Where a policy of a loss system must be extended from outside (a table that it fills as sets of types come up), it
+  sets ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a
+  larger one, calls ``refresh`` once more, and goes on.
 
 Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
-common part, which the loop raises and the policy lowers as it calls `start`. It also holds ``clocks`` float64[K], the
-rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings, the loop calls ``ring(state, k,
-draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time and real sizes
-on one resource; what stands for the type is the class, a place among the sizes (`fluid.policies.slotted.state`).
+common part, which the loop raises for a job that is not placed and the policy lowers by one at each `start`. It also
+holds ``clocks`` float64[K], the rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings,
+the loop calls ``ring(state, k, draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time
+and real sizes on one resource; what stands for the type is the class, a place among the sizes
+(`fluid.policies.slotted.state`).
+
+What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
+``QueueCommon(**queue_fields(setting))`` (`fluid.policies.queue.state`); in slots ``SlottedCommon(**shared(setting))``
+(`fluid.policies.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not when
+what it imports has.
 """
 
 from __future__ import annotations
@@ -61,6 +74,8 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
+from os.path import basename
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -82,6 +97,25 @@ MOVES, REASSIGNED, ASKS = 0, 1, 2
 
 UNLIMITED = 2**62
 """Free units on a server whose pool lists its configurations instead of resources."""
+
+NO_ROOM = "more moves in one call than the state has rows for: refresh returns True where it needs another call"
+"""What `write_move` says."""
+
+PATIENCE = 1000
+"""Calls of ``refresh`` that every event has; see `most_calls`."""
+
+RESTLESS = (
+    "refresh: has returned True more than 1000 times at one event and 10 times for each server and each job in the "
+    "system besides, expected False at last"
+)
+"""What the loops say of it."""
+
+UNANSWERED = "expected an answer that leaves done[ASKS] at 0 at last, has been asked 1000 times at one event"
+"""What is said of a policy that goes on asking."""
+
+
+class PolicyError(ValueError):
+    """A function of a policy does what it must not; the words say what was expected."""
 
 
 class Common(NamedTuple):
@@ -162,6 +196,17 @@ def nothing_to_ring(state: State, clock: int, draws: Any) -> None:
     """Do nothing when a clock rings: for policies without clocks."""
 
 
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "prepare": ("setting",),
+    "place": ("state", "job_type", "draws"),
+    "depart": ("state", "server", "job_type", "draws"),
+    "refresh": ("state", "draws"),
+    "ring": ("state", "clock", "draws"),
+    "answer": ("setting", "state"),
+}
+"""What the functions of a policy are called with."""
+
+
 @dataclass(frozen=True)
 class Policy:
     """A placement or scheduling policy.
@@ -184,9 +229,16 @@ class Policy:
     reserves : bool
         Whether ``slots`` is kept.
     answer : callable
-        ``answer(setting, state) -> State`` after ``done[ASKS]`` was set.
+        ``answer(setting, state) -> State`` after ``done[ASKS]`` was set (model ``loss``).
+    ring : callable
+        ``ring(state, clock, draws) -> None`` (model ``queue``).
     about : str
         One line for lists of policies.
+
+    Raises
+    ------
+    InputError
+        A function that cannot be called so, or a model that is none.
     """
 
     name: str
@@ -200,6 +252,31 @@ class Policy:
     answer: Callable[[Setting, State], State] = _nothing_to_answer
     ring: Callable[..., None] = nothing_to_ring
     about: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse functions that cannot be called as they will be."""
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"Policy: name: expected a text, got {self.name!r}")
+        if self.model not in ("loss", "queue", "slotted"):
+            raise InputError(f"Policy {self.name}: model: expected loss, queue or slotted, got {self.model!r}")
+        for name, wanted in ARGUMENTS.items():
+            _refuse_other_arguments(f"Policy {self.name}: {name}", getattr(self, name), wanted)
+
+
+def _refuse_other_arguments(field: str, function: Any, wanted: tuple[str, ...]) -> None:
+    expected = f"expected a function of ({', '.join(wanted)})"
+    if not callable(function):
+        raise InputError(f"{field}: {expected}, got {function!r}")
+    source = getattr(function, "py_func", function)
+    try:
+        signature(source).bind(*wanted)
+    except TypeError:
+        code = getattr(source, "__code__", None)
+        where = "" if code is None else f" in line {code.co_firstlineno} of {basename(code.co_filename)}"
+        called = getattr(source, "__name__", type(source).__name__)
+        raise InputError(f"{field}: {expected}, got {called}{signature(source)}{where}") from None
+    except ValueError:  # built in, of unknown arguments
+        return
 
 
 def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dict[str, NDArray[Any]]:
@@ -231,7 +308,9 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
     types = len(instance.types)
     initial = np.zeros((servers, types), np.int32) if setting.initial is None else setting.initial.astype(np.int32)
     if initial.shape != (servers, types):
-        raise InputError(f"initial: expected {servers} rows of {types} numbers, got an array of shape {initial.shape}")
+        raise InputError(
+            f"simulation.initial: expected {servers} rows of {types} numbers, got an array of shape {initial.shape}"
+        )
     _refuse_overfull(setting, initial)
     spaces = [pool.space for pool in instance.pools]
     capacities = [space.capacity if isinstance(space, Additive) else None for space in spaces]
@@ -267,7 +346,13 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
     rows, first = np.unique(np.column_stack([setting.pool, initial]), axis=0, return_index=True)
     for row, server in zip(rows.tolist(), first.tolist(), strict=True):
         if not setting.instance.pools[row[0]].space.holds(row[1:]):
-            raise InputError(f"initial: server {server + 1} cannot hold {row[1:]}")
+            raise InputError(f"simulation.initial: server {server + 1} cannot hold {_shown(setting, row[1:])}")
+
+
+def _shown(setting: Setting, jobs: list[int]) -> str:
+    """Return the jobs of a server by name."""
+    held = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
+    return ", ".join(held[:8]) + (", ..." if len(held) > 8 else "")
 
 
 @step
@@ -318,34 +403,44 @@ def one_of(draws: Any, number: int) -> int:
 @step
 def move(state: State, job_type: int, source: int, target: int) -> None:
     """Migrate a job of a type from one server to another."""
+    write_move(state, job_type, source, target)
     take(state, source, job_type)
     put(state, target, job_type)
-    _write(state, job_type, source, target)
 
 
 @step
 def stop(state: State, job_type: int, server: int) -> None:
     """Preempt a job of a type on a server: it leaves the system."""
+    write_move(state, job_type, server, OUTSIDE)
     take(state, server, job_type)
-    _write(state, job_type, server, OUTSIDE)
 
 
 @step
 def start(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
+    write_move(state, job_type, OUTSIDE, server)
     put(state, server, job_type)
-    _write(state, job_type, OUTSIDE, server)
 
 
 @step
-def _write(state: State, job_type: int, source: int, target: int) -> None:
+def write_move(state: State, job_type: int, source: int, target: int) -> None:
+    """Write a row of ``moves``; in an author's own policy a stricter one stands for it (`fluid.policies.own`)."""
     row = state.done[MOVES]
     if row == len(state.moves):
-        raise IndexError("more moves in one step than the state has room for")
+        raise PolicyError(NO_ROOM)
     state.moves[row, 0] = job_type
     state.moves[row, 1] = source
     state.moves[row, 2] = target
     state.done[MOVES] = row + 1
+
+
+@step
+def most_calls(state: State) -> int:
+    """Return how often ``refresh`` may return True at one event beyond `PATIENCE`: ten times a server and a job."""
+    jobs = len(state.counts)
+    for j in range(len(state.totals)):
+        jobs += state.totals[j]
+    return 10 * jobs
 
 
 @step

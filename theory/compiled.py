@@ -13,7 +13,7 @@ holds a digest of every source file that it reaches, so a changed callee is a ne
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -46,6 +46,16 @@ def step(function: Function) -> Function:
 def routine(function: Function) -> Function:
     """Compile a step that is long and called seldom: once, instead of at every place that calls it."""
     return _compiled(function, "routine", {"_nrt": False})
+
+
+def checked(function: Function) -> Function:
+    """Compile a step that looks whether each index is within its array."""
+    return _compiled(function, "checked", {"_nrt": False, "forceinline": True, "boundscheck": True})
+
+
+def checked_kernel(function: Function) -> Function:
+    """Compile a kernel that looks whether each index is within its array."""
+    return _compiled(function, "checked_kernel", {"boundscheck": True})
 
 
 def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Function:
@@ -93,6 +103,30 @@ def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Fun
     return cast(Function, _rebuilt(function, _compiled_all(functions, kernel), kernel))
 
 
+def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *, allocating: bool = False) -> Function:
+    """Compile a function of somebody else's, others under the given names; its indices are looked at.
+
+    As a step, or as a kernel if it makes arrays. Functions of its module that it calls are compiled likewise.
+
+    Examples
+    --------
+    >>> def half(x): return x // 2
+    >>> def quarter(x): return half(half(x))
+    >>> retooled(quarter, {})(20)
+    5
+    """
+    finish = checked_kernel if allocating else checked
+    module = source_of(function).__module__
+
+    def finished(copy: Callable[..., Any]) -> Callable[..., Any]:
+        if copy.__module__ == module:
+            return finish(copy)
+        return kernel(copy) if allocating else _finish_of(copy)(copy)
+
+    made = _rebuilt(function, dict(functions), finished, compiling=True)
+    return cast(Function, made if hasattr(made, "py_func") else finish(made))
+
+
 def _compiled_all(
     functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
 ) -> dict[str, Callable[..., Any]]:
@@ -111,7 +145,7 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     (False, Fraction(3, 2))
     """
     sources = {
-        name: _rebuilt(other, {}, _as_python) if isinstance(_source(other), FunctionType) else other
+        name: _rebuilt(other, {}, _as_python) if isinstance(source_of(other), FunctionType) else other
         for name, other in functions.items()
     }
     return cast(Function, _rebuilt(function, sources, _as_python))
@@ -123,31 +157,35 @@ def _as_python(function: Function) -> Function:
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
-    kinds = {"step": step, "routine": routine}
-    return kinds.get(_source(function).__dict__.get("is_kernel", ""), kernel)
+    kinds = {"step": step, "routine": routine, "checked": checked}
+    return kinds.get(source_of(function).__dict__.get("is_kernel", ""), kernel)
 
 
 def _rebuilt(
     function: Callable[..., Any],
     functions: dict[str, Callable[..., Any]],
     finish: Callable[..., Any] | None = None,
+    *,
+    compiling: bool = False,
 ) -> Callable[..., Any]:
     """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
 
-    Copies are compiled as their originals were, or all by `finish`.
+    Copies are compiled as their originals were, or all by `finish`; where `compiling`, plain functions change too.
     """
     done: dict[int, Callable[..., Any]] = {}
 
     def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
         if id(one) not in done:
-            source = _source(one)
+            done[id(one)] = one  # where functions call each other, as far as it goes
+            source = source_of(one)
             changed = {name: functions[name] for name in _names(source.__code__) if name in functions}
             for name, callee in _callees(source):
                 if name not in functions and callee is not one and rebuild(callee) is not callee:
                     changed[name] = rebuild(callee)
-            if not changed and (one is source or finish is not _as_python):
-                done[id(one)] = one
-            else:
+            wanted = one is not source and finish is _as_python
+            if compiling:
+                wanted = source.__module__ == source_of(function).__module__
+            if changed or wanted:
                 copy = FunctionType(
                     source.__code__,
                     source.__globals__ | changed,
@@ -157,6 +195,8 @@ def _rebuilt(
                 )
                 copy.__kwdefaults__ = source.__kwdefaults__
                 copy.__qualname__, copy.__doc__ = source.__qualname__, source.__doc__
+                if "is_kernel" in source.__dict__ and one is not source:
+                    copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
                 done[id(one)] = (finish or _finish_of(one))(copy)
         return done[id(one)]
 
@@ -167,7 +207,7 @@ def _is_kernel(thing: object) -> bool:
     return bool(getattr(getattr(thing, "py_func", thing), "is_kernel", False))
 
 
-def _source(function: Callable[..., Any]) -> FunctionType:
+def source_of(function: Callable[..., Any]) -> FunctionType:
     """The Python function behind a kernel."""
     return cast(FunctionType, getattr(function, "py_func", function))
 
@@ -179,10 +219,11 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The kernels that a function names, in the order of the names."""
+    """The kernels that a function names, and the plain functions of its module, in the order of the names."""
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
-        if _is_kernel(value):
+        beside = isinstance(value, FunctionType) and value.__module__ == function.__module__
+        if beside or _is_kernel(value):
             yield name, cast(Callable[..., Any], value)
 
 
@@ -194,7 +235,7 @@ def _digest(function: FunctionType) -> str:
         source = waiting.pop()
         if id(source) not in reached:
             reached[id(source)] = source
-            waiting += [_source(callee) for _, callee in _callees(source)]
+            waiting += [source_of(callee) for _, callee in _callees(source)]
     parts = []
     for source in reached.values():
         code = source.__code__

@@ -47,6 +47,8 @@ def experiment(
                 run_experiment(planned, opened, engine=engine, workers=workers, say=lambda state: say(str(state)))
             except KeyboardInterrupt:
                 interrupted = True
+            except InputError as error:
+                raise type(error)(f"{grid}: {error}" if str(error).startswith("policy:") else str(error)) from None
         if table is not None:
             write_text(table, table_of(planned, opened))
         answer = answer_of(planned, opened)

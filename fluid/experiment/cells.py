@@ -9,6 +9,7 @@ from fluid.experiment.numbers import loss_numbers, queue_numbers
 from fluid.experiment.scenes import scene_of
 from fluid.policies import policy
 from fluid.simulate.loss import run_loss
+from theory.errors import InputError
 
 
 def run_cell(cell: Cell) -> tuple[dict[str, float | None], float]:
@@ -16,8 +17,13 @@ def run_cell(cell: Cell) -> tuple[dict[str, float | None], float]:
     begin = time.perf_counter()
     found = policy(cell.document["policy"])
     scene = scene_of(cell.document, found.model)
-    if found.model == "loss":
-        numbers = loss_numbers(run_loss(found, scene, cell.seed()))
-    else:
-        numbers = queue_numbers(scene, scene.run(found, cell.seed()))
+    try:
+        if found.model == "loss":
+            numbers = loss_numbers(run_loss(found, scene, cell.seed()))
+        else:
+            numbers = queue_numbers(scene, scene.run(found, cell.seed()))
+    except InputError as error:  # here a policy is a field of the grid, and its run a cell
+        place = ", ".join(f"{name} = {value}" for name, value in cell.varied.items() if name != "policy")
+        where = f" [{place}{', ' if place else ''}replication {cell.replication}]"
+        raise type(error)(str(error).removeprefix("--") + where) from None
     return numbers, time.perf_counter() - begin

@@ -33,7 +33,6 @@ HOMES = {
 """Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
 
 
-@cache
 def policy(name: str) -> Policy:
     """Return a policy by name, or an author's own as ``FILE.py:NAME``.
 
@@ -48,30 +47,42 @@ def policy(name: str) -> Policy:
     'loss'
     """
     if ".py:" in name:
-        return _own(name)
+        path, _, attribute = name.rpartition(":")
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise InputError(f"--policy: {path}: expected a Python file ({error.strerror})") from None
+        return _own(path, attribute, hashlib.sha256(content).hexdigest())
     if name not in HOMES:
-        raise InputError(f"--policy: expected one of {', '.join(HOMES)}, or FILE.py:NAME, got {name!r}")
+        known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
+        raise InputError(f"--policy: expected {known}, got {name!r}")
+    return _known(name)
+
+
+@cache
+def _known(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
     found: Policy = getattr(import_module(module), attribute)
     return found
 
 
-def _own(name: str) -> Policy:
-    path, _, attribute = name.rpartition(":")
+@cache
+def _own(path: str, attribute: str, digest: str) -> Policy:
+    """Return a policy of a file with so much in it: a file that has changed is read again."""
     file = Path(path).resolve()
-    if not file.is_file():
-        raise InputError(f"--policy: {path}: expected a Python file")
     # a name that other processes find again, where they too have read the file: compiled code is kept under it
-    known_as = f"packproof_own_{hashlib.sha256(str(file).encode() + file.read_bytes()).hexdigest()[:16]}"
+    known_as = f"packproof_own_{hashlib.sha256(f'{file}{digest}'.encode()).hexdigest()[:16]}"
     spec = spec_from_file_location(known_as, file)
     if spec is None or spec.loader is None:
         raise InputError(f"--policy: {path}: expected a Python file")
     module = sys.modules[known_as] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[known_as]
-        raise InputError(f"--policy: {path} does not run: {type(error).__name__}: {error}") from None
+        line = _line_in(file, error)
+        told = str(error) if isinstance(error, InputError) else f"does not run: {type(error).__name__}: {error}"
+        raise InputError(f"--policy: {path}{line}: {told}") from None
     found = getattr(module, attribute, None)
     if not isinstance(found, Policy):
         known = [name for name, value in vars(module).items() if isinstance(value, Policy)]
@@ -79,3 +90,14 @@ def _own(name: str) -> Policy:
             f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
         )
     return found
+
+
+def _line_in(file: Path, error: BaseException) -> str:
+    """Return ``:LINE`` of a file that does not run, where it is known."""
+    line = error.lineno if isinstance(error, SyntaxError) and error.filename == str(file) else None
+    step_down = error.__traceback__
+    while step_down is not None and line is None:
+        if step_down.tb_frame.f_code.co_filename == str(file):
+            line = step_down.tb_lineno
+        step_down = step_down.tb_next
+    return "" if line is None else f":{line}"

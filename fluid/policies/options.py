@@ -31,7 +31,7 @@ class Options:
         value = self._table.get(name, default)
         try:
             number = float(rational(value))
-        except ValueError:
+        except (ValueError, OverflowError):
             number = inf
         if isinstance(value, bool) or not isfinite(number) or not least <= number <= most:
             bounds = f" from {least:g} to {most:g}" if isfinite(least) and isfinite(most) else ""
@@ -39,6 +39,13 @@ class Options:
             bounds = bounds or (f" of at most {most:g}" if isfinite(most) else "")
             raise InputError(f"simulation.{name}: expected a number{bounds}, got {value!r}")
         return number
+
+    def whole(self, name: str, default: int, *, least: int, most: int) -> int:
+        """Take a whole number within bounds."""
+        number = self.number(name, default, least=least, most=most)
+        if number != int(number):
+            raise InputError(f"simulation.{name}: expected a whole number from {least} to {most}, got {number:g}")
+        return int(number)
 
     def flag(self, name: str, default: bool) -> bool:
         """Take a truth value."""

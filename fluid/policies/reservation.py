@@ -294,9 +294,13 @@ def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, Configura
 def reservation(setting: Setting) -> float:
     """Return g(L) of a setting: a number, a function of L, or the default."""
     given = setting.options.get("reservation", default_reservation)
-    value = cast(Callable[[int], float], given)(setting.servers) if callable(given) else float(given)
+    expected = f"simulation.reservation: expected a number from 0 to 2^31 at L = {setting.servers}"
+    try:
+        value = float(cast(Callable[[int], float], given)(setting.servers) if callable(given) else given)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
     if not 0 <= value < 2**31:
-        raise InputError(f"simulation.reservation: expected 0 or more at L = {setting.servers}, got {value!r}")
+        raise InputError(f"{expected}, got {value!r}")
     return value
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import count
 from math import ceil
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import ASKS, Policy, Setting
+from fluid.policies.own import answered, prepared
+from fluid.policy import ASKS, PATIENCE, UNANSWERED, Policy, Setting
 from fluid.simulate import calendar as calendars
 from fluid.simulate import urn as urns
 from fluid.simulate.arrivals import ArrivalLaw, JobList, refuse_endless, stream_of
@@ -23,9 +24,10 @@ from fluid.simulate.laws import Law
 from fluid.simulate.measures import Measures, bin_edges, new_measures
 from fluid.simulate.queue.driver import next_chunk
 from fluid.simulate.results import Measured
+from fluid.simulate.running import Runner
 from fluid.simulate.steps import FINISHED, NEEDS_JOBS, observe, settle
 from fluid.simulate.streams import sample
-from theory.compiled import bound, bound_allocating, kernel, plain, step
+from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Instance
 
@@ -138,14 +140,6 @@ class LossRun(Measured):
         return self.average(self.reward)
 
 
-@cache
-def compiled_loop(policy: Policy, loop: Callable[..., int], jobs: Any, allocating: bool = False) -> Callable[..., int]:
-    """Return the compiled loop of a policy over one kind of job list."""
-    functions = {"place": policy.place, "depart": policy.depart, "refresh": policy.refresh}
-    make = bound_allocating if allocating else bound
-    return make(loop, **functions, transfer=jobs.transfer)
-
-
 def plain_loop(
     policy: Policy, loop: Callable[..., int], jobs: Any, watch: Callable[..., None] = observe
 ) -> Callable[..., int]:
@@ -188,17 +182,21 @@ def run_loss(
         raise InputError(f"--policy: {policy.name} is no policy of loss systems")
     world, choices = (np.random.default_rng(s) for s in _sequence(seed).spawn(2))
     setting = Setting(scenario.instance, scenario.servers, scenario.options, scenario.initial)
-    state = policy.prepare(setting)
+    state = prepared(policy, setting)
     edges, first = bin_edges(scenario.until, scenario.warmup, scenario.bins)
     measures = new_measures(edges, len(scenario.instance.types), scenario.log)
     engine = (_JumpChain if scenario.is_markovian else _EventList)(policy, scenario, state, world)
-    way = "python" if python else way_of(policy, state, choices)
-    if way == "python":
-        run = plain_loop(policy, engine.loop, engine.module, watch)
-    else:
-        run = compiled_loop(policy, engine.loop, engine.module, way == "kernel")
-        run(state, engine.jobs, measures, *engine.inputs, world, choices, 0)  # compiles, and runs nothing
-    reopen = plain(settle, refresh=policy.refresh, transfer=engine.module.transfer)
+    run = Runner(
+        policy,
+        engine.loop,
+        ("place", "depart", "refresh"),
+        parts={"transfer": engine.module.transfer},
+        others={"observe": watch} if python else None,
+        compiled=not python,
+        types=scenario.instance.names,
+    )
+    run.ready(state, engine.jobs, measures, *engine.inputs, world, choices)
+    reopen = plain(settle, refresh=run.functions["refresh"], transfer=engine.module.transfer)
     seconds, interrupted = 0.0, False
     status = 0
     try:
@@ -213,8 +211,12 @@ def run_loss(
             if status == NEEDS_JOBS:
                 engine.supply()  # type: ignore[union-attr]
             if state.done[ASKS]:
-                while state.done[ASKS]:
-                    state = policy.answer(setting, state)
+                for asked in count():
+                    if not state.done[ASKS]:
+                        break
+                    if asked == PATIENCE:
+                        raise run.refused("answer", state, UNANSWERED)
+                    state = answered(policy, setting, state)
                     reopen(state, engine.jobs, measures, choices)
                 if python:
                     watch(state, engine.jobs, measures)
@@ -248,48 +250,6 @@ def _cut(measures: Measures) -> Measures:
     return Measures(**fields)
 
 
-_WAYS: dict[Policy, str] = {}
-"""How each policy can be run, found out once: ``step``, ``kernel`` or ``python``."""
-
-
-def way_of(policy: Policy, state: Any, choices: np.random.Generator) -> str:
-    """Return how a policy's functions can be compiled: as steps, as kernels since they make arrays, or not at all.
-
-    The last is said on stderr, with the function and numba's reason, once in a process.
-    """
-    from numba import config, int64, typeof
-    from numba.core.errors import NumbaError
-
-    if config.DISABLE_JIT:
-        return "python"
-    if policy not in _WAYS:
-        some, draws = typeof(state), typeof(choices)
-        signatures = {
-            "place": (policy.place, (some, int64, draws)),
-            "depart": (policy.depart, (some, int64, int64, draws)),
-            "refresh": (policy.refresh, (some, draws)),
-        }
-        way = "step"
-        for name, (function, signature) in signatures.items():
-            if hasattr(function, "py_func"):
-                continue
-            for finish in (step, kernel):
-                try:
-                    cast(Any, finish(function)).compile(signature)
-                    break
-                except NumbaError as error:
-                    reason = str(error)
-                    way = "kernel" if finish is step and way == "step" else way
-            else:
-                way = "python"
-                lines = [line.strip(" >") for line in reason.splitlines() if line.strip(" >")]
-                told = next((line for line in lines if not line.startswith(("Failed in", "During"))), "")
-                print(f"{policy.name}: {name} runs as Python, numba cannot compile it: {told[:150]}", file=sys.stderr)
-                break
-        _WAYS[policy] = way
-    return _WAYS[policy]
-
-
 class _JumpChain:
     """Poisson arrivals and exponential service."""
 
@@ -316,7 +276,7 @@ class _EventList:
     def __init__(self, policy: Policy, scenario: Scenario, state: Any, world: Any) -> None:
         rates, services = scenario.rates, scenario.service_rates
         self._stream = stream_of(scenario.arrivals, scenario.service, rates, services, world, scenario.jobs)
-        room = int(state.totals.sum()) + ceil(1.2 * float((rates / services).sum())) + 4096
+        room = int(state.totals.sum()) + ceil(1.2 * float((rates / services).sum())) + (1 << 16)
         self.jobs = calendars.new_calendar(room, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
         for server, j in np.argwhere(state.counts > 0).tolist():
             for work in sample(scenario.service, world, int(state.counts[server, j])) / services[j]:

@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluid.policy import ASKS, MOVES, REASSIGNED, Common, fits, put, take
+from fluid.policy import (
+    ASKS,
+    MOVES,
+    PATIENCE,
+    REASSIGNED,
+    RESTLESS,
+    Common,
+    PolicyError,
+    fits,
+    most_calls,
+    put,
+    take,
+)
 from fluid.simulate.measures import (
     ARRIVAL,
     DEPARTURE,
@@ -69,12 +81,16 @@ def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
 @step
 def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
     """Let the policy refresh after an event."""
+    calls = 0
     while True:
         again = refresh(state, draws)
         if state.done[MOVES] > 0:
             carry_out(state, jobs, measures)
         if not again:
             break
+        calls += 1
+        if calls > PATIENCE and calls > PATIENCE + most_calls(state):
+            raise PolicyError(RESTLESS)
     measures.reassigned[measures.bin[0]] += state.done[REASSIGNED]
     state.done[REASSIGNED] = 0
 
@@ -92,7 +108,7 @@ def try_to_place(state: Common, jobs: Any, measures: Measures, job_type: int, dr
         note(measures, REFUSAL, job_type, -1, -1)
         return -1
     if server >= len(state.counts) or not fits(state, server, job_type):
-        raise ValueError("place: expected a server with room for the job, or -1")
+        raise PolicyError("place: expected a server with room for the job, or -1")
     measures.accepted[b, job_type] += 1
     note(measures, ARRIVAL, job_type, server, -1)
     put(state, server, job_type)

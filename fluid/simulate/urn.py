@@ -41,13 +41,18 @@ class Urn(NamedTuple):
 def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
     """Make the urns of jobs in service, with room for the numbers expected."""
     held = counts.sum(axis=0, dtype=np.int64)
-    room = np.maximum(held, np.ceil(expected).astype(np.int64)) + 1024
+    room = np.maximum(held, np.ceil(expected).astype(np.int64)) + _margin(len(held))
     first = np.concatenate([[0], np.cumsum(room)])
     servers = np.zeros(first[-1], np.int32)
     numbers = np.arange(len(counts), dtype=np.int32)
     for j, n in enumerate(held):
         servers[first[j] : first[j] + n] = np.repeat(numbers, counts[:, j])
     return Urn(servers, first, held, np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32))
+
+
+def _margin(types: int) -> int:
+    """Return room beside what is used: a loop runs so many events at a stretch."""
+    return max(2048, min(1 << 16, (1 << 20) // max(1, types)))
 
 
 def spare(urn: Urn) -> int:
@@ -57,7 +62,7 @@ def spare(urn: Urn) -> int:
 
 def enlarged(urn: Urn) -> Urn:
     """Copy urns, each with half as much room again as it uses."""
-    room = urn.length + urn.length // 2 + 1024
+    room = urn.length + urn.length // 2 + _margin(len(urn.length))
     first = np.concatenate([[0], np.cumsum(room)])
     servers = np.zeros(first[-1], np.int32)
     for j, n in enumerate(urn.length):

@@ -190,7 +190,6 @@ def simulate_waiting(
 
 def one_waiting(policy: Policy | str, scene: Scene, seed: np.random.SeedSequence, say: Say) -> Run:
     """Run one replication."""
-
     found = policy_by_name(policy) if isinstance(policy, str) else policy
 
     def tell(time: float) -> None:

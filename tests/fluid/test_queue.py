@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -150,14 +151,14 @@ def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
     ("name", "options", "complaint"),
     [
         ("nonpreemptive", {"beta": 2}, "simulation.beta: expected a number from 0 to 1"),
-        ("nonpreemptive", {"oracle": "best"}, "oracle: expected one of exact, single, greedy"),
+        ("nonpreemptive", {"oracle": "best"}, "simulation.oracle: expected one of exact, single, greedy"),
         ("nonpreemptive", {"bta": 1}, "simulation.bta: unknown option"),
         ("max-weight-local", {"early": True}, "simulation.early: unknown option"),
-        ("randomized-sampling", {"sampling": -1}, "simulation.sampling: expected a number of at least 0"),
+        ("randomized-sampling", {"sampling": -1}, "simulation.sampling: expected a number from 0 to 1e+12"),
     ],
 )
 def test_bad_options(name: str, options: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint.replace(".", r"\.")):
+    with pytest.raises(InputError, match=f"^{re.escape(complaint)}"):
         policy(name).prepare(Setting(additive([3], [[1]]), 2, options))
 
 
@@ -170,7 +171,7 @@ def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.Captur
     instance = additive([6], [[4], [1]], workload=["1/4", "1"])
     scene = QueueScene(instance, 1, 30.0, 0.0)
     odd = scene.run(replace(ours, name="odd", place=place), seed_of(1, 0))
-    assert "odd: runs as Python" in capsys.readouterr().err
+    assert "odd runs as Python" in capsys.readouterr().err
     assert odd.mean_queue == scene.run(ours, seed_of(1, 0)).mean_queue
 
 

@@ -69,7 +69,7 @@ def oracle(setting: Setting, options: Mapping[str, Any]) -> Oracle:
     """
     name = options.get("oracle", "exact")
     if name not in ORACLES:
-        raise InputError(f"oracle: expected one of {', '.join(ORACLES)}, got {name!r}")
+        raise InputError(f"simulation.oracle: expected one of {', '.join(ORACLES)}, got {name!r}")
     spaces = [pool.space for pool in setting.instance.pools]
     types = len(setting.instance.types)
     share = np.array([[1 / m if (m := space.most(j)) else np.inf for j in range(types)] for space in spaces])
@@ -80,13 +80,13 @@ def oracle(setting: Setting, options: Mapping[str, Any]) -> Oracle:
             try:
                 found = maximal(space, limit=LIMIT)
             except TooLargeError as error:
-                raise TooLargeError(f"oracle: {error}; or oracle = 'greedy'") from None
+                raise TooLargeError(f"simulation.oracle: {error}; or oracle = 'greedy'") from None
             tables.append(found[::-1].astype(np.int32))
         elif name == "single":
             diagonal = np.diag([space.most(j) for j in range(types)]).astype(np.int32)
             tables.append(diagonal[diagonal.any(axis=1)])
         elif not isinstance(space, Additive):
-            raise InputError("oracle: 'greedy' expects servers with capacities, these list configurations")
+            raise InputError("simulation.oracle: 'greedy' expects servers with capacities, these list configurations")
         else:
             tables.append(np.zeros((0, types), np.int32))
             if p == 0:

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.bitset import empty_sets, insert
-from fluid.policy import Common, Setting, common
+from fluid.policy import Common, Setting, common, state_type
 from theory.errors import InputError
 
 QUEUE = (*Common._fields, "waiting", "clocks")
 """Fields of every such state: the common part, ``waiting`` int64[J], the jobs of each type that wait, and ``clocks``
 float64[K], the rates of the policy's own clocks."""
 
+QueueCommon = state_type(__name__, "QueueCommon", QUEUE)
+"""A state with these fields alone, enough for a policy without memory."""
+
 
 def queue_fields(
-    setting: Setting, name: str, *, resources: bool, room: int, clocks: int = 0
+    setting: Setting, name: str = "a policy of queues", *, resources: bool = True, room: int = 4096, clocks: int = 0
 ) -> dict[str, NDArray[Any]]:
     """Make those fields for empty servers (see `fluid.policy.common`), to be spread into the policy's state.
 
@@ -27,7 +30,7 @@ def queue_fields(
         Jobs on servers at time 0.
     """
     if setting.initial is not None and setting.initial.any():
-        raise InputError(f"initial: expected empty servers for {name}")
+        raise InputError(f"simulation.initial: expected empty servers for {name}")
     fields = common(setting, resources=resources, room=room)
     return {**fields, "waiting": np.zeros(len(setting.instance.types), np.int64), "clocks": np.zeros(clocks)}
 

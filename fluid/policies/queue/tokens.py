@@ -32,16 +32,19 @@ float64[2, J]: sampling rate of an empty queue, and expiry rate of one token. ``
 server. ``urn`` int32[J, N]: the servers of the tokens of each type. ``tokens`` int64[J]: their number.
 """
 
+FASTEST = 1e12
+"""Largest rate of sampling and expiry, in units of the service rate."""
+
 
 def prepare(setting: Setting) -> Any:
     """Make the state of G16; several pools are servers of several kinds. Options: ``sampling`` (1), ``expiry`` (1)."""
     options = Options(setting.options)
-    sampling = options.number("sampling", 1.0, least=0.0)
-    expiry = options.number("expiry", 1.0, least=0.0)
+    sampling = options.number("sampling", 1.0, least=0.0, most=FASTEST)
+    expiry = options.number("expiry", 1.0, least=0.0, most=FASTEST)
     options.finish()
     spaces = [pool.space for pool in setting.instance.pools]
     if not all(isinstance(space, Additive) for space in spaces):
-        raise InputError("randomized-sampling: expected servers with capacities, these list configurations")
+        raise InputError("--policy randomized-sampling: expected servers with capacities, these list configurations")
     services = np.array([float(t.service_rate) for t in setting.instance.types])
     types = len(services)
     most = max(

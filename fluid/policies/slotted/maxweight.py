@@ -42,9 +42,12 @@ def prepare(setting: SlottedSetting) -> Any:
     Options(setting.options).finish()
     classes = len(setting.sizes)
     if classes > 64:
-        raise TooLargeError(f"max-weight: expected at most 64 sizes, got {classes:,}; use vqs-bf or bf-js")
+        raise TooLargeError(f"--policy max-weight: expected at most 64 sizes, got {classes:,}; use vqs-bf or bf-js")
     demands = tuple((int(size),) for size in setting.sizes)
-    table = maximal(Additive(("size",), (setting.capacity,), demands, (1,)), limit=LIMIT)  # type: ignore[arg-type]
+    try:
+        table = maximal(Additive(("size",), (setting.capacity,), demands, (1,)), limit=LIMIT)  # type: ignore[arg-type]
+    except TooLargeError as error:
+        raise TooLargeError(f"--policy max-weight: {error}; use vqs-bf or bf-js") from None
     vacant, spread = empty_sets(classes + 1, setting.servers)
     for server in range(setting.servers):
         insert(vacant, spread, classes, server)

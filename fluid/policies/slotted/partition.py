@@ -36,7 +36,7 @@ def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDAr
     [3, 3, 3, 3, 2, 2, 1, 0, 0]
     """
     if levels < 2:
-        raise InputError(f"partition: expected J of at least 2, got {levels}")
+        raise InputError(f"simulation.partition: expected J of at least 2, got {levels}")
     ends = [Fraction(capacity, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
     at_most = np.array([floor(end) for end in ends[1:]])
     return np.asarray(np.sum(sizes[:, None] <= at_most[None, :], axis=1), np.int32)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.policies.slotted.trees import NOTHING, new_tree, set_leaf
-from fluid.policy import MOVES
+from fluid.policy import MOVES, PolicyError, state_type
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -89,6 +89,9 @@ moves : int64[K, 3]
 done : int64[4]
     See `fluid.policy.MOVES` and `SOON`.
 """
+
+SlottedCommon = state_type(__name__, "SlottedCommon", COMMON)
+"""A state with these fields alone, enough for a policy without memory."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +225,7 @@ def begin(state: Any, job_class: int, server: int) -> None:
     size = line[job_class, SIZE]
     row = state.done[MOVES]
     if at < 0 or size > state.free[server] or row == len(state.moves):
-        raise ValueError("begin: expected a job that waits, a server with room for it, and room for the move")
+        raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
     behind = state.after[at]
     line[job_class, FIRST] = behind
     line[job_class, COUNT] -= 1

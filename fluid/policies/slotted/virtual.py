@@ -56,7 +56,7 @@ def spans_of(queue_of: np.ndarray[Any, np.dtype[np.int32]], queues: int) -> np.n
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
     options = Options(setting.options)
-    levels = int(options.number("partition", depth(setting.sizes, setting.capacity), least=2, most=40))
+    levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
     options.finish()
     queues = 2 * levels
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)

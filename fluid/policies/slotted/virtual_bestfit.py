@@ -28,7 +28,7 @@ HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "act
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS-BF. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
     options = Options(setting.options)
-    levels = int(options.number("partition", depth(setting.sizes, setting.capacity), least=2, most=40))
+    levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
     options.finish()
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     return HybridState(

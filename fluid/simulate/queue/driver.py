@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import MOVES, Policy, State, copied
+from fluid.policy import MOVES, Policy, PolicyError, State, copied
 from fluid.simulate import heap as events
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.measures import bin_edges
 from fluid.simulate.queue import lines as queues
 from fluid.simulate.queue import loop
+from fluid.simulate.queue.lines import Lines
 from fluid.simulate.queue.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Jobs
 from fluid.simulate.queue.measures import QueueMeasures, new_measures
 from fluid.simulate.queue.opening import opened
 from fluid.simulate.results import Measured
+from fluid.simulate.running import Runner
 from fluid.simulate.streams import Stream
-from theory.compiled import bound, bound_allocating, plain
+from theory.compiled import step
 
 FUNCTIONS = ("place", "depart", "refresh", "ring")
 """What the loop calls of a policy."""
@@ -83,54 +84,27 @@ def cut(measures: Any) -> Any:
     return measures._replace(edges=measures.edges[: bins + 1], **whole)
 
 
-def loop_of(
-    policy: Policy,
-    source: Callable[..., int],
-    names: tuple[str, ...],
-    arguments: tuple[Any, ...],
-    others: dict[str, Callable[..., Any]],
-    *,
-    compiled: bool,
-) -> Callable[..., int]:
-    """Return a loop bound to the functions of a policy, compiled; as Python, with a word on stderr, where it cannot be.
-
-    Parameters
-    ----------
-    policy : Policy
-    source : callable
-        The loop.
-    names : tuple of str
-        The policy's functions that it calls.
-    arguments : tuple
-        What it will be called with, but for the number of steps.
-    others : dict
-        What stands for other names of the loop, such as ``observe``; then it runs as Python.
-    compiled : bool
-        False: as Python.
-    """
-    from numba.core.errors import NumbaError
-
-    functions = tuple(getattr(policy, name) for name in names)
-    if not compiled or others:
-        return plain(source, **dict(zip(names, functions, strict=True)), **others)
-    for allocating in (False, True):
-        run = _compiled_loop(source, names, functions, allocating)
-        try:
-            run(*arguments, 0)
-        except NumbaError as error:
-            reason = str(error)
-        else:
-            return run
-    last = next((line for line in reversed(reason.splitlines()) if line.strip()), "")
-    print(f"{policy.name}: runs as Python, since numba cannot compile it: {last.strip()}", file=sys.stderr)
-    return plain(source, **dict(zip(names, functions, strict=True)))
+@step
+def take_first(lines: Lines, job_type: int) -> tuple[float, float]:
+    """Take the first job of a line, if there is one; in an author's own policy this stands for `leave`."""
+    if lines.first[job_type] < 0:
+        raise PolicyError("refresh: has started a job of a type of which none waits")
+    at = lines.first[job_type]
+    lines.first[job_type] = lines.after[at]
+    lines.after[at] = lines.free[0]
+    lines.free[0] = at
+    return lines.arrival[at], lines.work[at]
 
 
-@cache
-def _compiled_loop(
-    source: Callable[..., int], names: tuple[str, ...], functions: tuple[Callable[..., Any], ...], allocating: bool
-) -> Callable[..., int]:
-    return (bound_allocating if allocating else bound)(source, **dict(zip(names, functions, strict=True)))
+@step
+def look(state: Any, jobs: Jobs, measures: QueueMeasures) -> None:
+    """See that queues and clocks are what they can be; in an author's own policy this stands for `observe`."""
+    for j in range(len(state.waiting)):
+        if state.waiting[j] < 0:
+            raise PolicyError("refresh: has left waiting below 0")
+    for k in range(len(state.clocks)):
+        if not 0.0 <= state.clocks[k] < np.inf:
+            raise PolicyError("refresh: has left a clock without a rate of at least 0")
 
 
 def simulate_queue(
@@ -146,6 +120,7 @@ def simulate_queue(
     compiled: bool = True,
     say: Callable[[float], None] | None = None,
     waiting: JobList | None = None,
+    types: Sequence[str] = (),
     **others: Callable[..., Any],
 ) -> Run:
     """Run a queue from empty servers to a horizon.
@@ -169,6 +144,8 @@ def simulate_queue(
         Told the time that is reached, now and then.
     waiting : JobList, optional
         Jobs that wait at time 0 (`fluid.simulate.queue.opening`).
+    types : sequence of str
+        Names of the types, for messages.
     others : callable
         Names of the loop to be replaced, such as ``observe``.
     """
@@ -177,11 +154,16 @@ def simulate_queue(
     edges, first = bin_edges(until, warmup, bins)
     measures = new_measures(edges, first, len(state.totals), log)
     jobs = Jobs(events.new_heap(2 * len(state.moves) + 1024), queues.new_lines(len(state.totals)))
-    coming = Coming(np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(2, np.int64))
-    run = loop_of(policy, loop.run, FUNCTIONS, (state, jobs, coming, measures, draws), others, compiled=compiled)
     begin = perf_counter()
+    coming = next_chunk(stream)
+    drawing = perf_counter() - begin
+    checks: dict[str, Callable[..., Any]] = {"leave": take_first, "observe": look}
+    run = Runner(policy, loop.run, FUNCTIONS, checks=checks, others=others, compiled=compiled, types=types)
+    run.ready(state, jobs, coming, measures, draws)
+    begin = perf_counter() - drawing
     if waiting is not None and len(waiting.types):
-        jobs = opened(policy, state, jobs, measures, draws, waiting, others.get("observe", loop.observe))
+        run.at((measures,))
+        jobs = opened(run.functions, state, jobs, measures, draws, waiting, others.get("observe", loop.observe))
     try:
         while True:
             status = run(state, jobs, coming, measures, draws, PART)

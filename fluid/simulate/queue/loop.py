@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import MOVES, OUTSIDE, fits, put, take
+from fluid.policy import MOVES, OUTSIDE, PATIENCE, RESTLESS, PolicyError, fits, most_calls, put, take
 from fluid.simulate.heap import Heap, pop, push
 from fluid.simulate.queue.lines import Lines, join, leave
 from fluid.simulate.queue.measures import ARRIVAL, DEPARTURE, RING, START, QueueMeasures, advance, note
@@ -136,7 +136,7 @@ def run(state: Any, jobs: Jobs, coming: Coming, measures: QueueMeasures, draws: 
                 join(lines, j, arriving, coming.work[cursor])
             else:
                 if server >= len(state.counts) or not fits(state, server, j):
-                    raise ValueError("place: expected a server with room for the job, or -1")
+                    raise PolicyError("place: expected a server with room for the job, or -1")
                 put(state, server, j)
                 begin(measures, calendar, types, j, server, 0.0, coming.work[cursor])
         else:
@@ -147,10 +147,14 @@ def run(state: Any, jobs: Jobs, coming: Coming, measures: QueueMeasures, draws: 
                 k += 1
             note(measures, RING, k, -1)
             ring(state, k, draws)
+        calls = 0
         while True:
             carry_out(state, jobs, measures)
             if not refresh(state, draws):
                 break
+            calls += 1
+            if calls > PATIENCE and calls > PATIENCE + most_calls(state):
+                raise PolicyError(RESTLESS)
         carry_out(state, jobs, measures)
         observe(state, jobs, measures)
     return GOING
@@ -176,7 +180,7 @@ def carry_out(state: Any, jobs: Jobs, measures: QueueMeasures) -> None:
     for row in range(state.done[MOVES]):
         job_type, source, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
         if source != OUTSIDE or server < 0:
-            raise ValueError("queue models: expected moves from outside to a server only")
+            raise PolicyError("queue models: expected moves from outside to a server only")
         arrival, work = leave(jobs.lines, job_type)
         begin(measures, jobs.calendar, len(state.totals), job_type, server, measures.now[0] - arrival, work)
     state.done[MOVES] = 0

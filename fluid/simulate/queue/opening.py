@@ -5,11 +5,12 @@ Run once, as Python, over the names ``place`` and ``refresh`` (see `fluid.simula
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fluid.policy import Policy, State, fits, start
+from fluid.policy import PATIENCE, RESTLESS, PolicyError, State, fits, most_calls, start
 from fluid.simulate import heap as events
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.queue import lines as queues
@@ -20,7 +21,7 @@ from theory.compiled import plain, step
 
 
 def opened(
-    policy: Policy,
+    functions: Mapping[str, Any],
     state: State,
     jobs: Jobs,
     measures: QueueMeasures,
@@ -41,7 +42,8 @@ def opened(
     while len(lines.after) <= count + 1:
         lines = queues.enlarged(lines)
     jobs = Jobs(calendar, lines)
-    plain(_open, place=policy.place, refresh=policy.refresh, observe=watch)(state, jobs, measures, draws, waiting)
+    run = plain(_open, place=functions["place"], refresh=functions["refresh"], observe=watch)
+    run(state, jobs, measures, draws, waiting)
     return jobs
 
 
@@ -70,7 +72,7 @@ def _start_all(state: Any, jobs: Jobs, measures: QueueMeasures, draws: Any, kind
         server = place(state, kind, draws)
         if server >= 0:
             if server >= len(state.counts) or not fits(state, server, kind):
-                raise ValueError("place: expected a server with room for the job, or -1")
+                raise PolicyError("place: expected a server with room for the job, or -1")
             state.waiting[kind] -= 1
             start(state, kind, server)
         _settle(state, jobs, measures, draws)
@@ -78,8 +80,12 @@ def _start_all(state: Any, jobs: Jobs, measures: QueueMeasures, draws: Any, kind
 
 @step
 def _settle(state: Any, jobs: Jobs, measures: QueueMeasures, draws: Any) -> None:
+    calls = 0
     while True:
         carry_out(state, jobs, measures)
         if not refresh(state, draws):
             break
+        calls += 1
+        if calls > PATIENCE and calls > PATIENCE + most_calls(state):
+            raise PolicyError(RESTLESS)
     carry_out(state, jobs, measures)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.policies.own import prepared
 from fluid.policy import Policy, Setting
 from fluid.simulate.arrivals import ArrivalLaw, JobList, joined, refuse_endless, stream_of
 from fluid.simulate.laws import Law
@@ -108,10 +109,10 @@ class QueueScene:
             stream = self.stream(generator)
         else:
             stream = stream_of(self.arrivals, self.service, rates, services, generator, self.jobs)
-        state = policy.prepare(Setting(self.instance, self.servers, self.options))
+        state = prepared(policy, Setting(self.instance, self.servers, self.options))
         return simulate_queue(
             policy, state, stream, self.until, self.warmup, choices, bins=self.bins, log=self.log, say=say,
-            waiting=self._waiting(services, np.random.default_rng(past)), **how,
+            waiting=self._waiting(services, np.random.default_rng(past)), types=self.names, **how,
         )  # fmt: skip
 
     def _waiting(self, services: NDArray[np.float64], generator: np.random.Generator) -> JobList:

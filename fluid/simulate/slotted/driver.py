@@ -16,7 +16,8 @@ from fluid.policies.slotted.state import COUNT, FIRST, SOON, WAITING, with_place
 from fluid.policy import MOVES, Policy, State, copied
 from fluid.simulate.heap import Heap, enlarged, new_heap
 from fluid.simulate.measures import bin_edges
-from fluid.simulate.queue.driver import Run, cut, loop_of
+from fluid.simulate.queue.driver import Run, cut
+from fluid.simulate.running import Runner
 from fluid.simulate.slotted import loop
 from fluid.simulate.slotted.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Places
 from fluid.simulate.slotted.measures import SlottedMeasures, new_measures
@@ -69,10 +70,13 @@ def simulate_slots(
     measures = new_measures(edges, first, groups, log)
     places = Places(*(np.zeros(len(state.after), np.int64) for _ in range(2)))
     ends = new_heap(1024, np.int64)
-    coming = Coming(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(2, np.int64))
-    arguments = (state, places, ends, coming, measures, draws)
-    run = loop_of(policy, loop.run, FUNCTIONS, arguments, others, compiled=compiled)
+    nothing = Coming(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(2, np.int64))
     begin = perf_counter()
+    coming = _next_chunk(stream, nothing)
+    drawing = perf_counter() - begin
+    run = Runner(policy, loop.run, FUNCTIONS, others=others, compiled=compiled)
+    run.ready(state, places, ends, coming, measures, draws)
+    begin = perf_counter() - drawing
     try:
         while True:
             status = run(state, places, ends, coming, measures, draws, PART)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, begin, end, join
-from fluid.policy import MOVES
+from fluid.policy import MOVES, PATIENCE, RESTLESS, PolicyError
 from fluid.simulate.heap import Heap, pop, push
 from fluid.simulate.queue.measures import ARRIVAL, DEPARTURE, START, note
 from fluid.simulate.sketch import count_delay
@@ -138,14 +138,20 @@ def run(
             places.arrival[at] = slot
             places.work[at] = coming.work[i]
         coming.at[0] = last
+        calls, limit = 0, PATIENCE + 10 * (len(state.free) + state.counters[WAITING])
         while refresh(state, draws):
             carry_out(state, places, ends, measures)
+            calls += 1
+            if calls > limit:
+                raise PolicyError(RESTLESS)
         carry_out(state, places, ends, measures)
         for i in range(first, last):
             job_class = coming.job_class[i]
             head = state.lines[job_class, FIRST]
             if head >= 0 and state.number[head] <= number + i - first:  # not started meanwhile
                 server = place(state, job_class, draws)
+                if server >= len(state.free):
+                    raise PolicyError("place: expected a server with room for the job, or -1")
                 if server >= 0:
                     begin(state, job_class, server)
                     carry_out(state, places, ends, measures)

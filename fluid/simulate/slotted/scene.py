@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.policies.own import prepared
 from fluid.policies.slotted.state import SlottedSetting
 from fluid.policy import Policy
 from fluid.simulate.arrivals import refuse_endless
@@ -128,7 +129,7 @@ class SlottedScene:
         if policy.model != "slotted":
             raise InputError(f"--policy: {policy.name} is no policy of slotted queues")
         world, choices, past = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(3)
-        state = policy.prepare(SlottedSetting(self.law.sizes, self.law.capacity, self.servers, self.options))
+        state = prepared(policy, SlottedSetting(self.law.sizes, self.law.capacity, self.servers, self.options))
         group = np.array(self.group, np.int32) if self.group else None
         stream = self.stream(np.random.default_rng(world))
         waiting = self._waiting(np.random.default_rng(past))

@@ -1,0 +1,526 @@
+"""Policies of an author's own: what goes wrong in them ends in one line that names file, line, function and event."""
+
+import pickle
+import re
+import textwrap
+from collections import namedtuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bounds.cli import run
+from fluid.markov import stationary_law
+from fluid.markov_queue import queue_law, slotted_law
+from fluid.policies import policy
+from fluid.policies.own import prepared
+from fluid.policies.queue.state import QueueCommon, queue_fields
+from fluid.policy import (
+    ASKS,
+    Common,
+    Policy,
+    Setting,
+    common,
+    fits,
+    nothing_to_depart,
+    nothing_to_refresh,
+    one_of,
+    start,
+)
+from fluid.simulate.laws import Law
+from fluid.simulate.loss import Scenario, run_loss
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.replicate import seed_of
+from theory.errors import InputError
+from theory.instance import additive
+
+LOSS = "[server]\ncapacity = { cpu = 12 }\n" + "".join(
+    f"[[type]]\nname = '{name}'\ndemand = {{ cpu = {size} }}\nreward = 1\nworkload = 0.4\n"
+    for name, size in (("small", 5), ("big", 7))
+)
+SIZES = """
+[sizes]
+discrete = { "0.3" = "0.5", "0.6" = "0.5" }
+servers = 3
+[simulation]
+intensity = 0.7
+service_rate = 0.05
+"""
+HEAD = """\
+from fluid.policies.queue.state import QueueCommon, queue_fields
+from fluid.policies.slotted.bestfit import place_nowhere
+from fluid.policies.slotted.state import SIZE, COUNT, SlottedCommon, begin, shared
+from fluid.policy import *
+def loss(s): return Common(**common(s))
+def queue(s): return QueueCommon(**queue_fields(s))
+def slotted(s): return SlottedCommon(**shared(s))
+def first(state, j, draws):
+    for s in range(len(state.counts)):
+        if fits(state, s, j):
+            return s
+    return -1
+def wait(state, j, draws): return -1
+def quiet(state, s, j, draws): pass
+def done(state, draws): return False
+def longest(state, draws):
+    best = -1
+    for j in range(len(state.waiting)):
+        if state.waiting[j] > 0 and (best < 0 or state.waiting[j] > state.waiting[best]):
+            best = j
+    for s in range(len(state.counts) if best >= 0 else 0):
+        if fits(state, s, best):
+            state.waiting[best] -= 1
+            start(state, best, s)
+            return True
+    return False
+def largest(state, draws):
+    for c in range(len(state.sizes) - 1, -1, -1):
+        for s in range(len(state.free)):
+            if state.lines[c, COUNT] > 0 and state.lines[c, SIZE] <= state.free[s]:
+                begin(state, c, s)
+                return True
+    return False
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Any:
+    """Write the policy ``X`` of a few lines below `HEAD`, and return its name."""
+
+    def write(text: str, model: str = "loss") -> str:
+        (tmp_path / "own.py").write_text(source(text, model))
+        return f"{tmp_path / 'own.py'}:X"
+
+    (tmp_path / "loss.toml").write_text(LOSS)
+    (tmp_path / "slots.toml").write_text(SIZES)
+    return write
+
+
+def source(text: str, model: str = "loss") -> str:
+    """A file of so much; ``{place, depart, refresh}`` stands for the policy of these functions."""
+    made = re.sub(r"^{(.*)}$", rf"X = Policy('x', '{model}', {model}, \1)", textwrap.dedent(text), flags=re.M)
+    return HEAD + made
+
+
+def line_of(text: str, mark: str) -> int:
+    lines = source(text).splitlines()
+    return next(i for i, line in enumerate(lines, 1) if mark in line)
+
+
+def simulated(name: str, model: str, capsys: pytest.CaptureFixture[str], until: str = "60", *more: str) -> str:
+    """Return the one line of a simulation that is refused."""
+    folder = Path(name.rpartition(":")[0]).parent
+    file = folder / ("slots.toml" if model == "slotted" else "loss.toml")
+    status = run(["simulate", str(file), "--policy", name, "--servers", "3", "--until", until, *more])
+    *progress, complaint = capsys.readouterr().err.strip().splitlines()
+    assert status == 2, complaint
+    assert all("starting" in line for line in progress)
+    return complaint
+
+
+def exactly(name: str, model: str) -> str:
+    """Return the line of an exact chain that is refused."""
+    two = additive([12], [[5], [7]], [1, 1], [1, 1])
+    few, some = np.array([0.02, 0.02]), np.array([0.1, 0.1])
+    laws: dict[str, Any] = {
+        "loss": lambda: stationary_law(policy(name), two, 2),
+        "queue": lambda: queue_law(policy(name), two, 2, 3),
+        "slotted": lambda: slotted_law(policy(name), np.array([3, 6]), 10, 1, few, some, 6),
+    }
+    with pytest.raises(InputError) as refused:
+        laws[model]()
+    return str(refused.value)
+
+
+WRONG = {
+    "no room": ("loss", "def bad(s, j, d): return 0\n{bad, quiet, done}", "returned 0, which"),
+    "no server": ("loss", "def bad(s, j, d): return 3\n{bad, quiet, done}", "returned 3"),
+    "a float": ("loss", "def bad(s, j, d): return 1.0\n{bad, quiet, done}", "1.0 (float)"),
+    "nothing": ("loss", "def bad(s, j, d): pass\n{bad, quiet, done}", "returned None"),
+    "place raises": (
+        "loss",
+        "def bad(s, j, d): return 1 // s.totals[j]\n{bad, quiet, done}",
+        "FloatingPointError: divide by zero",
+    ),
+    "no field": (
+        "loss",
+        "def bad(s, d): return s.fre[0] > 0\n{first, quiet, bad}",
+        "no attribute 'fre'; the state has counts, totals",
+    ),
+    "depart raises": (
+        "loss",
+        "def bad(s, l, j, d): raise KeyError('gone')\n{first, bad, done}",
+        "depart of x raised KeyError: 'gone' (",
+    ),
+    "an index": (
+        "loss",
+        "def bad(s, j, d): return 0 if fits(s, 99, j) else -1\n{bad, quiet, done}",
+        "place of x raised IndexError: index 99",
+    ),
+    "moves": (
+        "loss",
+        "def bad(s, l, j, d): move(s, j, 1, 0)\n{first, bad, done}",
+        "moves_jobs=True",
+    ),
+    "moves nothing": (
+        "loss",
+        "def bad(s, l, j, d): move(s, j, 2, 2)\n{first, bad, done, moves_jobs=True}",
+        "expected a server that holds a job of the type",
+    ),
+    "the jobs": (
+        "loss",
+        "def bad(s, j, d): s.counts[0, j] += 1; return -1\n{bad, quiet, done}",
+        "has changed the jobs in service, expected changes by move and stop alone",
+    ),
+    "restless": (
+        "loss",
+        "def bad(s, d): return True\n{first, quiet, bad}",
+        "refresh of x has returned True more than 1000 times at one event",
+    ),
+    "a text": ("loss", "def bad(s, d): return 'no'\n{first, quiet, bad}", "expected True or"),
+    "queue: no room": ("queue", "def bad(s, j, d): return 0\n{bad, quiet, done}", "returned 0"),
+    "queue: restless": (
+        "queue",
+        "def bad(s, d): return True\n{first, quiet, bad}",
+        "refresh of x has returned True",
+    ),
+    "nobody waits": (
+        "queue",
+        "def bad(s, d): start(s, 0, 0); return False\n{wait, quiet, bad}",
+        "refresh of x ",
+    ),
+    "not lowered": (
+        "queue",
+        """\
+        def bad(s, d):
+            if s.waiting[0] > 0 and fits(s, 0, 0): start(s, 0, 0)
+            return False
+        {wait, quiet, bad}""",
+        "left waiting[0] = 1, expected 0: one less for each job that it starts",
+    ),
+    "a clock": (
+        "queue",
+        """\
+        def many(s): return QueueCommon(**queue_fields(s, clocks=1))
+        def bad(s, d): s.clocks[0] = -1.0; return False
+        X = Policy('x', 'queue', many, wait, quiet, bad)""",
+        "left clocks = [-1.0], expected rates of at least 0",
+    ),
+    "ring raises": (
+        "queue",
+        """\
+        def many(s):
+            fields = queue_fields(s, clocks=1)
+            fields["clocks"][0] = 1.0
+            return QueueCommon(**fields)
+        def bad(s, k, d): raise RuntimeError("ding")
+        X = Policy('x', 'queue', many, first, quiet, done, ring=bad)""",
+        "ring of x raised RuntimeError: ding",
+    ),
+    "slots: no room": ("slotted", "def bad(s, c, d): return 0\n{bad, quiet, done}", "returned 0"),
+    "slots: no server": ("slotted", "def bad(s, c, d): return 9\n{bad, quiet, done}", "returned 9"),
+    "slots: restless": (
+        "slotted",
+        "def bad(s, d): return True\n{place_nowhere, quiet, bad}",
+        "refresh of x has returned True",
+    ),
+    "slots: nobody waits": (
+        "slotted",
+        "def bad(s, d): begin(s, 0, 0); return False\n{place_nowhere, quiet, bad}",
+        "refresh of x: begin: expected a job that waits",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_goes_wrong_is_told_in_one_line(case: str, own: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the command line (before anything is compiled) and in the exact chain."""
+    model, text, words = WRONG[case]
+    name = own(text, model)
+    where = rf"own\.py:({line_of(text, 'def bad')}|{line_of(text, 'def bad') + 1}): \w+ of x"
+    event = r"\((time|slot) \d.*\)$" if case != "slots: restless" else r"\(slot \d"
+    complaint = simulated(name, model, capsys)
+    assert complaint.startswith("--policy: ")
+    assert words in complaint
+    assert re.search(where, complaint)
+    assert re.search(event, complaint), complaint
+    complaint = exactly(name, model)
+    assert re.search(where, complaint)
+    assert re.search(r"(jobs|free) \[.*\]\)$", complaint)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def bad(s): return [][0]\nX = Policy('x', 'loss', bad, first, quiet, done)", "raised IndexError: list index"),
+        ("def bad(s): return [1]\nX = Policy('x', 'loss', bad, first, quiet, done)", "a NamedTuple of numpy arrays,"),
+        (
+            "def bad(s): return Common(**{**common(s), 'slots': 3})\nX = Policy('x', 'loss', bad, first, quiet, done)",
+            "field slots: expected a numpy array of numbers, got int",
+        ),
+        (
+            "def bad(s): return Common(**common(s))\nX = Policy('x', 'queue', bad, first, quiet, done)",
+            "field waiting: missing, expected the fields of model queue",
+        ),
+        (
+            "def bad(s): return Common(**common(s))._replace(totals=common(s)['slots'][:1])\n"
+            "X = Policy('x', 'loss', bad, first, quiet, done)",
+            "field totals: expected shape (2,), got (1,)",
+        ),
+        (
+            "def bad(s): return QueueCommon(**{**queue_fields(s), 'clocks': common(s)['slots']})\n"
+            "X = Policy('x', 'queue', bad, first, quiet, done)",
+            "field clocks: expected float64, got int64",
+        ),
+    ],
+)  # fmt: skip
+def test_what_prepare_makes_is_looked_at(text: str, words: str, own: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = own(text)
+    complaint = simulated(name, "loss", capsys)
+    assert f"own.py:{line_of(text, 'def bad')}: prepare of x" in complaint
+    assert words in complaint
+    assert exactly(name, policy(name).model) == complaint.replace(
+        complaint.split(": ")[1], exactly(name, policy(name).model).split(": ")[1]
+    )
+
+
+LATE = {
+    "loss": """
+        def bad(state, j, draws):
+            server = first(state, j, draws)
+            if server < 0 and draws.random() < 0.02:
+                return 0
+            return server
+        X = Policy('x', 'loss', loss, bad, quiet, done)""",
+    "queue": """
+        def bad(state, draws):
+            if draws.random() < 0.002:
+                start(state, 1, 2)
+            return longest(state, draws)
+        X = Policy('x', 'queue', queue, wait, quiet, bad)""",
+    "slotted": """
+        def bad(state, draws):
+            if draws.random() < 0.002:
+                return state.free[99999999] > 0
+            return largest(state, draws)
+        X = Policy('x', 'slotted', slotted, place_nowhere, quiet, bad)""",
+}
+
+
+@pytest.mark.parametrize("model", LATE)
+def test_compiled_code_names_the_event_as_python_does(
+    model: str, own: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long after the rehearsal; an index beyond an array, which compiled code would read without a word, included."""
+    name = own(LATE[model])
+    compiled = simulated(name, model, capsys, "3000")
+    assert "bad" not in compiled
+    assert float(re.search(r"(?:time|slot) ([\d.]+)", compiled)[1]) > 20  # type: ignore[index]
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 1)
+    assert simulated(name, model, capsys, "3000") == compiled
+
+
+def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Here and in workers; the path is that of the policy that is compiled, helpers without a decorator included."""
+    odd = """
+        def bad(state, draws):
+            able = {f"{j}": j for j in reversed(range(len(state.waiting)))}
+            return longest(state, draws) if able else False
+        X = Policy('odd', 'queue', queue, wait, quiet, bad)
+        EVEN = Policy('even', 'queue', queue, wait, quiet, longest)"""
+    name = own(odd)
+    folder = Path(name).parent
+    scene = QueueScene(additive([12], [[5], [7]], [1, 1], ["1/2", "1/4"]), 3, 30.0, 0.0)
+    one, other = (scene.run(policy(name), seed_of(1, r)) for r in range(2))
+    even = [scene.run(policy(name.replace(":X", ":EVEN")), seed_of(1, r)) for r in range(2)]
+    assert [one.mean_queue, other.mean_queue] == [run.mean_queue for run in even]
+    told = capfd.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert re.search(r"own\.py:\d+: odd runs as Python, numba cannot compile refresh: ", told[0])
+    (folder / "grid.toml").write_text(
+        "instance = 'loss.toml'\nuntil = 20\nreplications = 2\nservers = 3\n"
+        "[vary]\npolicy = ['own.py:X', 'own.py:EVEN']\nworkload = [0.3, 0.5]\n"
+    )
+    command = ["experiment", str(folder / "grid.toml"), "--store", str(folder / "s.db"), "--workers", "2"]
+    assert run([*command, "--csv", str(folder / "t.csv")]) == 0
+    told = [line for line in capfd.readouterr().err.splitlines() if "runs as Python" in line]
+    assert 1 <= len(told) <= 2
+    rows = [row.split(",") for row in (folder / "t.csv").read_text().splitlines()]
+    column = rows[0].index("queue")
+    values = [row[column] for row in rows[1:]]
+    assert values[:4] == values[4:]
+
+
+def test_experiments_and_stores_tell_the_same(own: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = own("def bad(s, j, d): return 1 if s.totals[j] > 2 else first(s, j, d)\n{bad, quiet, done}")
+    folder = Path(name).parent
+    (folder / "grid.toml").write_text(
+        "instance = 'loss.toml'\nuntil = 50\nreplications = 2\n[vary]\npolicy = ['own.py:X']\nservers = [3, 4]\n"
+    )
+    for workers in ("1", "2"):
+        store = folder / f"{workers}.db"
+        assert run(["experiment", str(folder / "grid.toml"), "--store", str(store), "--workers", workers]) == 2
+        complaint = capsys.readouterr().err.strip()
+        assert re.match(r".*grid\.toml: policy: .*own\.py:\d+: place of x returned 1, which has no room", complaint)
+        assert re.search(r"\[servers = \d, replication \d\]$", complaint)
+    for more in (["--replications", "3"], ["--replications", "2", "--store", str(folder / "kept.db")]):
+        assert "own.py:" in simulated(name, "loss", capsys, "60", *more)
+
+
+def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fluid.policies.static.optimal_assignment", int)
+    mine = Policy("mine", "loss", prepared_by_packproof, nowhere, nothing_to_depart, nothing_to_refresh)
+    scenario = Scenario(additive([2], [[1]]), 2, 10.0, 1.0)
+    with pytest.raises(TypeError):
+        run_loss(mine, scenario, 1)
+    monkeypatch.setattr("fluid.simulate.jump.advance", int)
+    fine = Policy("fine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, nothing_to_refresh)
+    with pytest.raises(TypeError):
+        run_loss(fine, scenario, 1, python=True)
+
+
+def prepared_by_packproof(setting: Any) -> Any:
+    return policy("static").prepare(setting)
+
+
+def nowhere(state: Any, job_type: int, draws: Any) -> int:
+    return -1
+
+
+@pytest.mark.parametrize(
+    ("functions", "words"),
+    [
+        ({"place": prepared_by_packproof}, "place: expected a function of (state, job_type, draws), got prepared_by"),
+        ({"place": 3}, "Policy x: place: expected a function of (state, job_type, draws), got 3"),
+        ({"ring": len}, "Policy x: ring: expected a function of (state, clock, draws)"),
+        ({"model": "los"}, "Policy x: model: expected loss, queue or slotted, got 'los'"),
+        ({"name": 3}, "Policy: name: expected a text, got 3"),
+    ],
+)  # fmt: skip
+def test_policies_are_refused_when_they_are_made(functions: dict[str, Any], words: str) -> None:
+    given = {"name": "x", "model": "loss", "prepare": len, "place": nowhere, "depart": nothing_to_depart}
+    with pytest.raises(InputError, match=re.escape(words)):
+        Policy(**{**given, "refresh": nothing_to_refresh, **functions})
+
+
+def test_files_that_do_not_run(tmp_path: Path) -> None:
+    for text, words in (
+        ("x = 1\ndef f(:\n", "own.py:2: does not run: SyntaxError"),
+        ("\n\nimport nosuchmodule\n", "own.py:3: does not run: ModuleNotFoundError"),
+        ("import sys\nsys.exit(3)\n", "own.py:2: does not run: SystemExit"),
+        ("X = 3\n", "own.py: expected the name of a Policy (none), got 'X'"),
+        (HEAD + "X = Policy('x', 'loss', loss, done, quiet, done)\n", "Policy x: place: expected a function of"),
+    ):
+        (tmp_path / "own.py").write_text(text)  # changed under the same name: read again each time
+        with pytest.raises(InputError, match=re.escape(words)):
+            policy(f"{tmp_path / 'own.py'}:X")
+    with pytest.raises(InputError, match=r"none\.py: expected a Python file"):
+        policy(f"{tmp_path / 'none.py'}:X")
+    with pytest.raises(InputError, match=r"expected FILE\.py:NAME, got 'own\.py'"):
+        policy("own.py")
+
+
+def test_a_policy_that_never_stops_to_ask() -> None:
+    def asking(state: Any, draws: Any) -> bool:
+        state.done[ASKS] = 1
+        return False
+
+    mine = Policy("mine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, asking)
+    with pytest.raises(InputError, match=r"answer of mine expected an answer that leaves done\[ASKS\] at 0"):
+        run_loss(mine, Scenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1, python=True)
+    with pytest.raises(InputError, match="answer of mine"):
+        stationary_law(mine, additive([2], [[1]], workload=[1]), 2)
+
+
+def test_the_exact_chain_knows_two_kinds_of_draws() -> None:
+    two = additive([2], [[1]], workload=[1])
+    for draw, words in (
+        (lambda d: d.integers(2), "draws.integers: the exact chain knows one_of"),
+        (lambda d: int(d.random() * 1.5), "draws.random() * 1.5: the exact chain knows one_of"),
+    ):
+
+        def place(state: Any, job_type: int, draws: Any, draw: Any = draw) -> int:
+            return min(-1, draw(draws))
+
+        mine = Policy("mine", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
+        with pytest.raises(InputError, match=re.escape(words)):
+            stationary_law(mine, two, 2)
+
+
+def draw_one(draws: Any, number: int) -> int:
+    """Stand for an author's helper without a decorator, whose tools must be Python too in the exact chain."""
+    return one_of(draws, number)
+
+
+def anywhere(state: Any, job_type: int, draws: Any) -> int:
+    able = 0
+    for server in range(len(state.counts)):
+        if fits(state, server, job_type):
+            able += 1
+    if able == 0:
+        return -1
+    chosen = draw_one(draws, able)
+    for server in range(len(state.counts)):
+        if fits(state, server, job_type):
+            if chosen == 0:
+                return server
+            chosen -= 1
+    return -1
+
+
+def test_helpers_without_a_decorator(capsys: pytest.CaptureFixture[str]) -> None:
+    """Compiled with the policy, and Python with it: the path, and the exact chain within the interval."""
+    mine = Policy("random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh)
+    two = additive([12], [[5], [7]], [3, 4], [1, 1])
+    scenario = Scenario(two, 2, 60.0, 5.0, service=Law("deterministic"))
+    compiled, python = run_loss(mine, scenario, 3), run_loss(mine, scenario, 3, python=True)
+    assert (compiled.measures.jobs == python.measures.jobs).all()
+    assert "runs as Python" not in capsys.readouterr().err
+    fit = stationary_law(policy("first-fit"), two, 2).reward
+    law = stationary_law(mine, two, 2)
+    assert law.residual < 1e-12
+    assert abs(law.reward - fit) > 1e-3  # another policy, and a sane one
+    assert 0.9 * fit < law.reward < 1.1 * fit
+
+
+def test_states_of_own_types_are_known_to_every_process() -> None:
+    """Numba keeps what it has compiled by type: of a type in an author's file other processes could read nothing."""
+    Mine = namedtuple("Mine", (*Common._fields, "seen"))
+    made = Policy(
+        "mine",
+        "loss",
+        lambda s: Mine(**common(s), seen=np.zeros(1)),
+        nowhere,
+        nothing_to_depart,
+        nothing_to_refresh,
+    )
+    state = prepared(made, Setting(additive([2], [[1]]), 2))
+    kind = pickle.loads(pickle.dumps(type(state)))
+    assert kind is type(state)
+    assert kind.__module__ == "fluid.policies.states"
+    assert kind._fields == Mine._fields
+
+
+def test_moves_of_starts_are_looked_at_in_slots_and_queues(own: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A clock of the policy's own starts jobs; the law of the queue agrees with the simulation within its interval."""
+    from fluid.simulate.waiting import simulate_waiting
+
+    def ticking(setting: Any) -> Any:
+        fields = queue_fields(setting, clocks=1)
+        fields["clocks"][0] = 3.0
+        return QueueCommon(**fields)
+
+    def tick(state: Any, clock: int, draws: Any) -> None:
+        while state.waiting[0] > 0 and fits(state, 0, 0):
+            state.waiting[0] -= 1
+            start(state, 0, 0)
+
+    mine = Policy("ticking", "queue", ticking, nowhere, nothing_to_depart, nothing_to_refresh, ring=tick)
+    one = additive([2], [[1]], workload=["1/2"])
+    law = queue_law(mine, one, 1, 25)
+    low, high = law.bounds(law.queue)
+    found = simulate_waiting(mine, QueueScene(one, 1, 4000.0, 100.0), replications=8, seed=1).queue(1 - 1e-6)
+    assert found.low < high
+    assert low < found.high
+    assert high - low < 1e-3
