@@ -234,6 +234,8 @@ class Policy:
         ``ring(state, clock, draws) -> None`` (model ``queue``).
     about : str
         One line for lists of policies.
+    options : tuple of str
+        Names of the options that `prepare` reads, fields of the table ``[simulation]``; it is handed no others.
 
     Raises
     ------
@@ -252,6 +254,7 @@ class Policy:
     answer: Callable[[Setting, State], State] = _nothing_to_answer
     ring: Callable[..., None] = nothing_to_ring
     about: str = ""
+    options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""

@@ -20,6 +20,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,11 +65,31 @@ def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Functi
     name = source.__qualname__
     try:
         source.__qualname__ = f"{name}-{kind}-{_digest(source)}"
-        return cast(Function, njit(cache=True, nogil=True, **options)(function))
+        made = njit(cache=True, nogil=True, **options)(function)
+        file = getattr(getattr(made, "_cache", None), "_cache_file", None)
+        if isinstance(file, IndexDataCacheFile):
+            file.__class__ = _Kept
+        return cast(Function, made)
     except RuntimeError:  # no folder to keep it in
         return cast(Function, njit(nogil=True, **options)(function))
     finally:
         source.__qualname__ = name
+
+
+class _Kept(IndexDataCacheFile):  # type: ignore[misc]
+    """Kept code of which what cannot be read, such as types whose module is gone, counts as not there."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return super()._load_data(name)
+        except Exception as error:
+            raise OSError(str(error)) from None  # numba takes a missing file for none
 
 
 def bound(function: Function, **functions: Callable[..., Any]) -> Function:

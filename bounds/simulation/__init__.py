@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -93,6 +94,16 @@ def run(request: Request) -> Report:
     module, _, name = RUNNERS[model].partition(":")
     report: Report = getattr(import_module(module), name)(request)
     return report
+
+
+def told_unread(request: Request, options: Mapping[str, Any]) -> None:
+    """Say on stderr which options of the file the policy does not read: those of other policies."""
+    from fluid.policies import policy
+
+    found = policy(request.policy)
+    unread = [name for name in options if name not in found.options]
+    if unread:
+        print(f"{request.instance}: simulation: {found.name} does not read {', '.join(unread)}", file=sys.stderr)
 
 
 def servers_of(path: Path) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 from bounds.simulation import Report, Request
 from fluid.crosscheck import CrossCheck, crosscheck
+from fluid.policies import policy
 from fluid.simulate.options import InitialJobs, read_simulation
 from theory.errors import InputError
 from theory.files import read_instance
@@ -36,7 +37,7 @@ def run(request: Request) -> Report:
     for option in (name for name, given in unread.items() if given):
         raise InputError(f"{option}: of no meaning beside --against-fluid, which runs here, and compares whole paths")
     instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance)
+    given = read_simulation(request.instance, instance, policy(request.policy).options)
     if (
         request.trace is not None
         or given.trace is not None

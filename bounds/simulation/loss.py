@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request
+from bounds.simulation import Report, Request, told_unread
 from bounds.simulation.initial import initial_lines, with_initial
 from bounds.simulation.lines import aligned, heading, many, shown
 from bounds.simulation.traced import Traced, told_after, told_before
+from fluid.policies import policy
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
 from fluid.simulate.scenes import loss_scenario
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 
 def run(request: Request) -> Report:
     """Simulate a loss system."""
-    instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance).with_trace(request.trace)
+    instance, options = read_instance(request.instance), policy(request.policy).options
+    given = read_simulation(request.instance, instance, options).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scenario = loss_scenario(instance, given, *times, log=request.log)
     traced = Traced.of(given, instance)
+    told_unread(request, given.options)
     told_before(traced, scenario)
     if request.store is not None:
         from fluid.experiment.replications import kept_loss

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request
+from bounds.simulation import Report, Request, told_unread
 from bounds.simulation.initial import initial_lines, with_initial
 from bounds.simulation.lines import aligned, heading, many, shown
 from bounds.simulation.traced import Traced, told_after, told_before
+from fluid.policies import policy
 from fluid.simulate.queue.measures import KINDS
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.scenes import queue_scene
@@ -31,11 +32,12 @@ def run_queue(request: Request) -> Report:
     """Simulate a queue in continuous time."""
     from fluid.simulate.options import read_simulation
 
-    instance = read_instance(request.instance)
-    given = read_simulation(request.instance, instance).with_trace(request.trace)
+    instance, options = read_instance(request.instance), policy(request.policy).options
+    given = read_simulation(request.instance, instance, options).with_trace(request.trace)
     times = request.servers, request.until, request.warmup
     scene = queue_scene(instance, given, *times, log=request.log)
     traced = Traced.of(given, instance)
+    told_unread(request, given.options)
     return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 
@@ -48,18 +50,21 @@ def run_slotted(request: Request) -> Report:
     times = request.servers, until, warmup
     document, source = read_document(request.instance), str(request.instance)
     table, folder = document.get("simulation", {}), request.instance.parent
+    options = policy(request.policy).options
     if is_sized(document):
-        given = parse_slotted(table, source, None, folder).with_trace(request.trace)
+        given = parse_slotted(table, source, None, folder, options).with_trace(request.trace)
         sized = sized_scene(read_sizes(source), given, *times, request.policy, log=request.log)
         traced = Traced.of(given, None)
+        told_unread(request, given.options)
         return _report(request, sized, None, traced, given.queue)
     from theory.region import traffic_intensity
 
     instance = read_instance(source)
-    given = parse_slotted(table, source, instance, folder).with_trace(request.trace)
+    given = parse_slotted(table, source, instance, folder, options).with_trace(request.trace)
     intensity = None if given.trace is not None else float(traffic_intensity(instance))
     scene = typed_scene(instance, given, *times, intensity=intensity, log=request.log)
     traced = Traced.of(given, instance)
+    told_unread(request, given.options)
     return _report(request, scene, instance, traced, sum(given.initial.queue))
 
 

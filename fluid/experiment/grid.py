@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -37,6 +37,8 @@ from typing import Any
 
 import numpy as np
 
+from fluid.policies.options import OPTIONS
+from fluid.policy import Policy
 from fluid.simulate.loss import Scenario
 from fluid.simulate.slotted.scene import SlottedScene
 from fluid.simulate.trace_checks import same_jobs, trace_warnings
@@ -179,17 +181,49 @@ def read_grid(path: str | Path) -> Grid:
     if number > CELLS:
         raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
     base = cache(lambda: traffic_intensity(instance) if isinstance(instance, Instance) else Fraction(0))
+    policies = _policies(fields, varied.get("policy") or [fixed["policy"]], Path(path).parent)
     cells = []
-    warnings: dict[str, None] = {}
+    warnings = dict.fromkeys(
+        f"{path}: vary.{name}: no policy of the grid reads it"
+        for name in varied
+        if name in OPTIONS and not any(name in one.policy.options for one in policies.values())
+    )
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
         given = {**fixed, **chosen}
         folders, times = (Path(path).parent, place.parent), (until, warmup, seed)
-        cell, scene, intensity = _document(fields, folders, instance, simulation, given, times, base)
+        cell, scene, intensity = _document(fields, folders, instance, simulation, given, times, base, policies)
         warnings |= dict.fromkeys(_of_trace(cell, scene, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied), tuple(warnings))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A policy of a grid: its name as other processes find it, the digest of its file, itself."""
+
+    name: str
+    digest: str | None
+    policy: Policy
+
+
+def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _Chosen]:
+    from fluid.policies import policy
+
+    made = {}
+    for name in names:
+        if not isinstance(name, str):
+            fields.fail("policy", f"expected the name of a policy, got {name!r}")
+        own = ".py:" in name
+        place = str(folder / name) if own else name
+        try:
+            found = policy(place)
+        except InputError as error:
+            raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
+        digest = hashlib.sha256(Path(place.rpartition(":")[0]).read_bytes()).hexdigest() if own else None
+        made[name] = _Chosen(place, digest, found)
+    return made
 
 
 def _document(
@@ -200,29 +234,22 @@ def _document(
     chosen: dict[str, Any],
     times: tuple[float, float, int],
     base: Callable[[], Fraction],
+    policies: Mapping[str, _Chosen],
 ) -> tuple[dict[str, Any], Any, float | None]:
     """The document of one cell, its scene and traffic intensity; `base` is that of the instance as it stands."""
-    from fluid.policies import policy
-
     name, servers = chosen.pop("policy"), chosen.pop("servers")
-    if not isinstance(name, str):
-        fields.fail("policy", f"expected the name of a policy, got {name!r}")
     if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
-    own = None
-    if ".py:" in name:
-        name = str(folders[0] / name)
-        own = hashlib.sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest() if _exists(name) else None
     try:
-        model = policy(name).model
         factor = rational(chosen.pop("workload", 1))
-    except InputError as error:
-        raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
     except ValueError as error:
         fields.fail("workload", f"expected a factor, got {error}")
     if factor < 0:
         fields.fail("workload", f"expected a factor of at least 0, got {factor}")
-    table = {**simulation, **chosen}
+    others = {option for one in policies.values() for option in one.policy.options} | set(OPTIONS)
+    found = policies[name]
+    unread = others.difference(found.policy.options)  # so that what a policy does not read makes no other cells
+    table = {field: value for field, value in {**simulation, **chosen}.items() if field not in unread}
     _find_trace(fields, table, folders[0 if "arrivals" in chosen else 1])
     if isinstance(instance, Sizes):
         what = sizes_document(instance)
@@ -235,14 +262,14 @@ def _document(
     made = {
         **what,
         "simulation": table,
-        "policy": name,
-        "own": own,
+        "policy": found.name,
+        "own": found.digest,
         "servers": servers,
         "until": until,
         "warmup": warmup,
         "seed": seed,
     }
-    scene = _scene(made, model, fields.source)
+    scene = _scene(made, found.policy.model, fields.source)
     return made, scene, _intensity(scene, factor, base)
 
 
@@ -289,7 +316,3 @@ def _scene(document: dict[str, Any], model: str, source: str) -> Any:
     except InputError as error:
         told = str(error)
         raise type(error)(told if told.startswith(source) else f"{source}: {told}") from None
-
-
-def _exists(name: str) -> bool:
-    return Path(name.rpartition(":")[0]).is_file()

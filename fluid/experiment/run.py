@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -72,12 +73,14 @@ def run_experiment(
     on its content alone, so the table is the same whoever ran it.
     """
     known = store.known(cell.key for cell in grid.cells)
-    waiting = [cell for cell in grid.cells if cell.key not in known]
+    times = Counter(cell.key for cell in grid.cells)  # a value that a policy does not read makes no other cell
+    waiting = list({cell.key: cell for cell in grid.cells if cell.key not in known}.values())
     begin = time.monotonic()
     done = 0
     total = len(grid.cells)
+    there = total - sum(times[cell.key] for cell in waiting)
     if say is not None:
-        say(Progress(total - len(waiting), total, 0.0, 0.0))
+        say(Progress(there, total, 0.0, 0.0))
     tasks = [(cell,) for cell in waiting]
     for number, (numbers, seconds) in run_all(run_cell, tasks, workers=workers, engine=engine):
         cell = waiting[number]
@@ -85,5 +88,6 @@ def run_experiment(
         done += 1
         if say is not None:
             rate = done / max(time.monotonic() - begin, 1e-9)
-            say(Progress(total - len(waiting) + done, total, rate, (len(waiting) - done) / rate))
+            there += times[cell.key]
+            say(Progress(there, total, rate, (len(waiting) - done) / rate))
     return done

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fluid.policies import policy
 from fluid.simulate.loss import Scenario
 from fluid.simulate.options import parse_simulation
 from fluid.simulate.queue.scene import QueueScene
@@ -29,14 +30,14 @@ def _instance(document: Document, source: str) -> Instance:
 def loss(document: Document, source: str) -> Scenario:
     """Make the scenario of a loss system; on the event list, so that policies see the same jobs."""
     instance = _instance(document, source)
-    given = parse_simulation(document["simulation"], instance, source)
+    given = parse_simulation(document["simulation"], instance, source, own=_own(document))
     return loss_scenario(instance, given, *_times(document), synchronised=True, bins=BINS)
 
 
 def queue(document: Document, source: str) -> QueueScene:
     """Make the scene of a queue in continuous time."""
     instance = _instance(document, source)
-    given = parse_simulation(document["simulation"], instance, source)
+    given = parse_simulation(document["simulation"], instance, source, own=_own(document))
     return queue_scene(instance, given, *_times(document), bins=BINS)
 
 
@@ -48,11 +49,15 @@ def slotted(document: Document, source: str) -> SlottedScene:
     slots = int(until), int(warmup)
     if is_sized(document):
         sizes = parse_sizes({"sizes": document["sizes"]}, source)
-        given = parse_slotted(document["simulation"], source)
+        given = parse_slotted(document["simulation"], source, own=_own(document))
         return sized_scene(sizes, given, servers, *slots, document["policy"], bins=BINS)
     instance = _instance(document, source)
-    given = parse_slotted(document["simulation"], source, instance)
+    given = parse_slotted(document["simulation"], source, instance, own=_own(document))
     return typed_scene(instance, given, servers, *slots, bins=BINS)
+
+
+def _own(document: Document) -> tuple[str, ...]:
+    return policy(document["policy"]).options
 
 
 def _times(document: Document) -> tuple[int, float, float]:

@@ -1,4 +1,4 @@
-"""Options of a policy, taken one at a time; what nobody took is refused."""
+"""Options of policies: which there are, which of them a policy reads, and taking them one at a time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,49 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Any
 
+from fluid.policy import Policy
 from theory.errors import InputError
 from theory.numbers import rational
+
+OPTIONS = (
+    "reservation",
+    "placement",
+    "d",
+    "priority",
+    "oracle",
+    "beta",
+    "p",
+    "z",
+    "cut",
+    "fall",
+    "early",
+    "start",
+    "sampling",
+    "expiry",
+    "partition",
+)
+"""Options of the policies that come with packproof. A table may hold them all: each policy reads its own."""
+
+
+def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a policy reads.
+
+    Raises
+    ------
+    InputError
+        One that neither it nor any policy of packproof has.
+
+    Examples
+    --------
+    >>> from fluid.policies import policy
+    >>> read_by(policy("power-of-d"), {"d": 3, "beta": 0.8})
+    {'d': 3}
+    """
+    for name in table:
+        if name not in OPTIONS and name not in policy.options:
+            known = ", ".join(dict.fromkeys([*policy.options, *OPTIONS]))
+            raise InputError(f"simulation.{name}: unknown option, expected one of {known}")
+    return {name: value for name, value in table.items() if name in policy.options}
 
 
 class Options:
@@ -18,16 +59,13 @@ class Options:
     >>> options = Options({"beta": 0.8})
     >>> options.number("beta", 0.9), options.flag("early", True)
     (0.8, True)
-    >>> options.finish()
     """
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self._table = table
-        self._known: list[str] = []
 
     def number(self, name: str, default: float, *, least: float = -inf, most: float = inf) -> float:
         """Take a number within bounds."""
-        self._known.append(name)
         value = self._table.get(name, default)
         try:
             number = float(rational(value))
@@ -49,7 +87,6 @@ class Options:
 
     def flag(self, name: str, default: bool) -> bool:
         """Take a truth value."""
-        self._known.append(name)
         value = self._table.get(name, default)
         if not isinstance(value, bool):
             raise InputError(f"simulation.{name}: expected true or false, got {value!r}")
@@ -57,15 +94,7 @@ class Options:
 
     def text(self, name: str, default: str) -> str:
         """Take a name."""
-        self._known.append(name)
         value = self._table.get(name, default)
         if not isinstance(value, str):
             raise InputError(f"simulation.{name}: expected a name, got {value!r}")
         return value
-
-    def finish(self) -> None:
-        """Refuse options that nobody took."""
-        for name in self._table:
-            if name not in self._known:
-                known = f"expected one of {', '.join(self._known)}" if self._known else "this policy has none"
-                raise InputError(f"simulation.{name}: unknown option of the policy, {known}")

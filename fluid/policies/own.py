@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -17,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.policies.options import read_by
 from fluid.policies.queue.state import QUEUE
 from fluid.policies.slotted.state import COMMON as SLOTTED
 from fluid.policies.slotted.state import SIZE
@@ -106,8 +108,9 @@ def prepared(policy: Policy, setting: Any) -> State:
     ------
     InputError
         One line that names the author's file and line, if it raises or is no NamedTuple of arrays with the fields of
-        the policy's model.
+        the policy's model. An option that nobody knows.
     """
+    setting = replace(setting, options=read_by(policy, setting.options))
     return _made(policy, setting, policy.prepare, "prepare", setting)
 
 

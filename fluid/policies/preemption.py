@@ -120,4 +120,5 @@ DRA_PREEMPTION = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation that stops jobs of priority 0 when one of higher priority is refused",
+    options=("reservation", "placement", "priority"),
 )

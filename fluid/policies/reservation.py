@@ -380,4 +380,5 @@ DRA = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation: greedy placement of the jobs at hand plus g(L), draining and migration",
+    options=("reservation", "placement"),
 )

@@ -88,4 +88,5 @@ POWER_OF_D = Policy(
     nothing_to_depart,
     nothing_to_refresh,
     about="the least loaded of d random servers, if the job fits there (option d, 2 unless given)",
+    options=("d",),
 )

@@ -34,7 +34,7 @@ In a loss system the tasks of a trace come at time 0 one after another, in the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.policies.options import OPTIONS
 from fluid.simulate.arrivals import ArrivalLaw
 from fluid.simulate.expression import function_of_servers
 from fluid.simulate.laws import NAMES, Law
@@ -138,16 +139,23 @@ class Expression:
         return function_of_servers(self.text)(servers)
 
 
-def read_simulation(path: str | Path, instance: Instance) -> Simulation:
-    """Read the table ``[simulation]`` of an instance file; defaults where there is none."""
+def read_simulation(path: str | Path, instance: Instance, own: Sequence[str] = ()) -> Simulation:
+    """Read the table ``[simulation]`` of an instance file (see `parse_simulation`); defaults where there is none."""
     document = read_document(path)
-    return parse_simulation(document.get("simulation", {}), instance, str(path), Path(path).parent)
+    return parse_simulation(document.get("simulation", {}), instance, str(path), Path(path).parent, own)
 
 
 def parse_simulation(
-    table: object, instance: Instance, source: str = "instance", folder: Path | None = None
+    table: object,
+    instance: Instance,
+    source: str = "instance",
+    folder: Path | None = None,
+    own: Sequence[str] = (),
 ) -> Simulation:
     """Turn the table ``[simulation]`` into what it says; names of files start at `folder`.
+
+    Options are those of every policy that comes with packproof, and those named in `own` (see
+    `fluid.policy.Policy.options`), which are taken as they stand.
 
     Raises
     ------
@@ -167,12 +175,21 @@ def parse_simulation(
     arrivals = _arrivals(fields) if fields.has("arrivals") else ArrivalLaw()
     service = _law(fields, "service") if fields.has("service") else Law()
     initial = initial_jobs(fields, instance) if fields.has("initial") else InitialJobs()
-    options: dict[str, Any] = {}
-    for name, parse in OPTIONS.items():
-        if fields.has(name):
-            options[name] = parse(fields, instance)
-    fields.finish([*OPTIONS, "arrivals", "service", "initial"])
+    options = policy_options(fields, own, instance)
+    fields.finish()
     return Simulation(arrivals, service, initial, options, trace)
+
+
+def policy_options(fields: Fields, own: Sequence[str], instance: Instance | None) -> dict[str, Any]:
+    """Take the options of policies, of an author's own by name."""
+    options: dict[str, Any] = {}
+    for name in dict.fromkeys([*OPTIONS, *own]):
+        if fields.has(name):
+            if instance is None or name not in READERS:
+                options[name] = fields.take(name, "a value")
+            else:
+                options[name] = READERS[name](fields, instance)
+    return options
 
 
 def refuse_without_trace(wanted: bool, trace: TraceFile | None) -> None:
@@ -311,31 +328,10 @@ def _priority(fields: Fields, instance: Instance) -> dict[str, int]:
     return priority
 
 
-def _given(name: str, expected: str) -> Callable[[Fields, Instance], Any]:
-    """Hand an option to the policy as it stands: the policy knows its bounds (`fluid.policies.options`)."""
-
-    def take(fields: Fields, instance: Instance) -> Any:
-        del instance
-        return fields.take(name, expected)
-
-    return take
-
-
-OPTIONS: dict[str, Callable[[Fields, Instance], Any]] = {
+READERS: dict[str, Callable[[Fields, Instance], Any]] = {
     "reservation": _reservation,
     "placement": _placement,
     "d": _choices,
     "priority": _priority,
-    "oracle": _given("oracle", "exact, single or greedy"),
-    "beta": _given("beta", "a number from 0 to 1"),
-    "p": _given("p", "a number of at most 1"),
-    "z": _given("z", "a number of at least 0"),
-    "cut": _given("cut", "a share of servers"),
-    "fall": _given("fall", "a number from 0 to 1"),
-    "early": _given("early", "true or false"),
-    "start": _given("start", "as-needed or at-once"),
-    "sampling": _given("sampling", "a number of at least 0"),
-    "expiry": _given("expiry", "a number of at least 0"),
-    "partition": _given("partition", "a whole number of at least 2"),
 }
-"""Options of policies by name, and how each is read."""
+"""How options are read that need the instance or another form; of the others the policy knows the bounds."""

@@ -1,12 +1,18 @@
 """What is said of a policy's options begins with the field of the file, so that whoever knows the file can name it."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fluid.policies import policy
+from bounds.cli import run
+from fluid.experiment import Store, read_grid, run_experiment
+from fluid.experiment.summary import summary
+from fluid.policies import HOMES, policy
+from fluid.policies.options import OPTIONS, read_by
 from fluid.policies.slotted.partition import virtual_queues
 from fluid.policies.slotted.state import SlottedSetting
 from fluid.policy import Setting
@@ -66,3 +72,115 @@ def test_policies_that_do_not_suit_are_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("fluid.policies.queue.oracle.LIMIT", 1)
     with pytest.raises(TooLargeError, match=r"^simulation\.oracle: .*; or oracle = 'greedy'$"):
         policy("nonpreemptive").prepare(Setting(TWO, 2, {}))
+
+
+def test_every_policy_reads_what_it_declares() -> None:
+    """The list of all options is that of what the policies read, and each finds what it declares."""
+    read = [name for home in HOMES for name in policy(home).options]
+    assert set(read) == set(OPTIONS)
+    table = dict.fromkeys(OPTIONS, 1)
+    for home in HOMES:
+        assert tuple(read_by(policy(home), table)) == tuple(n for n in OPTIONS if n in policy(home).options)
+    with pytest.raises(InputError, match=r"^simulation\.bet: unknown option, expected one of beta|oracle"):
+        read_by(policy("nonpreemptive"), {"bet": 1})
+
+
+INSTANCE = """
+[server]
+capacity = { cpu = 12 }
+[[type]]
+name = "a"
+demand = { cpu = 5 }
+reward = 1
+workload = 1
+[simulation]
+d = 3
+beta = 0.5
+"""
+
+OWN = """
+from fluid.policy import Common, Policy, common, fits, nothing_to_depart, nothing_to_refresh
+from theory.errors import InputError
+
+
+def prepare(setting):
+    seen.append(dict(setting.options))
+    if setting.options.get("keep", 0) < 0:
+        raise InputError("simulation.keep: expected 0 or more")
+    return Common(**common(setting))
+
+
+def place(state, job_type, draws):
+    for server in range(len(state.counts)):
+        if fits(state, server, job_type):
+            return server
+    return -1
+
+
+seen = []
+MINE = Policy("mine", "loss", prepare, place, nothing_to_depart, nothing_to_refresh, options=("keep",))
+"""
+
+
+def test_options_of_other_policies_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(INSTANCE)
+    common = ["simulate", str(path), "--servers", "3", "--until", "5", "--policy"]
+    for name, unread in (("first-fit", "d, beta"), ("power-of-d", "beta"), ("nonpreemptive", "d"), ("vqs", "d, beta")):
+        assert run([*common, name]) == 0
+        assert f"{path}: simulation: {name} does not read {unread}\n" in capsys.readouterr().err
+    path.write_text(INSTANCE.replace("beta", "bet"))
+    assert run([*common, "dra"]) == 2
+    assert f"{path}: simulation.bet: unknown field" in capsys.readouterr().err
+
+
+def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    path = tmp_path / "one.toml"
+    path.write_text(INSTANCE + "keep = 2\n")
+    mine = f"{tmp_path / 'own.py'}:MINE"
+    command = ["simulate", str(path), "--servers", "3", "--until", "5", "--policy"]
+    assert run([*command, mine]) == 0
+    assert policy(mine).prepare.__globals__["seen"] == [{"keep": 2}]
+    assert run([*command, "dra"]) == 2
+    assert "simulation.keep: unknown field" in capsys.readouterr().err
+    path.write_text(INSTANCE + "keep = -2\n")
+    assert run([*command, mine]) == 2
+    assert capsys.readouterr().err.endswith(f"{path}: simulation.keep: expected 0 or more\n")
+
+
+GRID = """
+instance = "one.toml"
+until = 20
+replications = 2
+servers = 3
+[vary]
+policy = ["power-of-d", "best-fit", "own.py:MINE"]
+d = [1, 2]
+keep = [0, 1]
+"""
+
+
+def test_a_value_that_a_policy_does_not_read_is_run_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.toml").write_text(INSTANCE)
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "grid.toml").write_text(GRID)
+    grid = read_grid(tmp_path / "grid.toml")
+    keys = {name: {c.key for c in grid.cells if c.varied["policy"] == name} for name in ("power-of-d", "best-fit")}
+    assert {name: len(found) for name, found in keys.items()} == {"power-of-d": 4, "best-fit": 2}
+    told: list[str] = []
+    with Store(tmp_path / "s.db") as store:
+        # 2 values of d, nothing to best-fit, 2 values of keep; 2 replications each
+        assert run_experiment(grid, store, workers=1, say=lambda state: told.append(str(state))) == 4 + 2 + 4
+        groups = {tuple(group.parameters.values()): group.numbers["reward"] for group in summary(grid, store)}
+    assert len(groups) == 12
+    assert len({number.mean for place, number in groups.items() if place[0] == "best-fit"}) == 1
+    assert len({number.mean for place, number in groups.items() if place[0] == "power-of-d"}) == 2
+    assert told[0].startswith("0 of 24")
+    assert told[-1].startswith("24 of 24")
+    (tmp_path / "grid.toml").write_text(GRID.replace('"power-of-d", ', ""))
+    command = ["experiment", str(tmp_path / "grid.toml"), "--store", str(tmp_path / "s.db"), "--workers", "1", "--json"]
+    assert run(command) == 0
+    shown = capsys.readouterr()
+    assert "grid.toml: vary.d: no policy of the grid reads it" in shown.err
+    assert json.loads(shown.out)["finished"] == 16

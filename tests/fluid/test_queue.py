@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fluid.experiment import read_grid
 from fluid.experiment.cells import run_cell
 from fluid.policies import policy
+from fluid.policies.own import prepared
 from fluid.policies.queue.nonpreemptive import beta_now
 from fluid.policy import Setting
 from fluid.quadratic import BASIC
@@ -153,13 +154,13 @@ def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
         ("nonpreemptive", {"beta": 2}, "simulation.beta: expected a number from 0 to 1"),
         ("nonpreemptive", {"oracle": "best"}, "simulation.oracle: expected one of exact, single, greedy"),
         ("nonpreemptive", {"bta": 1}, "simulation.bta: unknown option"),
-        ("max-weight-local", {"early": True}, "simulation.early: unknown option"),
+        ("max-weight-local", {"erly": True}, "simulation.erly: unknown option"),
         ("randomized-sampling", {"sampling": -1}, "simulation.sampling: expected a number from 0 to 1e+12"),
     ],
 )
 def test_bad_options(name: str, options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(complaint)}"):
-        policy(name).prepare(Setting(additive([3], [[1]]), 2, options))
+        prepared(policy(name), Setting(additive([3], [[1]]), 2, options))
 
 
 def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,10 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+from numba import config
 
 from theory.compiled import bound, kernel, plain
 
@@ -57,3 +61,28 @@ def test_a_changed_callee_in_another_file_is_noticed(tmp_path) -> None:
         )
         answers.append(int(run.stdout))
     assert answers == [2, 3, 2]
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("spoilt", ["*.nbi", "*.nbc"])
+def test_kept_code_that_cannot_be_read_is_made_anew(tmp_path: Path, spoilt: str) -> None:
+    """Types whose module is gone, or a file that was cut short: compiled again, and kept again."""
+    (tmp_path / "one.py").write_text(
+        "from theory.compiled import kernel\n@kernel\ndef twice(x): return 2 * x\nprint(twice(21))\n"
+    )
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(__file__).parent.parent.parent),
+        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+    }
+
+    def answer() -> str:
+        command = [sys.executable, str(tmp_path / "one.py")]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert answer() == "42\n"
+    (kept,) = (tmp_path / "kept").rglob(spoilt)
+    whole = kept.read_bytes()
+    for part in (whole[: len(whole) * 2 // 3], b""):
+        kept.write_bytes(part)
+        assert answer() == "42\n"
+        assert len(kept.read_bytes()) == len(whole)

@@ -30,7 +30,6 @@ def prepare(setting: Setting) -> Any:
     """Make the state of M14; several pools are servers of several kinds. Option: ``oracle``."""
     options = Options(setting.options)
     helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
-    options.finish()
     vacant, levels = vacancies(setting)
     return LocalState(
         **queue_fields(setting, "max-weight-local", resources=False, room=most_starts(setting)),
@@ -113,4 +112,5 @@ MAX_WEIGHT_LOCAL = Policy(
     depart,
     refresh,
     about="M14: a configuration of greatest weight at local refresh times",
+    options=("oracle",),
 )

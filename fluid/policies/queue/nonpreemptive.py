@@ -69,7 +69,6 @@ def prepare(setting: Setting) -> Any:
     )
     helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
     begin = options.text("start", "as-needed")
-    options.finish()
     if begin not in ("as-needed", "at-once"):
         raise InputError(f"simulation.start: expected as-needed or at-once, got {begin!r}")
     vacant, levels = vacancies(setting)
@@ -196,4 +195,5 @@ NONPREEMPTIVE = Policy(
     depart,
     refresh,
     about="Algorithm 1 of paper 004: active and stalled periods, r-max weight configurations",
+    options=("oracle", "beta", "p", "z", "cut", "fall", "early", "start"),
 )

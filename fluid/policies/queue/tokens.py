@@ -41,7 +41,6 @@ def prepare(setting: Setting) -> Any:
     options = Options(setting.options)
     sampling = options.number("sampling", 1.0, least=0.0, most=FASTEST)
     expiry = options.number("expiry", 1.0, least=0.0, most=FASTEST)
-    options.finish()
     spaces = [pool.space for pool in setting.instance.pools]
     if not all(isinstance(space, Additive) for space in spaces):
         raise InputError("--policy randomized-sampling: expected servers with capacities, these list configurations")
@@ -136,4 +135,5 @@ RANDOMIZED_SAMPLING = Policy(
     refresh,
     ring=ring,
     about="G16: queues sample servers at random and hold room by tokens",
+    options=("sampling", "expiry"),
 )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
-from fluid.policies.options import Options
 from fluid.policies.slotted.state import (
     COMMON,
     SIZE,
@@ -47,7 +46,6 @@ BothState = state_type(__name__, "BothState", COMMON, "treap", "root", "vacated"
 
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
-    Options(setting.options).finish()
     treap, root = new_treap(setting.servers)
     for server in range(setting.servers):
         add_node(treap, root, server, setting.capacity)
@@ -56,7 +54,6 @@ def prepare_job(setting: SlottedSetting) -> Any:
 
 def prepare_server(setting: SlottedSetting) -> Any:
     """Make the state of BF-S."""
-    Options(setting.options).finish()
     return ServerState(
         **shared(setting), rooms=new_tree(setting.servers, value=setting.capacity), cursor=np.zeros(1, np.int64)
     )
@@ -64,7 +61,6 @@ def prepare_server(setting: SlottedSetting) -> Any:
 
 def prepare_both(setting: SlottedSetting) -> Any:
     """Make the state of BF-J/S."""
-    Options(setting.options).finish()
     treap, root = new_treap(setting.servers)
     for server in range(setting.servers):
         add_node(treap, root, server, setting.capacity)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluid.policies.options import Options
 from fluid.policies.slotted.bestfit import place_nowhere, server_depart
 from fluid.policies.slotted.state import COMMON, SIZE, SlottedSetting, begin, shared
 from fluid.policies.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
@@ -17,7 +16,6 @@ FifoState = state_type(__name__, "FifoState", COMMON, "rooms")
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of FIFO-FF."""
-    Options(setting.options).finish()
     return FifoState(**shared(setting, ordered=True), rooms=new_tree(setting.servers, value=setting.capacity))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from fluid.policies.bitset import discard, empty_sets, insert, least_from
-from fluid.policies.options import Options
 from fluid.policies.queue.oracle import LIMIT
 from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.state import COMMON, COUNT, WAITING, SlottedSetting, begin, shared
@@ -39,7 +38,6 @@ def prepare(setting: SlottedSetting) -> Any:
     TooLargeError
         Too many configurations to search at every event.
     """
-    Options(setting.options).finish()
     classes = len(setting.sizes)
     if classes > 64:
         raise TooLargeError(f"--policy max-weight: expected at most 64 sizes, got {classes:,}; use vqs-bf or bf-js")

@@ -57,7 +57,6 @@ def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
     options = Options(setting.options)
     levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
-    options.finish()
     queues = 2 * levels
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     empty, spread = empty_sets(1, setting.servers)
@@ -199,4 +198,5 @@ VQS = Policy(
     depart,
     refresh,
     about="virtual queues of the universal partition, reduced configurations, renewed by empty servers",
+    options=("partition",),
 )

@@ -29,7 +29,6 @@ def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS-BF. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
     options = Options(setting.options)
     levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
-    options.finish()
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     return HybridState(
         **shared(setting, queue_of=queue_of, queues=2 * levels),
@@ -104,4 +103,5 @@ VQS_BF = Policy(
     depart,
     refresh,
     about="VQS whose servers take the largest jobs that fit and fill up by Best-Fit",
+    options=("partition",),
 )

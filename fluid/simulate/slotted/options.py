@@ -26,13 +26,13 @@ With an instance file, rates and service are those of its types: a unit of time 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.simulate.options import InitialJobs, initial_jobs, one_of, refuse_without_trace
+from fluid.simulate.options import InitialJobs, initial_jobs, one_of, policy_options, refuse_without_trace
 from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
 from fluid.simulate.slotted.sizes import size_law
 from fluid.simulate.slotted.streams import GRID, SlotChunk
@@ -99,7 +99,11 @@ class SlottedSimulation:
 
 
 def parse_slotted(
-    table: object, source: str, instance: Instance | None = None, folder: Path | None = None
+    table: object,
+    source: str,
+    instance: Instance | None = None,
+    folder: Path | None = None,
+    own: Sequence[str] = (),
 ) -> SlottedSimulation:
     """Turn the table ``[simulation]`` into what it says.
 
@@ -112,6 +116,8 @@ def parse_slotted(
         That the table stands beside; a law of sizes where there is none.
     folder : Path, optional
         Where names of files start.
+    own : sequence of str
+        Further options, of an author's own policy.
 
     Raises
     ------
@@ -145,9 +151,7 @@ def parse_slotted(
         given["grid"] = fields.optional_number("grid", GRID, expected)
         if not GRID <= given["grid"] <= 1:
             fields.fail("grid", f"expected {expected}, got {numbers.text(given['grid'])}")
-    options: dict[str, Any] = {}
-    if fields.has("partition"):
-        options["partition"] = fields.take("partition", "a whole number of at least 2")
+    options = policy_options(fields, own, instance)
     fields.finish()
     fixed, single = service == "deterministic", arrivals == "bernoulli"
     return SlottedSimulation(fixed, single, slot, options=options, trace=trace, **given)
