@@ -85,7 +85,7 @@ def test_traces(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         ("bf-js", 'service = "exponential"', [], "simulation.service: expected one of geometric, deterministic"),
         ("bf-js", "", ["--until", "10.5"], "expected whole slots"),
         ("vqs", "partition = 1", [], "simulation.partition: expected a number from 2"),
-        ("vqs", "d = 1", [], "simulation.d: unknown field"),
+        ("vqs", "dd = 1", [], "simulation.dd: unknown field"),
     ],
 )
 def test_errors(
