@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -91,14 +92,17 @@ def test_resuming_runs_only_the_rest(tmp_path: Path) -> None:
         assert table(grid, store) == undisturbed(path)
 
 
-def kill_and_resume(folder: Path, path: Path, kills: int, seed: int) -> str:
+def kill_and_resume(
+    folder: Path, path: Path, kills: int, seed: int, where: tuple[str, ...] = ("--workers", "2")
+) -> str:
     """Run the command, kill it (9) at random with all its workers, run it again to the end; return the CSV.
 
-    At random by what is done, and then by a moment: so no machine is too fast or too slow for it.
+    On a cluster the driver alone is killed. At random by what is done, and then by a moment: so no machine is too fast
+    or too slow for it.
     """
     generator = np.random.default_rng(seed)
     store = folder / "s.db"
-    command = [sys.executable, "-m", "packproof", "experiment", str(path), "--store", str(store), "--workers", "2"]
+    command = [sys.executable, "-m", "packproof", "experiment", str(path), "--store", str(store), *where]
     root = Path(__file__).parent.parent.parent
     targets = np.sort(generator.integers(0, len(read_grid(path).cells) * 3 // 4, kills))
     for target in targets.tolist():
@@ -175,14 +179,30 @@ def test_two_thousand_cells_killed_ten_times(tmp_path: Path) -> None:
     assert kill_and_resume(tmp_path, path, kills=10, seed=2) == undisturbed(path, workers=2)
 
 
-def test_on_dask(tmp_path: Path) -> None:
+@pytest.fixture
+def cluster() -> Iterator[str]:
+    """Give the name of a cluster of two workers as an engine."""
     distributed = pytest.importorskip("dask.distributed")
-    path = grid_file(tmp_path, replications=1)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, processes=True
-    ) as cluster:
-        address = cluster.scheduler_address.removeprefix("tcp://")
-        assert undisturbed(path, engine=f"dask://{address}") == undisturbed(path)
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", processes=True
+    ) as made:
+        yield made.scheduler_address.replace("tcp://", "dask://")
+
+
+def test_killed_and_resumed_on_dask(tmp_path: Path, cluster: str) -> None:
+    path = grid_file(tmp_path, replications=12, until=400)
+    assert kill_and_resume(tmp_path, path, 3, 3, ("--engine", cluster)) == undisturbed(path)
+
+
+@pytest.mark.soak
+def test_two_thousand_cells_killed_ten_times_on_dask(tmp_path: Path, cluster: str) -> None:
+    path = grid_file(tmp_path, replications=125, until=6000)
+    assert kill_and_resume(tmp_path, path, 10, 4, ("--engine", cluster)) == undisturbed(path, workers=2)
+
+
+def test_on_dask(tmp_path: Path, cluster: str) -> None:
+    path = grid_file(tmp_path, replications=1)
+    assert undisturbed(path, engine=cluster) == undisturbed(path)
     with pytest.raises(InputError, match="no dask scheduler"):
         undisturbed(path, engine="dask://127.0.0.1:1", workers=2, say=None)
     with pytest.raises(InputError, match="--engine"):
