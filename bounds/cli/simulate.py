@@ -13,7 +13,9 @@ from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show
 @app.command()
 def simulate(
     instance: InstanceFile,
-    policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="A policy, or FILE.py:NAME for your own.")],
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="NAME", help="A policy (a wrong name lists all), or FILE.py:NAME.")
+    ],
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],
     servers: Annotated[
         int | None,
@@ -24,7 +26,13 @@ def simulate(
     ] = None,
     replications: Annotated[
         int | None,
-        typer.Option("--replications", metavar="N", min=1, max=100_000, help="1 unless given; of each size: 3."),
+        typer.Option(
+            "--replications",
+            metavar="N",
+            min=1,
+            max=100_000,
+            help="1 unless given; with --against-fluid 3, of each size.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
     trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Arrivals from a file.")] = None,
@@ -39,7 +47,7 @@ def simulate(
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Simulate a policy: reward, acceptance, utilisation, migrations, each with a 95 % interval."""
+    """Simulate a policy: reward and acceptance, or queue, growth and delay, utilisation; each with a 95 % interval."""
     from math import isfinite
 
     from bounds.simulation import Request, run, servers_of
