@@ -50,6 +50,19 @@ LIMITS: dict[str, Limit] = {"dra": reservation_limit, "static": static_limit}
 """The policies whose limit is known, by the names of the command line."""
 
 
+def limit_of(policy: str) -> Limit:
+    """Return the fluid limit of a policy.
+
+    Raises
+    ------
+    InputError
+        Not known.
+    """
+    if policy not in LIMITS:
+        raise InputError(f"--policy: expected one with a known fluid limit ({', '.join(LIMITS)}), got {policy!r}")
+    return LIMITS[policy]
+
+
 @dataclass(frozen=True)
 class CrossCheck:
     """The fluid path beside simulated ones.
@@ -162,10 +175,7 @@ def crosscheck(
     InputError
         A policy whose limit is not known.
     """
-    if limit is None:
-        if policy not in LIMITS:
-            raise InputError(f"--policy: expected one with a known limit ({', '.join(LIMITS)}), got {policy!r}")
-        limit = LIMITS[policy]
+    limit = limit_of(policy) if limit is None else limit
     edges = np.linspace(0.0, until, bins + 1)
     fluid = _averaged(limit, instance, edges)
     tasks = [

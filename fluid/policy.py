@@ -207,6 +207,28 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 """What the functions of a policy are called with."""
 
 
+RESERVED = (
+    "arrivals",
+    "service",
+    "initial",
+    "slot",
+    "rate",
+    "intensity",
+    "service_rate",
+    "grid",
+    "instance",
+    "policy",
+    "servers",
+    "workload",
+    "until",
+    "warmup",
+    "replications",
+    "seed",
+    "vary",
+)
+"""Fields of files that mean something whatever the policy, so that no option of one may be called so."""
+
+
 @dataclass(frozen=True)
 class Policy:
     """A placement or scheduling policy.
@@ -262,6 +284,11 @@ class Policy:
             raise InputError(f"Policy: name: expected a text, got {self.name!r}")
         if self.model not in ("loss", "queue", "slotted"):
             raise InputError(f"Policy {self.name}: model: expected loss, queue or slotted, got {self.model!r}")
+        if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):
+            raise InputError(f"Policy {self.name}: options: expected a tuple of names, got {self.options!r}")
+        for name in self.options:
+            if name in RESERVED or not name.isidentifier():
+                raise InputError(f"Policy {self.name}: options: expected a name of its own, got {name!r}")
         for name, wanted in ARGUMENTS.items():
             _refuse_other_arguments(f"Policy {self.name}: {name}", getattr(self, name), wanted)
 

@@ -68,15 +68,15 @@ def run(arguments: list[str]) -> int:
             raise
         return _fail(f"packproof: {usage()}")
     finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before:
+            signal.signal(number, handler)
     return status if isinstance(status, int) else 0
 
 
-def _listen_for_interrupts() -> Any:
-    """Note every Ctrl-C where long searches look, besides raising KeyboardInterrupt; return the handler before."""
+def _listen_for_interrupts() -> list[tuple[signal.Signals, Any]]:
+    """Note every Ctrl-C, or SIGTERM, where long searches look, and raise KeyboardInterrupt; return what did before."""
     if threading.current_thread() is not threading.main_thread():
-        return None
+        return []
 
     def interrupt(number: int, frame: object) -> None:
         del number, frame
@@ -85,7 +85,7 @@ def _listen_for_interrupts() -> Any:
         INTERRUPTED.set()
         raise KeyboardInterrupt
 
-    return signal.signal(signal.SIGINT, interrupt)
+    return [(number, signal.signal(number, interrupt)) for number in (signal.SIGINT, signal.SIGTERM)]
 
 
 def _fail(message: str, status: int = 2) -> int:

@@ -28,11 +28,12 @@ def experiment(
     from fluid.experiment.summary import table as table_of
     from fluid.parallel import refuse_engine
     from theory.errors import InputError
-    from theory.files import write_text
+    from theory.files import refuse_shared, write_text
 
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
     refuse_engine(engine)
+    refuse_shared(grid, store, table)
     planned = read_grid(grid)
     warning = unstable(planned)
     if warning is not None:

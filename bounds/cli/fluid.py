@@ -31,11 +31,12 @@ def fluid(
     from fluid.reservation import Reservation, fluid_path
     from fluid.reservation.files import read_start
     from theory.errors import InputError, naming
-    from theory.files import read_instance
+    from theory.files import read_instance, refuse_shared
     from theory.files.document import write_text
 
     if not (isfinite(until) and until > 0):
         raise InputError(f"--until: expected a time greater than 0, got {until!r}")
+    refuse_shared(instance, start, csv, plot)
     with naming(instance):
         model = Reservation(read_instance(instance))
     state, arrivals = read_start(start, model, until) if start is not None else (None, [])

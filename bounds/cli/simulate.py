@@ -53,10 +53,12 @@ def simulate(
     from bounds.simulation import Request, run, servers_of
     from fluid.parallel import refuse_engine
     from theory.errors import InputError, naming
+    from theory.files import refuse_shared
 
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
     refuse_engine(engine)
+    refuse_shared(instance, trace, store, plot)
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.simulation import Report, Request
-from fluid.crosscheck import CrossCheck, crosscheck
+from fluid.crosscheck import CrossCheck, crosscheck, limit_of
 from fluid.policies import policy
 from fluid.simulate.options import InitialJobs, read_simulation
 from theory.errors import InputError
@@ -23,6 +23,7 @@ def run(request: Request) -> Report:
     InputError
         A policy without a known limit, or arrivals, service or a start that the limit is not known for.
     """
+    limit_of(request.policy)
     if request.replications < FEWEST:
         raise InputError(
             f"--replications: expected at least {FEWEST} of each size for an interval of the slope, got "

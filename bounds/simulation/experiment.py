@@ -9,9 +9,6 @@ from fluid.experiment import Grid, Store, comparisons, summary
 from fluid.experiment.summary import headline
 from fluid.simulate.results import as_json
 
-FLOOR = {"reward": None, "queue": 0.0}
-"""What the numbers by which policies are judged cannot fall below."""
-
 
 def answer_of(grid: Grid, store: Store) -> dict[str, Any]:
     """Return the summary of an experiment as a JSON document."""
@@ -48,7 +45,7 @@ def lines_of(answer: dict[str, Any]) -> list[str]:
     table = [[*answer["parameters"], "n", "mean [95 %]"]]
     for group in answer["groups"]:
         what = headline(group["numbers"])
-        number = "-" if what is None else f"{what} {shown(group['numbers'][what], least=FLOOR[what])}"
+        number = "-" if what is None else f"{what} {shown(group['numbers'][what], least=0.0)}"
         table.append([*map(str, group["parameters"].values()), str(group["replications"]), number + _notes(group)])
     lines = [f"{answer['finished']:,} of {answer['cells']:,} cells", "", *aligned(table)]
     if answer["comparisons"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 
@@ -28,15 +29,14 @@ def heading(answer: dict[str, Any]) -> list[str]:
     ]
 
 
-def shown(number: dict[str, Any], digits: int = 6, *, key: str = "mean", least: float | None = None) -> str:
-    """Return a number with its 95 % interval; `least`: what is below cannot be, and is not shown."""
+def shown(number: dict[str, Any], digits: int = 6, *, key: str = "mean", least: float = -inf, most: float = inf) -> str:
+    """Return a number with its 95 % interval, as far as that lies where the number can."""
     if number[key] is None:
         return "-"
     low, high = number["ci95"]
     if low is None:
         return f"{number[key]:.{digits}g}"
-    low = low if least is None else max(low, least)
-    return f"{number[key]:.{digits}g}  [{low:.{digits}g}, {high:.{digits}g}]"
+    return f"{number[key]:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
 
 
 def aligned(table: Sequence[Sequence[str]], *, right: int = 0) -> list[str]:

@@ -66,20 +66,20 @@ def lines(answer: dict[str, Any]) -> list[str]:
     made = [
         *heading(answer),
         *initial_lines(answer),
-        f"reward per server {shown(answer['reward'])}",
+        f"reward per server {shown(answer['reward'], least=0.0)}",
         "",
     ]
     reserved = answer.get("reserved_idle", {})
     table = [["type", "jobs", "accepted", *(["idle slots"] if reserved else [])]]
     for name, jobs in answer["jobs"].items():
         share = answer["acceptance"][name]
-        idle = [shown(reserved[name], 4)] if reserved else []
+        idle = [shown(reserved[name], 4, least=0.0)] if reserved else []
         table.append([name, f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
     made += aligned(table, right=len(table[0]) - 1)
     made.append("")
-    made += [f"{name} in use {shown(share, 4)}" for name, share in answer["utilisation"].items()]
+    made += [f"{name} in use {shown(share, 4, least=0.0, most=1.0)}" for name, share in answer["utilisation"].items()]
     rates = (("migrations", "migrations"), ("reassignments", "reassigned servers"), ("preemptions", "preempted jobs"))
-    made += [f"{what} per unit time {shown(answer[key], 5)}" for key, what in rates if answer[key]["mean"]]
+    made += [f"{what} per unit time {shown(answer[key], 5, least=0.0)}" for key, what in rates if answer[key]["mean"]]
     check = answer["warmup_check"]
     if not check["enough"]:
         longer = max(check["suggested"], answer["until"] / 2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.simulation import Request
-from fluid.simulate.trace_checks import arrival_times, ends_early, last_arrival, same_jobs, trace_warnings
+from fluid.simulate.trace_checks import arrival_times, ends_early, last_arrival, same_jobs, trace_warnings, unit_of
 from fluid.simulate.trace_file import TraceFile
 from fluid.simulate.trace_jobs import TraceJobs, sized_jobs, typed_jobs
 
@@ -72,6 +72,7 @@ def trace_answer(traced: Traced, scene: Any) -> dict[str, Any]:
         "arrivals": len(jobs.arriving.times),
         "used": int(np.searchsorted(times, scene.until, side="left")) - before,
         "last": last_arrival(scene),
+        "unit": unit_of(scene),
         "ends_early": ends_early(scene),
         "cut_off": jobs.unfinished,
         "notes": list(jobs.notes),
@@ -82,5 +83,5 @@ def trace_lines(trace: dict[str, Any]) -> list[str]:
     """Say the same in lines."""
     cut = f"; {trace['cut_off']:,} were there to its end, and count as ended then" if trace["cut_off"] else ""
     used = "" if trace["used"] == trace["arrivals"] else f", of which {trace['used']:,} come by the end"
-    head = f"{trace['arrivals']:,} arrivals in the trace, the last at {trace['last']:,.6g}{used}{cut}"
+    head = f"{trace['arrivals']:,} arrivals in the trace, the last at {trace['last']:,.6g} {trace['unit']}{used}{cut}"
     return [head, *(f"  {note}" for note in trace["notes"])]

@@ -87,7 +87,11 @@ def _report(
     answer = with_initial({**result.answer(), "reward": _reward(result, instance)}, traced, scene, queue)
     if request.log:
         answer["log"] = _log(result, scene)
-    return Report(answer, lambda: lines(answer, by_mean=instance is None), lambda path: picture([result], path))
+    return Report(
+        answer,
+        lambda: lines(answer, by_mean=instance is None),
+        lambda path: picture([result], path, by_mean=instance is None),
+    )
 
 
 def _result(request: Request, scene: QueueScene | SlottedScene) -> QueueResult:
@@ -160,14 +164,14 @@ def lines(answer: dict[str, Any], *, by_mean: bool = False) -> list[str]:
         f"delay {shown(delay, 5, least=0.0)}{tail}",
         "",
     ]
-    table = [["type", "in service", "waiting", "started"]]
+    table = [["type", "in service", "waiting", "started/came"]]
     for name, jobs in answer["jobs"].items():
         share = answer["started"][name]["mean"]
         started = "-" if share is None else f"{share:.4f}"
         table.append([name, f"{jobs:,.2f}", f"{queue['by_type'][name]:,.2f}", started])
     made += aligned(table, right=3)
     made.append("")
-    made += [f"{name} in use {shown(share)}" for name, share in answer["utilisation"].items()]
+    made += [f"{name} in use {shown(share, 4, least=0.0, most=1.0)}" for name, share in answer["utilisation"].items()]
     if not answer["warmup_check"]["enough"]:
         made.append("the queue still drifts after the warm-up: it is short, or the system is unstable")
     for row in answer.get("log", []):
@@ -185,13 +189,13 @@ def draw_queues(axes: Axes, results: Sequence[QueueResult]) -> None:
     axes.legend(loc="upper left", frameon=False)
 
 
-def picture(results: Sequence[QueueResult], path: Path) -> None:
-    """Draw the queue over time."""
+def picture(results: Sequence[QueueResult], path: Path, *, by_mean: bool = False) -> None:
+    """Draw the queue over time (see `lines`)."""
     from bounds.pictures import figure, save
 
     made, axes = figure(9, 4.5)
     draw_queues(axes, results)
     scene = results[0].scene
-    known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}"
+    known = "" if scene.intensity is None else f", traffic intensity {scene.intensity:.4g}{' at least' * by_mean}"
     axes.set_title(f"{many(scene.servers, 'server')}, {many(len(results[0].apart), 'replication')}{known}")
     save(made, path)

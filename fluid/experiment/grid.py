@@ -315,4 +315,5 @@ def _scene(document: dict[str, Any], model: str, source: str) -> Any:
         return scene_of(document, model, source)
     except InputError as error:
         told = str(error)
-        raise type(error)(told if told.startswith(source) else f"{source}: {told}") from None
+        whose = "" if document["policy"] in told else f" (policy {document['policy']})"
+        raise type(error)((told if told.startswith(source) else f"{source}: {told}") + whose) from None

@@ -54,7 +54,7 @@ def prepare(setting: Setting) -> Any:
             found = feasible(pool.space, limit=CLASSES).tolist()
             rows += [(-sum(k[j] * load[j] for j in range(types)), p, tuple(k)) for k in found]
     except TooLargeError as error:
-        raise TooLargeError(f"--policy best-fit: {error}") from None
+        raise TooLargeError(f"--policy best-fit: {error.args[0].partition(':')[0]}: take first-fit") from None
     if len(rows) * types > CLASSES:
         raise TooLargeError(
             f"--policy best-fit: {len(rows):,} contents of servers, expected {CLASSES // types:,} at most"

@@ -16,6 +16,10 @@ MOST = 1e13
 """Most jobs that a run may expect: weeks of work."""
 
 
+TOGETHER = 2**22
+"""Most jobs of batches that are drawn together, on average."""
+
+
 def refuse_endless(jobs: float) -> None:
     """Refuse a run that nobody would see the end of.
 
@@ -109,8 +113,10 @@ def _in_batches(
     heads: Stream, law: ArrivalLaw, service: Law, service_rates: NDArray[np.float64], draws: np.random.Generator
 ) -> Stream:
     """Follow each job by the rest of its batch: the same type and time, a service time of its own."""
+    most = max(1, int(TOGETHER / law.batch))
     for chunk in heads:
-        count = len(chunk.time)
-        sizes = draws.geometric(1 / law.batch, count) if law.geometric else np.full(count, int(law.batch))
-        kind = np.repeat(chunk.type, sizes)
-        yield Chunk(np.repeat(chunk.time, sizes), kind, sample(service, draws, len(kind)) / service_rates[kind])
+        for first in range(0, len(chunk.time), most):
+            time, head = chunk.time[first : first + most], chunk.type[first : first + most]
+            sizes = draws.geometric(1 / law.batch, len(time)) if law.geometric else np.full(len(time), int(law.batch))
+            kind = np.repeat(head, sizes)
+            yield Chunk(np.repeat(time, sizes), kind, sample(service, draws, len(kind)) / service_rates[kind])

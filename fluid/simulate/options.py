@@ -176,6 +176,8 @@ def parse_simulation(
     service = _law(fields, "service") if fields.has("service") else Law()
     initial = initial_jobs(fields, instance) if fields.has("initial") else InitialJobs()
     options = policy_options(fields, own, instance)
+    if fields.has("slot"):
+        fields.take("slot", "seconds a slot")  # for slotted policies, which may share the file
     fields.finish()
     return Simulation(arrivals, service, initial, options, trace)
 
@@ -197,6 +199,9 @@ def refuse_without_trace(wanted: bool, trace: TraceFile | None) -> None:
     if wanted and trace is None:
         raise InputError("simulation.initial: trace: expected arrivals from a trace too (--trace FILE)")
 
+
+MOST_AT_ONCE = 10**7
+"""Most jobs of a type that are there at time 0."""
 
 SHAPED = ("hyper-exponential", "log-normal")
 """Laws with a shape, the number ``scv``."""
@@ -297,6 +302,8 @@ def _jobs(fields: Fields, name: str, instance: Instance) -> tuple[int, ...]:
         if job_type not in jobs:
             table.fail(job_type, f"expected a type ({', '.join(instance.names)})")
         jobs[job_type] = table.integer(job_type, "a number of jobs")
+        if jobs[job_type] > MOST_AT_ONCE:
+            table.fail(job_type, f"expected a number of jobs up to ten million, got {jobs[job_type]}")
     return tuple(jobs.values())
 
 

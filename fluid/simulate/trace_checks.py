@@ -11,10 +11,17 @@ from fluid.simulate.arrivals import JobList
 from fluid.simulate.trace_file import TraceFile
 from theory.errors import InputError
 
+SECONDS = "s"
+
 
 def arrival_times(scene: Any) -> NDArray[Any]:
     """Return when the jobs of a scene of listed jobs come, in its unit of time: seconds, or slots."""
     return np.asarray(scene.jobs.times if isinstance(scene.jobs, JobList) else scene.jobs.slot)
+
+
+def unit_of(scene: Any) -> str:
+    """Return the unit of time of a scene of listed jobs: ``s``, or ``slots``."""
+    return SECONDS if isinstance(scene.jobs, JobList) else "slots"
 
 
 def last_arrival(scene: Any) -> float:
@@ -48,13 +55,15 @@ def trace_warnings(
         If its last job comes before the warm-up is over: nothing would be measured.
     """
     last = last_arrival(scene)
-    unit = " s" if isinstance(scene.jobs, JobList) else " slots"
+    unit = f" {unit_of(scene)}"
     if last < scene.warmup:
         raise InputError(
             f"{file.path}: the last arrival is at {last:,.6g}{unit}, before the warm-up is over at {scene.warmup:,.6g} "
             f"({warmup}, a fifth of {until} unless given): nothing would be measured"
         )
     found = []
+    if unit_of(scene) != SECONDS:
+        found.append(f"{file.path}: {until} and {warmup} count slots for a slotted policy, seconds for others")
     if last < scene.until:
         found.append(
             f"{file.path}: the last arrival is at {last:,.6g}{unit}, before {until} {scene.until:,.6g}: nobody comes "

@@ -88,7 +88,7 @@ def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
     table = fields.table("arrivals")
     path = (folder or Path()) / table.text("trace", "the name of a file")
     stretch = table.optional_number("stretch", Fraction(1), "a factor greater than 0", strict=True)
-    digest = table.text("digest", "the SHA-256 of the file") if table.has("digest") else ""
+    digest = table.text("digest", "the SHA-256 of the file") if table.peek("digest") is not None else ""
     finished = table.take("completed", "true or false") if table.has("completed") else False
     if not isinstance(finished, bool):
         table.fail("completed", f"expected true or false, got {finished!r}")

@@ -58,6 +58,8 @@ def read_plain(path: str | Path) -> Trace:
             fail(place, line, resources[0], "expected at least one positive demand")
         name = row[2].strip() if typed else ""
         tasks.add(line, arrival, duration, Outcome.finish, 0, labels.setdefault(name, len(labels)), demand)
+    if not tasks.line:
+        fail(place, 1, "", "expected tasks below the header, found none")
     there = tasks.arrival.count(-1)
-    notes = [f"{there:,} tasks run when it opens, with what is left of their service"] if there else []
+    notes = [f'{there:,} tasks run when it opens: there at time 0 with initial = "trace"'] if there else []
     return tasks.trace(PLAIN, tuple(labels) if typed else (), notes)

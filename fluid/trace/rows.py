@@ -28,7 +28,7 @@ def opened(place: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
             if place.suffix == ".gz"
             else open(place, newline="", encoding="utf-8-sig") as stream
         ):
-            reader = csv.reader(stream)
+            reader = csv.reader(stream, strict=True)
             yield ((reader.line_num, row) for row in reader if len(row) > 1 or any(cell.strip() for cell in row))
     except (OSError, EOFError) as error:
         raise InputError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}") from None

@@ -50,7 +50,7 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     [
         ('service = "deterministic"', [], "Poisson arrivals and exponential service"),
         ("initial = { full = { one = 4 } }", [], "starts empty"),
-        ("", ["--policy", "first-fit"], "expected one with a known limit (dra, static), got 'first-fit'"),
+        ("", ["--policy", "first-fit"], "expected one with a known fluid limit (dra, static), got 'first-fit'"),
         ("", ["--servers", "20"], "at least 160 servers"),
         ("", ["--replications", "2"], "--replications: expected at least 3"),
         ("", ["--store", "s.db"], "--store: of no meaning"),

@@ -71,6 +71,64 @@ def test_what_does_not_suit_names_file_and_field(
     assert expected in error
 
 
+@pytest.mark.parametrize("policy", ["dra", "nonpreemptive", "bf-js"])
+def test_more_jobs_at_once_than_anybody_has(policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind = "full" if policy == "dra" else "queue"
+    for number in ("1e30", "10000001"):
+        path = written(tmp_path, "1", "1", f"[simulation]\ninitial = {{ {kind} = {{ a = {number} }} }}\n")
+        assert run(["simulate", path, "--servers", "3", "--until", "2", "--policy", policy]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(
+            f"{path}: simulation.initial.{kind}.a: expected a number of jobs up to ten million, got"
+        )
+        assert error.count("\n") == 1
+
+
+def test_batches_of_a_million(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Drawn in parts: a batch is far more than what comes in the whole time, on average."""
+    batches = '[simulation]\narrivals = { law = "poisson", batch = 1e6, sizes = "geometric" }\n'
+    path = written(tmp_path, "2", "1", batches)
+    assert run(["simulate", path, "--servers", "2", "--until", "5", "--policy", "first-fit"]) == 0
+    assert "first-fit on 2 servers" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "first", "second"),
+    [
+        (["simulate", "one.toml", "--policy", "dra", "--servers", "3", "--until", "2"], "--plot", "--store"),
+        (["fluid", "one.toml", "--until", "2"], "--csv", "--plot"),
+        (["experiment", "grid.toml"], "--store", "--csv"),
+    ],
+)
+def test_a_file_named_twice(
+    command: list[str],
+    first: str,
+    second: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    written(tmp_path, "1", "1")
+    (tmp_path / "grid.toml").write_text(
+        'instance = "one.toml"\nuntil = 9\nreplications = 1\nservers = 2\npolicy = "dra"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert run([*command, first, "out.png", second, "./out.png"]) == 2
+    assert "out.png: named twice" in capsys.readouterr().err
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_deterministic_service_of_parts_of_slots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fixed = '[simulation]\nservice = "deterministic"\n'
+    path = written(tmp_path, "1", "0.3", fixed)
+    assert run(["simulate", path, "--servers", "3", "--until", "9", "--policy", "bf-js"]) == 2
+    assert "type a: service_rate: expected 1 over a whole number of slots" in capsys.readouterr().err
+    sizes = tmp_path / "sizes.toml"
+    sizes.write_text(f'[sizes]\nuniform = ["0.1", "0.9"]\nservers = 3\n{fixed}rate = 0.1\nservice_rate = 0.3\n')
+    assert run(["simulate", str(sizes), "--until", "9", "--policy", "bf-js"]) == 2
+    assert "sizes.toml: simulation.service_rate: expected 1 over a whole number" in capsys.readouterr().err
+
+
 def test_a_law_of_sizes_names_its_servers_or_the_command_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

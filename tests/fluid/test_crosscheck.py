@@ -54,7 +54,7 @@ def test_the_gap_of_the_stationary_reward_falls() -> None:
 
 
 def test_unknown_limits_are_refused() -> None:
-    with pytest.raises(InputError, match="expected one with a known limit"):
+    with pytest.raises(InputError, match="expected one with a known fluid limit"):
         crosscheck(TWO, [10], 1.0, 1, policy="first-fit")
     assert sorted(LIMITS) == ["dra", "static"]
 

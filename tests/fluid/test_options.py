@@ -15,7 +15,7 @@ from fluid.policies import HOMES, policy
 from fluid.policies.options import OPTIONS, read_by
 from fluid.policies.slotted.partition import virtual_queues
 from fluid.policies.slotted.state import SlottedSetting
-from fluid.policy import Setting
+from fluid.policy import Policy, Setting
 from fluid.simulate.expression import function_of_servers
 from theory.errors import InputError, TooLargeError
 from theory.instance import additive, explicit
@@ -147,6 +147,13 @@ def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text(INSTANCE + "keep = -2\n")
     assert run([*command, mine]) == 2
     assert capsys.readouterr().err.endswith(f"{path}: simulation.keep: expected 0 or more\n")
+
+
+@pytest.mark.parametrize("options", ["spare", ["spare"], ("spare", 3), ("arrivals",), ("two words",)])
+def test_options_that_are_no_names(options: Any) -> None:
+    ours = policy("first-fit")
+    with pytest.raises(InputError, match=r"^Policy mine: options: expected"):
+        Policy("mine", "loss", ours.prepare, ours.place, ours.depart, ours.refresh, options=options)
 
 
 GRID = """

@@ -136,7 +136,7 @@ def test_what_suits_and_what_does_not(tmp_path: Path, capsys: pytest.CaptureFixt
     path = written(tmp_path, '[sizes]\nuniform = ["0.1", "0.9"]\nservers = 1\n[simulation]\nrate = 1\n')
     for name, expected in (
         ("dra", "a law of sizes suits slotted policies, dra is none"),
-        ("max-weight", "max-weight: expected a law of finitely many sizes"),
+        ("max-weight", "sizes: expected a law of finitely many sizes for max-weight"),
     ):
         assert run(["simulate", path, "--policy", name, "--until", "100"]) == 2
         message = capsys.readouterr().err

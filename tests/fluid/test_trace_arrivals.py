@@ -134,7 +134,8 @@ def test_lines_follow_their_tasks(tmp_path: Path) -> None:
         ("time,duration,cpu,\n0,1,1,\n", ":1: expected a name for column 4"),
         (TABLE.replace("disk_req", "cpu_req"), ":1: cpu_req: expected each column once"),
         ("time,duration,cpu\n0,1,1\n\n\n0,1,x\n", ":5: cpu: expected a number"),
-        ('time,duration,cpu\n0,1,"a\n', ":2: cpu: expected a number"),
+        ('time,duration,cpu\n0,1,"a\n', ":2: expected comma-separated values (unexpected end of data)"),
+        ("time,duration,cpu\n", ":1: expected tasks below the header, found none"),
         ("time,duration,cpu\n0,1," + "9" * 200_000 + "\n", ":2: expected comma-separated values"),
         ("time,duration,cpu\n0,1,1e30\n0,1,1e-30\n", ": cpu: expected numbers with fewer digits"),
     ],
@@ -391,16 +392,18 @@ def test_a_trace_that_ends_early(policy: str, unit: float, tmp_path: Path, capsy
     simulation = f"slot = {unit}" if policy == "bf-js" else ""
     arguments = [*asked(tmp_path, simulation, instance), "--policy", policy, "--trace", str(path), "--until"]
     last, unit_name = 10 / unit, " slots" if policy == "bf-js" else " s"
+    units = [f"{path}: --until and --warmup count slots for a slotted policy, seconds for others"][: policy == "bf-js"]
     found, told = simulated([*arguments, "40"], capsys)
     assert found["trace"]["arrivals"] == found["trace"]["used"] == 11
     assert (found["trace"]["last"], found["trace"]["ends_early"]) == (last, True)
     expected = (
         f"{path}: the last arrival is at {last:g}{unit_name}, before --until 40: nobody comes in the {40 - last:g}"
     )
-    assert told[0].startswith(expected)
-    assert len(told) == 1
+    assert told[:-1] == units
+    assert told[-1].startswith(expected)
+    assert found["trace"]["unit"] == unit_name.strip()
     found, told = simulated([*arguments, f"{last:g}"], capsys)
-    assert (found["trace"]["ends_early"], found["trace"]["used"], told) == (False, 10, [])
+    assert (found["trace"]["ends_early"], found["trace"]["used"], told) == (False, 10, units)
     message = refused([*arguments, "40", "--warmup", f"{last + 1:g}"], capsys)
     assert message.startswith(
         f"{path}: the last arrival is at {last:g}{unit_name}, before the warm-up is over at {last + 1:g}"

@@ -1,7 +1,7 @@
 """TOML and JSON of the three file kinds, and the one error line."""
 
 from theory.errors import InputError, TooLargeError
-from theory.files.document import Fields, read_document, refuse_unwritable, write_json, write_text
+from theory.files.document import Fields, read_document, refuse_shared, refuse_unwritable, write_json, write_text
 from theory.files.instances import instance_document, parse_instance, read_instance, write_instance
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "parse_instance",
     "read_document",
     "read_instance",
+    "refuse_shared",
     "refuse_unwritable",
     "write_instance",
     "write_json",

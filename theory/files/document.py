@@ -236,6 +236,23 @@ def refuse_unwritable(path: str | Path) -> None:
         raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
 
 
+def refuse_shared(*paths: str | Path | None) -> None:
+    """Refuse files of which two are the same, where one of them is to be written.
+
+    Raises
+    ------
+    InputError
+        A file that is named twice.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        if path is not None:
+            place = Path(path).resolve()
+            if place in seen:
+                raise InputError(f"{path}: named twice, expected another file to write")
+            seen.add(place)
+
+
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file whole or not at all (see `write_text`)."""
     path = Path(path)

@@ -32,8 +32,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.simulate.options import InitialJobs, initial_jobs, one_of, policy_options, refuse_without_trace
-from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
+from fluid.simulate.options import MOST_AT_ONCE, InitialJobs, initial_jobs, one_of, policy_options, refuse_without_trace
+from fluid.simulate.slotted.scene import SlottedScene, slotted_scene, whole_service
 from fluid.simulate.slotted.sizes import size_law
 from fluid.simulate.slotted.streams import GRID, SlotChunk
 from fluid.simulate.trace_file import TraceFile, on_file, trace_of
@@ -165,7 +165,7 @@ def _initial(fields: Fields) -> tuple[InitialJobs, int]:
     if isinstance(value, Mapping):
         table = fields.table("initial")
         queue = table.integer("queue", "a number of jobs up to ten million")
-        if queue > 10**7:
+        if queue > MOST_AT_ONCE:
             table.fail("queue", f"expected a number of jobs up to ten million, got {queue}")
         table.finish()
         return InitialJobs(), queue
@@ -217,9 +217,11 @@ def sized_scene(
     if given.trace is not None:
         return _traced_scene(given, given.trace, servers, until, warmup, **how)
     if policy == "max-weight" and sizes.law.pieces:
-        raise InputError("simulation: max-weight: expected a law of finitely many sizes; use bf-js, vqs or vqs-bf")
+        raise InputError("sizes: expected a law of finitely many sizes for max-weight; or take bf-js, vqs or vqs-bf")
     law = size_law(sizes.law, given.grid)
-    slots = Fraction(max(1, round(1 / given.service_rate))) if given.fixed else 1 / given.service_rate
+    slots = 1 / given.service_rate
+    if given.fixed and slots.denominator > 1:
+        raise InputError(f"simulation.service_rate: {whole_service(given.service_rate)}")
     each = sizes.law.mean * slots / servers
     if given.rate is not None:
         rate = given.rate

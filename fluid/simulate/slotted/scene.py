@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -157,6 +158,11 @@ class SlottedScene:
         return {"size": busy / (self.servers * self.law.capacity)}
 
 
+def whole_service(rate: Fraction) -> str:
+    """Return what is wrong with a service rate whose inverse is no whole number of slots."""
+    return f"expected 1 over a whole number of slots for deterministic service, got {text(rate)}"
+
+
 def slotted_scene(
     instance: Instance, servers: int, until: int, warmup: int, *, intensity: float | None = None, **how: Any
 ) -> SlottedScene:
@@ -186,6 +192,8 @@ def slotted_scene(
                 f"type {t.name}: service_rate: expected the probability that a job ends in a slot, at most 1, got "
                 f"{text(t.service_rate)}"
             )
+        if how.get("fixed") and (1 / t.service_rate).denominator > 1:
+            raise InputError(f"type {t.name}: service_rate: {whole_service(t.service_rate)}")
     size = [row[0] for row in spaces[0].demands]
     order = sorted(range(len(size)), key=lambda j: size[j])
     types = [instance.types[j] for j in order]
