@@ -134,7 +134,8 @@ def test_bad_table_names_the_file(two: str, capsys: pytest.CaptureFixture[str]) 
     assert "two.toml: simulation.service: expected" in capsys.readouterr().err
 
 
-def test_interrupted_gives_the_best_so_far(two: str) -> None:
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_gives_the_best_so_far(two: str, by: signal.Signals) -> None:
     """Ctrl-C long before the end: status 0 and an answer over the time that was reached."""
     root = Path(__file__).parent.parent.parent
     arguments = ["simulate", two, "--policy", "first-fit", "--servers", "50", "--until", "1e9", "--warmup", "10"]
@@ -149,7 +150,7 @@ def test_interrupted_gives_the_best_so_far(two: str) -> None:
     assert process.stderr is not None
     told = next((line for line in process.stderr if "of 1e+09" in line), "")  # it runs, past compilation
     assert told
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     answer = json.loads(out)
