@@ -27,12 +27,18 @@ from examples import (
     worst_of_a_family,
     worst_rewards,
 )
+from fluid.experiment import read_grid
 
 
 @pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
 def test_computed_is_theory(example: ModuleType) -> None:
     computed, theory = example.main()
     assert computed == theory
+
+
+def test_grid() -> None:
+    grid = read_grid(Path(__file__).parent.parent / "examples" / "grid.toml")
+    assert (len(grid.cells), grid.parameters) == (540, ("policy", "servers", "workload"))
 
 
 def test_whole_servers(tmp_path: Path) -> None:

@@ -30,7 +30,13 @@ def heading(answer: dict[str, Any]) -> list[str]:
 
 
 def shown(number: dict[str, Any], digits: int = 6, *, key: str = "mean", least: float = -inf, most: float = inf) -> str:
-    """Return a number with its 95 % interval, as far as that lies where the number can."""
+    """Return a number with its 95 % interval, as far as that lies where the number can.
+
+    Examples
+    --------
+    >>> shown({"mean": 1.0, "ci95": [-0.5, 2.5]}), shown({"mean": 0.5, "ci95": [-0.5, 1.5]}, least=0.0, most=1.0)
+    ('1  [-0.5, 2.5]', '0.5  [0, 1]')
+    """
     if number[key] is None:
         return "-"
     low, high = number["ci95"]

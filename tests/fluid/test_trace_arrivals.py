@@ -404,6 +404,8 @@ def test_a_trace_that_ends_early(policy: str, unit: float, tmp_path: Path, capsy
     assert found["trace"]["unit"] == unit_name.strip()
     found, told = simulated([*arguments, f"{last:g}"], capsys)
     assert (found["trace"]["ends_early"], found["trace"]["used"], told) == (False, 10, units)
+    found, told = simulated([*arguments, f"{last + 1:g}"], capsys)
+    assert (found["trace"]["ends_early"], found["trace"]["used"], len(told)) == (True, 11, len(units) + 1)
     message = refused([*arguments, "40", "--warmup", f"{last + 1:g}"], capsys)
     assert message.startswith(
         f"{path}: the last arrival is at {last:g}{unit_name}, before the warm-up is over at {last + 1:g}"
