@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from theory.errors import InputError
+
+Result = TypeVar("Result")
 
 RUNNERS = {
     "loss": "bounds.simulation.loss:run",
@@ -94,6 +96,26 @@ def run(request: Request) -> Report:
     module, _, name = RUNNERS[model].partition(":")
     report: Report = getattr(import_module(module), name)(request)
     return report
+
+
+def replicated(request: Request, scene: Any, simulate: Callable[..., Result], kept: Callable[..., Result]) -> Result:
+    """Run the replications that are asked for, by `simulate`; by `kept` where a store holds some of them."""
+    if request.store is None:
+        workers = -1 if request.replications > 1 else 1
+        return simulate(
+            request.policy,
+            scene,
+            replications=request.replications,
+            seed=request.seed,
+            workers=workers,
+            engine=request.engine,
+            progress=request.say,
+        )
+    from fluid.experiment.store import Store
+
+    with Store(request.store) as store:
+        what = store, request.policy, scene, request.replications, request.seed
+        return kept(*what, engine=request.engine, say=request.say)
 
 
 def told_unread(request: Request, options: Mapping[str, Any]) -> None:

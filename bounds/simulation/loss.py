@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request, told_unread
+from bounds.simulation import Report, Request, replicated, told_unread
 from bounds.simulation.initial import initial_lines, with_initial
 from bounds.simulation.lines import aligned, heading, many, shown
 from bounds.simulation.traced import Traced, told_after, told_before
+from fluid.experiment.replications import kept_loss
 from fluid.policies import policy
 from fluid.simulate.options import read_simulation
 from fluid.simulate.replications import LossResult, simulate_loss
@@ -30,31 +31,7 @@ def run(request: Request) -> Report:
     traced = Traced.of(given, instance)
     told_unread(request, given.options)
     told_before(traced, scenario)
-    if request.store is not None:
-        from fluid.experiment.replications import kept_loss
-        from fluid.experiment.store import Store
-
-        with Store(request.store) as store:
-            result = kept_loss(
-                store,
-                request.policy,
-                scenario,
-                request.replications,
-                request.seed,
-                engine=request.engine,
-                say=request.say,
-            )
-    else:
-        workers = -1 if request.replications > 1 else 1
-        result = simulate_loss(
-            request.policy,
-            scenario,
-            replications=request.replications,
-            seed=request.seed,
-            workers=workers,
-            engine=request.engine,
-            progress=request.say,
-        )
+    result = replicated(request, scenario, simulate_loss, kept_loss)
     told_after(traced, result, request)
     answer = with_initial(result.answer(), traced, scenario)
     return Report(answer, lambda: lines(answer), lambda path: picture([result], path))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.simulation import Report, Request, told_unread
+from bounds.simulation import Report, Request, replicated, told_unread
 from bounds.simulation.initial import initial_lines, with_initial
 from bounds.simulation.lines import aligned, heading, many, shown
 from bounds.simulation.traced import Traced, told_after, told_before
+from fluid.experiment.replications import kept_waiting
 from fluid.policies import policy
 from fluid.simulate.queue.measures import KINDS
 from fluid.simulate.queue.scene import QueueScene
@@ -82,7 +83,7 @@ def _report(
             file=sys.stderr,
         )
     told_before(traced, scene)
-    result = _result(request, scene)
+    result = replicated(request, scene, simulate_waiting, kept_waiting)
     told_after(traced, result, request)
     answer = with_initial({**result.answer(), "reward": _reward(result, instance)}, traced, scene, queue)
     if request.log:
@@ -92,32 +93,6 @@ def _report(
         lambda: lines(answer, by_mean=instance is None),
         lambda path: picture([result], path, by_mean=instance is None),
     )
-
-
-def _result(request: Request, scene: QueueScene | SlottedScene) -> QueueResult:
-    if request.store is None:
-        return simulate_waiting(
-            request.policy,
-            scene,
-            replications=request.replications,
-            seed=request.seed,
-            workers=-1 if request.replications > 1 else 1,
-            engine=request.engine,
-            progress=request.say,
-        )
-    from fluid.experiment.replications import kept_waiting
-    from fluid.experiment.store import Store
-
-    with Store(request.store) as store:
-        return kept_waiting(
-            store,
-            request.policy,
-            scene,
-            request.replications,
-            request.seed,
-            engine=request.engine,
-            say=request.say,
-        )
 
 
 def _reward(result: QueueResult, instance: Instance | None) -> dict[str, Any]:
