@@ -20,11 +20,11 @@ from benchmarks.greedy import exponent
 from bounds.claims.nonpreemptive_queues import NAMES, table_1
 from fluid.policies import policy
 from fluid.policies.slotted.state import SlottedSetting
-from fluid.policy import Setting
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.replicate import seed_of
 from fluid.simulate.slotted.driver import simulate_slots
 from fluid.simulate.slotted.streams import SizeLaw, SlotChunk, poisson_slots, uniform
+from fluid.state import Setting
 from fluid.trace import read_google_table
 from theory.instance import Instance, additive
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from fluid.policies import policy
-from fluid.policy import Setting
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, run_loss
+from fluid.state import Setting
 from theory.files import read_instance
 from theory.instance import Instance, additive
 

@@ -18,9 +18,10 @@ from fluid.markov import stationary_law
 from fluid.policies import policy
 from fluid.policies.reservation import DRA, ReservationState
 from fluid.policies.reservation import place as place_by_reservation
-from fluid.policy import Common, Policy, Setting, common, fits, nothing_to_depart, nothing_to_refresh
+from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulate.loss import Scenario
 from fluid.simulate.replications import simulate_loss
+from fluid.state import Common, Setting, common, fits
 from theory.compiled import step
 from theory.instance import additive
 

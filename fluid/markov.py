@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.own import answered, prepared, python_functions
-from fluid.policy import (
+from fluid.policy import RESTLESS, UNANSWERED, Policy
+from fluid.state import (
     ASKS,
     MOVES,
     PATIENCE,
     REASSIGNED,
-    RESTLESS,
-    UNANSWERED,
-    Policy,
     PolicyError,
     Setting,
     State,

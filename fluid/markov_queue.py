@@ -26,7 +26,8 @@ from fluid.markov import STATES, Branching, stationary
 from fluid.policies.own import prepared, python_functions
 from fluid.policies.slotted import state as slotted
 from fluid.policies.slotted.trees import NOTHING
-from fluid.policy import MOVES, PATIENCE, RESTLESS, Policy, Setting, State, copied, key, most_calls, put, take
+from fluid.policy import RESTLESS, Policy
+from fluid.state import MOVES, PATIENCE, Setting, State, copied, key, most_calls, put, take
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
 from theory.instance import Instance

@@ -37,10 +37,10 @@ from numpy.typing import NDArray
 from fluid.markov_queue import ContinuousSteps
 from fluid.policies.queue.nonpreemptive import NONPREEMPTIVE, beta_now, refresh
 from fluid.policies.queue.oracle import heaviest
-from fluid.policy import MOVES, Setting, State, copied
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.streams import Chunk, Stream, poisson
+from fluid.state import MOVES, Setting, State, copied
 from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Instance

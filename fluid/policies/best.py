@@ -8,7 +8,8 @@ import numpy as np
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.sampling import loads
-from fluid.policy import Common, Policy, Setting, common, nothing_to_refresh, state_type
+from fluid.policy import Policy, nothing_to_refresh
+from fluid.state import Common, Setting, common, state_type
 from theory.compiled import step
 from theory.configurations import feasible
 from theory.errors import TooLargeError

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from fluid.policies.bitset import discard, empty_sets, insert, least
-from fluid.policy import Common, Policy, Setting, common, fits, state_type
+from fluid.policy import Policy
+from fluid.state import Common, Setting, common, fits, state_type
 from theory.compiled import step
 
 FirstFitState = state_type(

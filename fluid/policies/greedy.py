@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import ASKS
+from fluid.state import ASKS
 from theory.compiled import step
 
 

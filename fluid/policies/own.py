@@ -2,7 +2,7 @@
 
 A policy is an author's own if one of its functions stands outside packproof. Run as Python, each call of its functions
 goes through a `Guard`, which knows the event and sees to it that what comes back is what `fluid.policy` asks for. An
-exception that comes out of the author's code, or out of a tool of `fluid.policy` that it has called, ends in one line
+exception that comes out of the author's code, or out of a tool of `fluid.state` that it has called, ends in one line
 that names file, line, function and event. One that comes from any other code of packproof stays what it is.
 """
 
@@ -23,7 +23,8 @@ from fluid.policies.queue.state import QUEUE
 from fluid.policies.slotted.state import COMMON as SLOTTED
 from fluid.policies.slotted.state import SIZE
 from fluid.policies.states import known_everywhere
-from fluid.policy import MOVES, NO_ROOM, OUTSIDE, Common, Policy, PolicyError, State, fits
+from fluid.policy import Policy
+from fluid.state import MOVES, OUTSIDE, Common, PolicyError, State, fits, write_row
 from theory.compiled import plain, source_of, step
 from theory.errors import InputError
 
@@ -35,7 +36,7 @@ _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds
 _POLICIES = _HOME / "fluid" / "policies"
 _TOOLS = (
     __file__,
-    *(str(_HOME / "fluid" / name) for name in ("policy.py", "markov.py")),
+    *(str(_HOME / "fluid" / name) for name in ("policy.py", "state.py", "markov.py")),
     *(str(_POLICIES / name) for name in ("bitset.py", "options.py", "queue/state.py")),
     *(str(_POLICIES / "slotted" / name) for name in ("state.py", "trees.py")),
 )
@@ -174,7 +175,7 @@ def _complaint(policy: Policy, setting: Any, state: Any) -> str | None:
     return None
 
 
-# What the tools do in an author's policy, compiled or not: `fluid.policy.write_move` and the queue loop's `leave` give
+# What the tools do in an author's policy, compiled or not: `fluid.state.write_move` and the queue loop's `leave` give
 # way to these, which look before they write.
 
 
@@ -204,18 +205,6 @@ def write_start(state: State, job_type: int, source: int, target: int) -> None:
     if target < 0 or target >= len(state.counts) or not fits(state, target, job_type):
         raise PolicyError("start: expected a server with room for the job")
     write_row(state, job_type, source, target)
-
-
-@step
-def write_row(state: State, job_type: int, source: int, target: int) -> None:
-    """Write a row as `fluid.policy.write_move` does."""
-    row = state.done[MOVES]
-    if row == len(state.moves):
-        raise PolicyError(NO_ROOM)
-    state.moves[row, 0] = job_type
-    state.moves[row, 1] = source
-    state.moves[row, 2] = target
-    state.done[MOVES] = row + 1
 
 
 def tools_of(policy: Policy) -> dict[str, Callable[..., Any]]:

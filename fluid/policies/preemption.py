@@ -13,7 +13,8 @@ from fluid.policies.reservation import depart as depart_by_reservation
 from fluid.policies.reservation import place as place_by_reservation
 from fluid.policies.reservation import refresh as refresh_by_reservation
 from fluid.policies.slots import freed
-from fluid.policy import MOVES, Policy, Setting, state_type, stop
+from fluid.policy import Policy
+from fluid.state import MOVES, Setting, state_type, stop
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive

@@ -35,7 +35,8 @@ from fluid.policies.slots import (
     mark_all,
     set_effective,
 )
-from fluid.policy import ASKS, REASSIGNED, Common, Policy, Setting, common, move, state_type
+from fluid.policy import Policy
+from fluid.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type
 from theory.compiled import step
 from theory.errors import InputError, TooLargeError
 from theory.instance import Configuration

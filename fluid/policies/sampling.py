@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fluid.policy import (
-    Common,
-    Policy,
-    Setting,
-    common,
-    fits,
-    nothing_to_depart,
-    nothing_to_refresh,
-    one_of,
-    state_type,
-)
+from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.state import Common, Setting, common, fits, one_of, state_type
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive, Space

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Common, Policy, Setting, common, nothing_to_refresh, state_type
+from fluid.policy import Policy, nothing_to_refresh
+from fluid.state import Common, Setting, common, state_type
 from theory.assignment import optimal_assignment
 from theory.compiled import step
 from theory.errors import InputError

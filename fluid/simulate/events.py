@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from fluid.policy import Common
 from fluid.simulate.calendar import Calendar, next_end, pop, schedule
 from fluid.simulate.measures import Measures, advance
 from fluid.simulate.queue.loop import Coming
 from fluid.simulate.steps import FINISHED, GOES_ON, NEEDS_JOBS, asks, end, observe, settle, try_to_place
+from fluid.state import Common
 from theory.compiled import step
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Common
 from fluid.simulate.measures import Measures, advance
 from fluid.simulate.steps import FINISHED, GOES_ON, asks, end, observe, settle, try_to_place
 from fluid.simulate.urn import Urn, add_job, draw_job
+from fluid.state import Common
 from theory.compiled import step
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.own import answered, prepared
-from fluid.policy import ASKS, PATIENCE, UNANSWERED, Policy, Setting
+from fluid.policy import UNANSWERED, Policy
 from fluid.simulate import calendar as calendars
 from fluid.simulate import urn as urns
 from fluid.simulate.arrivals import ArrivalLaw, JobList, refuse_endless, stream_of
@@ -27,6 +27,7 @@ from fluid.simulate.results import Measured
 from fluid.simulate.running import Runner
 from fluid.simulate.steps import FINISHED, NEEDS_JOBS, observe, settle
 from fluid.simulate.streams import sample
+from fluid.state import ASKS, PATIENCE, Setting
 from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Instance

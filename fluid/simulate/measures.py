@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Common
+from fluid.state import Common
 from theory.compiled import step
 
 ARRIVAL, REFUSAL, DEPARTURE, MIGRATION, PREEMPTION = 0, 1, 2, 3, 4

@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from fluid.policies.own import Guard, is_own, place_of, tools_of, written_by_author
-from fluid.policy import ASKS, Policy, PolicyError
+from fluid.policy import Policy
+from fluid.state import ASKS, PolicyError
 from theory.compiled import bound, bound_allocating, kernel, plain, retooled
 
 REHEARSED = 64

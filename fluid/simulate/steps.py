@@ -7,19 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluid.policy import (
-    ASKS,
-    MOVES,
-    PATIENCE,
-    REASSIGNED,
-    RESTLESS,
-    Common,
-    PolicyError,
-    fits,
-    most_calls,
-    put,
-    take,
-)
+from fluid.policy import RESTLESS
 from fluid.simulate.measures import (
     ARRIVAL,
     DEPARTURE,
@@ -29,6 +17,7 @@ from fluid.simulate.measures import (
     Measures,
     note,
 )
+from fluid.state import ASKS, MOVES, PATIENCE, REASSIGNED, Common, PolicyError, fits, most_calls, put, take
 from theory.compiled import step
 
 GOES_ON, FINISHED, NEEDS_JOBS = 0, 1, 2

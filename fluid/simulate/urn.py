@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Common
+from fluid.state import Common
 from theory.compiled import step
 
 

@@ -8,22 +8,9 @@ from pathlib import Path
 import pytest
 
 from bounds.cli import run
+from tests.instances import TWO
 
-INSTANCE = """
-[server]
-capacity = { cpu = 12 }
-[[type]]
-name = "a"
-demand = { cpu = 5 }
-reward = 1
-workload = 0.5
-[[type]]
-name = "b"
-demand = { cpu = 7 }
-reward = 1
-workload = 0.5
-service_rate = 0.5
-"""
+INSTANCE = TWO.replace("workload = 1", "workload = 0.5") + "service_rate = 0.5\n"
 
 GRID = """
 instance = "two.toml"

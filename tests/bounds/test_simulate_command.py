@@ -12,22 +12,9 @@ from pathlib import Path
 import pytest
 
 from bounds.cli import run
+from tests.instances import TWO
 
 FOUR = Path(__file__).parent.parent.parent / "examples" / "four_types.toml"
-TWO = """
-[server]
-capacity = { cpu = 12 }
-[[type]]
-name = "a"
-demand = { cpu = 5 }
-reward = 1
-workload = 1
-[[type]]
-name = "b"
-demand = { cpu = 7 }
-reward = 1
-workload = 1
-"""
 
 
 def simulate(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, object]:

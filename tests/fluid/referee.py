@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from fluid.policies.slots import CONFIGURATION, OLDER
-from fluid.policy import Setting
 from fluid.simulate.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
+from fluid.state import Setting
 from theory.instance import Instance
 from theory.knapsack import max_reward
 

@@ -20,24 +20,10 @@ import pytest
 from bounds.cli import run
 from fluid.experiment import Store, comparisons, read_grid, run_experiment, summary
 from fluid.experiment.summary import table
+from tests.instances import TWO
 from theory.errors import InputError
 
-INSTANCE = """
-[server]
-capacity = { cpu = 12 }
-[[type]]
-name = "a"
-demand = { cpu = 5 }
-reward = 1
-workload = 1
-[[type]]
-name = "b"
-demand = { cpu = 7 }
-reward = 1
-workload = 1
-[simulation]
-service = { law = "log-normal", scv = 2 }
-"""
+INSTANCE = TWO + '[simulation]\nservice = { law = "log-normal", scv = 2 }\n'
 
 GRID = """
 instance = "two.toml"

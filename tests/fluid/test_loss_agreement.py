@@ -14,11 +14,12 @@ import pytest
 
 from fluid.markov import stationary_law
 from fluid.policies import policy
-from fluid.policy import MOVES, Policy
+from fluid.policy import Policy
 from fluid.simulate import urn as urns
 from fluid.simulate.arrivals import ArrivalLaw, JobList
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import LossRun, Scenario, run_loss
+from fluid.state import MOVES
 from fluid.statistics import mean_interval
 from theory.instance import Instance, additive, explicit, pooled
 
@@ -268,7 +269,8 @@ def test_synchronised_policies_see_the_same_jobs() -> None:
 
 
 def test_a_policy_that_overfills_is_refused() -> None:
-    from fluid.policy import Common, common, nothing_to_depart, nothing_to_refresh
+    from fluid.policy import nothing_to_depart, nothing_to_refresh
+    from fluid.state import Common, common
 
     def place(state: Any, job_type: int, draws: Any) -> int:
         return 0

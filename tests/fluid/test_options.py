@@ -15,8 +15,10 @@ from fluid.policies import HOMES, policy
 from fluid.policies.options import OPTIONS, read_by
 from fluid.policies.slotted.partition import virtual_queues
 from fluid.policies.slotted.state import SlottedSetting
-from fluid.policy import Policy, Setting
+from fluid.policy import Policy
 from fluid.simulate.expression import function_of_servers
+from fluid.state import Setting
+from tests.instances import ONE
 from theory.errors import InputError, TooLargeError
 from theory.instance import additive, explicit
 
@@ -85,21 +87,11 @@ def test_every_policy_reads_what_it_declares() -> None:
         read_by(policy("nonpreemptive"), {"bet": 1})
 
 
-INSTANCE = """
-[server]
-capacity = { cpu = 12 }
-[[type]]
-name = "a"
-demand = { cpu = 5 }
-reward = 1
-workload = 1
-[simulation]
-d = 3
-beta = 0.5
-"""
+INSTANCE = ONE + "[simulation]\nd = 3\nbeta = 0.5\n"
 
 OWN = """
-from fluid.policy import Common, Policy, common, fits, nothing_to_depart, nothing_to_refresh
+from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.state import Common, common, fits
 from theory.errors import InputError
 
 

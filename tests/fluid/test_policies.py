@@ -19,20 +19,7 @@ from fluid.markov import Branching, stationary_law
 from fluid.policies import HOMES, policy
 from fluid.policies.bitset import discard, empty_sets, insert, least
 from fluid.policies.reservation import drained
-from fluid.policy import (
-    MOVES,
-    Common,
-    Policy,
-    Setting,
-    common,
-    copied,
-    fits,
-    key,
-    nothing_to_depart,
-    nothing_to_refresh,
-    one_of,
-    put,
-)
+from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulate.expression import function_of_servers
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, plain_loop, run_loss
@@ -40,6 +27,7 @@ from fluid.simulate.options import parse_simulation
 from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.replications import simulate_loss
 from fluid.simulate.waiting import simulate_waiting
+from fluid.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError

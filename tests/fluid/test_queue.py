@@ -18,7 +18,6 @@ from fluid.experiment.cells import run_cell
 from fluid.policies import policy
 from fluid.policies.own import prepared
 from fluid.policies.queue.nonpreemptive import beta_now
-from fluid.policy import Setting
 from fluid.quadratic import BASIC
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, conserve, simulate_queue
@@ -27,6 +26,7 @@ from fluid.simulate.queue.scene import QueueScene
 from fluid.simulate.replicate import seed_of
 from fluid.simulate.streams import Chunk, batches, listed, poisson, renewal
 from fluid.simulate.waiting import simulate_waiting
+from fluid.state import Setting
 from tests.fluid.literal_queue import Literal
 from theory.compiled import plain
 from theory.errors import InputError

@@ -15,11 +15,11 @@ from bounds.claims.families import random_instance
 from bounds.strategies import instances
 from fluid.policies import policy
 from fluid.policies.reservation import DRA, prepare
-from fluid.policy import Setting
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.laws import Law
 from fluid.simulate.loss import Scenario, run_loss
 from fluid.simulate.measures import PREEMPTION, REFUSAL
+from fluid.state import Setting
 from theory.configurations import feasible
 from theory.errors import InputError
 from theory.instance import Instance, additive, explicit, pooled

@@ -1,170 +1,31 @@
-"""Traces as arrivals: every format from its first row, rows against the instance by line, what is told of a trace."""
+"""Tasks of a trace as jobs of an instance: by name, by demand, by size, as the papers prepare them."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.cli import run
-from fluid.experiment import Store, comparisons, read_grid, run_experiment, summary
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.tasks import tasks_of
 from fluid.simulate.trace_file import TraceFile
 from fluid.simulate.trace_jobs import in_slots, sized_jobs, typed_jobs
 from fluid.trace import (
-    Trace,
     completed,
     powers_of_half,
-    read_google_events,
-    read_plain,
     read_trace,
     single_resource,
     stretched,
 )
-from fluid.trace.model import ALIBABA, GOOGLE, PLAIN, Outcome
-from tests.fluid.test_trace import EVENTS, PODS, TABLE
-from tests.fluid.test_trace import PLAIN as TWO
-from theory.errors import InputError, TooLargeError
+from tests.fluid.test_trace import PODS, TABLE
+from tests.fluid.traced import INSTANCE, JOBS, LAST, asked, refused, simulated
+from theory.errors import InputError
 from theory.files import parse_instance, read_instance
 from theory.instance import Instance, additive
-
-INSTANCE = """
-[server]
-capacity = { cpu = 8, mem = 16 }
-[[type]]
-name = "small"
-demand = { cpu = 1, mem = 2 }
-reward = 1
-workload = 3
-[[type]]
-name = "big"
-demand = { cpu = 4, mem = 4 }
-reward = 5
-workload = "3/4"
-"""
-HEAD = "time,duration,type,cpu,mem\n"
-JOBS = HEAD + "".join(f"{0.3 * i:.1f},{1 + i % 3},{'big,4,4' if i % 4 == 0 else 'small,1,2'}\n" for i in range(40))
-LAST = 11.7
-"""When the last of JOBS comes."""
-
-
-def asked(folder: Path, simulation: str = "", instance: str = INSTANCE) -> list[str]:
-    (folder / "i.toml").write_text(f"{instance}\n[simulation]\n{simulation}\n")
-    return ["simulate", str(folder / "i.toml"), "--servers", "2"]
-
-
-def simulated(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the answer, which suits its schema, and the lines on stderr."""
-    capsys.readouterr()
-    assert run([*arguments, "--json"]) == 0
-    shown = capsys.readouterr()
-    found: dict[str, Any] = json.loads(shown.out)
-    name = "simulate_queue" if "queue" in found else "simulate"
-    jsonschema.validate(found, json.loads(files("bounds").joinpath(f"schemas/{name}.json").read_text()))
-    return found, [line for line in shown.err.splitlines() if ".csv" in line or "identical" in line]
-
-
-def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    capsys.readouterr()
-    assert run(arguments) == 2
-    message = capsys.readouterr().err.rstrip("\n")
-    assert "\n" not in message
-    return message
-
-
-# --- reading ---
-
-
-@pytest.mark.parametrize(("text", "source"), [(TWO, PLAIN), (TABLE, GOOGLE), (EVENTS, GOOGLE), (PODS, ALIBABA)])
-@pytest.mark.parametrize("spoilt", ["{}", "\ufeff{}", "\n{}\n \n"])
-def test_the_first_row_tells_the_format(tmp_path: Path, text: str, source: str, spoilt: str) -> None:
-    """A byte order mark and blank lines, between rows too, are no part of a trace; lines are counted all the same."""
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    plain = read_trace(path)
-    path.write_text(spoilt.format(text.replace("\n", "\n\n", 3) if spoilt != "{}" else text), encoding="utf-8")
-    trace = read_trace(path)
-    assert trace.source == plain.source == source
-    for name in ("arrival", "duration", "outcome", "attempt", "demand", "label"):
-        assert (getattr(trace, name) == getattr(plain, name)).all(), name
-    assert trace.line is not None
-    zipped = tmp_path / "t.csv.gz"
-    zipped.write_bytes(gzip.compress(path.read_bytes()))
-    assert (read_trace(zipped).line == trace.line).all()
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if source == PLAIN:
-        assert [lines[int(i) - 1] for i in trace.line] == TWO.splitlines()[1:]
-
-
-def test_lines_follow_their_tasks(tmp_path: Path) -> None:
-    """Through sorting and choosing: the demand of a task is that of its line."""
-    path = tmp_path / "t.csv"
-    path.write_text(EVENTS)
-    trace = completed(read_google_events(path)).arrivals
-    assert trace.line is not None
-    assert len(trace) == 2
-    rows = EVENTS.splitlines()
-    for i, line in enumerate(trace.line.tolist()):
-        exact = [str(float(d * u)) for d, u in zip(trace.demand[i].tolist(), trace.unit, strict=True)]
-        assert rows[line - 1].split(",")[9:11] == exact
-    (tmp_path / "u.csv").write_text("720000001,,9,0,,0,u,0,0,-1,0.03,0,0\n")
-    with pytest.raises(InputError, match=r"u\.csv:1: cpu: expected a number of at least 0"):
-        read_google_events([path, tmp_path / "u.csv"])
-    assert read_google_events([path]).line is not None
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("", ":1: expected a header with time"),
-        ("a,b\n1,2\n", ":1: expected a header with time, duration, and type or resources, or the table"),
-        ("time,duration\n0,1\n", ":1: expected a header with time, duration, and type or resources; found time"),
-        ("time,duration,cpu,cpu\n0,1,1,1\n", ":1: cpu: expected each column once"),
-        ("time,duration,time,cpu\n0,1,1,1\n", ":1: time: expected each column once"),
-        ("time,duration,cpu,\n0,1,1,\n", ":1: expected a name for column 4"),
-        (TABLE.replace("disk_req", "cpu_req"), ":1: cpu_req: expected each column once"),
-        ("time,duration,cpu\n0,1,1\n\n\n0,1,x\n", ":5: cpu: expected a number"),
-        ('time,duration,cpu\n0,1,"a\n', ":2: expected comma-separated values (unexpected end of data)"),
-        ("time,duration,cpu\n", ":1: expected tasks below the header, found none"),
-        ("time,duration,cpu\n0,1," + "9" * 200_000 + "\n", ":2: expected comma-separated values"),
-        ("time,duration,cpu\n0,1,1e30\n0,1,1e-30\n", ": cpu: expected numbers with fewer digits"),
-    ],
-)
-def test_bad_tables(tmp_path: Path, text: str, complaint: str) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        read_trace(path)
-    assert str(caught.value).startswith(f"{path}{complaint}"), caught.value
-
-
-def test_sizes_too_fine() -> None:
-    zeros = np.zeros(2, np.int64)
-    tasks = Trace(("a",), (Fraction(1, 3**40),), zeros, zeros, zeros, zeros, np.array([[1], [2]]), zeros, (), ())
-    with pytest.raises(TooLargeError, match="round them"):
-        single_resource(tasks)
-    huge = Trace(("a", "b"), (Fraction(1), Fraction(1, 7)), zeros, zeros, zeros, zeros,
-                 np.array([[2**61, 1], [1, 2]]), zeros, (), ())  # fmt: skip
-    assert single_resource(huge).demand.tolist() == [[7]]  # the first is larger than a server, and no product overflows
-
-
-def test_pods_that_are_there_to_the_end(tmp_path: Path) -> None:
-    path = tmp_path / "pods.csv"
-    path.write_text(PODS + "d,6000,12288,1,460,,BE,Running,120,160,121\n")
-    trace = read_trace(path)
-    assert trace.outcome.tolist() == [Outcome.censored, Outcome.finish, Outcome.censored]
-    assert "2 pods are there to the last moment: right-censored there" in trace.notes
-
 
 # --- against the instance ---
 
@@ -378,132 +239,6 @@ def test_the_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert (found["trace"]["arrivals"], told) == (318, [])
 
 
-# --- what is told ---
-
-
-@pytest.mark.parametrize(("policy", "unit"), [("nonpreemptive", 1.0), ("first-fit", 1.0), ("bf-js", 0.5)])
-def test_a_trace_that_ends_early(policy: str, unit: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Told where it ends before the horizon, silent where it does not, refused where it ends within the warm-up."""
-    path = tmp_path / "t.csv"
-    path.write_text("time,duration,size\n" + "".join(f"{i},1,0.5\n" for i in range(11)))
-    instance = (
-        "[server]\ncapacity = { size = 1 }\n[[type]]\nname = 'a'\ndemand = { size = 0.5 }\nreward = 1\nworkload = 1\n"
-    )
-    simulation = f"slot = {unit}" if policy == "bf-js" else ""
-    arguments = [*asked(tmp_path, simulation, instance), "--policy", policy, "--trace", str(path), "--until"]
-    last, unit_name = 10 / unit, " slots" if policy == "bf-js" else " s"
-    units = [f"{path}: --until and --warmup count slots for a slotted policy, seconds for others"][: policy == "bf-js"]
-    found, told = simulated([*arguments, "40"], capsys)
-    assert found["trace"]["arrivals"] == found["trace"]["used"] == 11
-    assert (found["trace"]["last"], found["trace"]["ends_early"]) == (last, True)
-    expected = (
-        f"{path}: the last arrival is at {last:g}{unit_name}, before --until 40: nobody comes in the {40 - last:g}"
-    )
-    assert told[:-1] == units
-    assert told[-1].startswith(expected)
-    assert found["trace"]["unit"] == unit_name.strip()
-    found, told = simulated([*arguments, f"{last:g}"], capsys)
-    assert (found["trace"]["ends_early"], found["trace"]["used"], told) == (False, 10, units)
-    found, told = simulated([*arguments, f"{last + 1:g}"], capsys)
-    assert (found["trace"]["ends_early"], found["trace"]["used"], len(told)) == (True, 11, len(units) + 1)
-    message = refused([*arguments, "40", "--warmup", f"{last + 1:g}"], capsys)
-    assert message.startswith(
-        f"{path}: the last arrival is at {last:g}{unit_name}, before the warm-up is over at {last + 1:g}"
-    )
-    assert simulated([*arguments, "40", "--warmup", f"{last:g}"], capsys)[0]["trace"]["last"] == last
-
-
-def test_no_task_at_time_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "t.csv"
-    for text, lines in ((JOBS, 1), (JOBS.replace(HEAD, HEAD + "present,1,small,1,2\n"), 0)):
-        path.write_text(text)
-        for policy in ("nonpreemptive", "first-fit"):
-            arguments = [
-                *asked(tmp_path, 'initial = "trace"'),
-                "--policy",
-                policy,
-                "--until",
-                "10",
-                "--trace",
-                str(path),
-            ]
-            found, told = simulated(arguments, capsys)
-            assert found["initial"]["jobs"] == 1 - lines
-            assert len(told) == lines
-            assert all('initial = "trace", but no task of the trace runs at time 0' in line for line in told)
-
-
-def test_who_is_cut_off_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Arrivals of a window that outlast it have the service that was seen: the answer says how many."""
-    (tmp_path / "t.csv").write_text(TABLE.replace("705000000,FINISH", ",CENSORED"))
-    path = tmp_path / "s.toml"
-    path.write_text("[sizes]\nuniform = [0.1, 0.9]\n[simulation]\nslot = 1\n")
-    arguments = ["simulate", str(path), "--servers", "1", "--policy", "bf-js", "--until", "100", "--trace"]
-    found, _ = simulated([*arguments, str(tmp_path / "t.csv")], capsys)
-    assert (found["trace"]["arrivals"], found["trace"]["cut_off"]) == (4, 1)
-    assert "1 attempts never scheduled dropped" in found["trace"]["notes"]
-
-
-@pytest.mark.parametrize("policy", ["nonpreemptive", "first-fit"])
-def test_identical_replications_count_as_one(policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "t.csv").write_text(JOBS)
-    arguments = [*asked(tmp_path), "--servers", "1", "--policy", policy, "--until", "11"]
-    arguments += ["--trace", str(tmp_path / "t.csv")]
-    one, silent = simulated(arguments, capsys)
-    many, told = simulated([*arguments, "--replications", "3"], capsys)
-    assert many | {"events_per_second": 0} == one | {"events_per_second": 0}
-    assert (silent, len(told)) == ([], 1)
-    assert told[0].startswith(f"all 3 replications are identical ({policy} draws nothing")
-    number = many["queue"] if "queue" in many else many["reward"]
-    assert number["ci95"][0] < number["ci95"][1]
-
-
-def test_replications_of_a_policy_that_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "t.csv").write_text(JOBS)
-    arguments = [*asked(tmp_path), "--policy", "randomized-sampling", "--until", "11", "--replications", "3", "--trace"]
-    found, told = simulated([*arguments, str(tmp_path / "t.csv")], capsys)
-    assert found["replications"] == 3
-    assert ["jobs and their service are those of the trace in every replication" in line for line in told] == [True]
-    drawn, told = simulated([*asked(tmp_path), "--policy", "first-fit", "--until", "11", "--replications", "2"], capsys)
-    assert (drawn["replications"], told) == (2, [])
-
-
-def test_a_grid_says_each_thing_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two policies, two numbers of servers, three replications: a line a trace; no interval from copies of one run."""
-    (tmp_path / "i.toml").write_text(INSTANCE)
-    (tmp_path / "t.csv").write_text(JOBS)
-    grid = tmp_path / "grid.toml"
-    grid.write_text(
-        'instance = "i.toml"\nuntil = 20\nreplications = 3\ninitial = "trace"\n[vary]\nservers = [1, 2]\n'
-        'policy = ["nonpreemptive", "randomized-sampling"]\narrivals = [{ trace = "t.csv" }]\n'.replace(
-            'initial = "trace"\n[vary]', '[vary]\ninitial = ["trace"]'
-        )
-    )
-    assert run(["experiment", str(grid), "--store", str(tmp_path / "s.db"), "--workers", "1"]) == 0
-    told = [line for line in capsys.readouterr().err.splitlines() if "t.csv" in line]
-    assert len(told) == 3
-    assert f"the last arrival is at {LAST:g} s, before until 20" in told[0]
-    assert "no task of the trace runs at time 0" in told[1]
-    assert "in every replication" in told[2]
-    with Store(tmp_path / "s.db") as store:
-        planned = read_grid(grid)
-        assert run_experiment(planned, store, workers=1) == 0
-        for group in summary(planned, store):
-            drawn = group.parameters["policy"] == "randomized-sampling"
-            assert group.replications == 3
-            assert np.isfinite(group.numbers["queue"].high) == drawn
-        assert all(np.isfinite(one.difference.high) for one in comparisons(planned, store, "queue"))
-        grid.write_text(grid.read_text().replace("randomized-sampling", "max-weight-local"))
-        planned = read_grid(grid)
-        run_experiment(planned, store, workers=1)
-        assert not any(np.isfinite(one.difference.high) for one in comparisons(planned, store, "queue"))
-    grid.write_text(grid.read_text().replace("until = 20", "until = 60"))
-    message = refused(["experiment", str(grid), "--store", str(tmp_path / "s.db")], capsys)
-    assert message.startswith(
-        f"{grid}: {tmp_path / 't.csv'}: the last arrival is at 11.7 s, before the warm-up is over"
-    )
-
-
 # --- the real window ---
 
 
@@ -525,10 +260,3 @@ def test_the_window_of_the_papers(data: Path) -> None:
     assert (slots.work == np.maximum(1, -(-window.duration // 100_000))).all()
     assert (law.sizes[sized.arriving.types] == window.demand[:, 0] * window.unit[0].numerator).all()
     assert law.capacity == window.unit[0].denominator
-
-
-def test_plain_reads_a_header_with_spaces(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("time, duration, cpu, type\n0, 1, 2, a\n1, 1, 2, b \n")
-    trace = read_plain(path)
-    assert (trace.resources, trace.labels, trace.unit) == (("cpu",), ("a", "b"), (Fraction(2),))

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from numba import config
 
 from theory.compiled import bound, kernel, plain
 
@@ -63,7 +62,6 @@ def test_a_changed_callee_in_another_file_is_noticed(tmp_path) -> None:
     assert answers == [2, 3, 2]
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize("spoilt", ["*.nbi", "*.nbc"])
 def test_kept_code_that_cannot_be_read_is_made_anew(tmp_path: Path, spoilt: str) -> None:
     """Types whose module is gone, or a file that was cut short: compiled again, and kept again."""
@@ -71,6 +69,7 @@ def test_kept_code_that_cannot_be_read_is_made_anew(tmp_path: Path, spoilt: str)
         "from theory.compiled import kernel\n@kernel\ndef twice(x): return 2 * x\nprint(twice(21))\n"
     )
     environment = os.environ | {
+        "NUMBA_DISABLE_JIT": "0",
         "PYTHONPATH": str(Path(__file__).parent.parent.parent),
         "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
     }

@@ -15,7 +15,8 @@ from fluid.policies.bitset import discard, insert, least
 from fluid.policies.options import Options
 from fluid.policies.queue.oracle import Oracle, heaviest, oracle
 from fluid.policies.queue.state import QUEUE, most_starts, queue_fields, vacancies
-from fluid.policy import Policy, Setting, start, state_type
+from fluid.policy import Policy
+from fluid.state import Setting, start, state_type
 from theory.compiled import step
 
 LocalState = state_type(__name__, "LocalState", (*QUEUE, *Oracle._fields), "configuration", "vacant", "levels", "asked")

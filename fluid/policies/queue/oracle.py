@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import Setting
+from fluid.state import Setting
 from theory.compiled import step
 from theory.configurations import maximal
 from theory.errors import InputError, TooLargeError

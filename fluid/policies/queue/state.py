@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.bitset import empty_sets, insert
-from fluid.policy import Common, Setting, common, state_type
+from fluid.state import Common, Setting, common, state_type
 from theory.errors import InputError
 
 QUEUE = (*Common._fields, "waiting", "clocks")
@@ -22,7 +22,7 @@ QueueCommon = state_type(__name__, "QueueCommon", QUEUE)
 def queue_fields(
     setting: Setting, name: str = "a policy of queues", *, resources: bool = True, room: int = 4096, clocks: int = 0
 ) -> dict[str, NDArray[Any]]:
-    """Make those fields for empty servers (see `fluid.policy.common`), to be spread into the policy's state.
+    """Make those fields for empty servers (see `fluid.state.common`), to be spread into the policy's state.
 
     Raises
     ------

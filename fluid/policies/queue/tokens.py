@@ -19,7 +19,8 @@ import numpy as np
 
 from fluid.policies.options import Options
 from fluid.policies.queue.state import QUEUE, queue_fields
-from fluid.policy import Policy, Setting, one_of, start, state_type
+from fluid.policy import Policy
+from fluid.state import Setting, one_of, start, state_type
 from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive

@@ -31,7 +31,8 @@ from fluid.policies.slotted.trees import (
     remove_node,
     set_leaf,
 )
-from fluid.policy import MOVES, Policy, state_type
+from fluid.policy import Policy
+from fluid.state import MOVES, state_type
 from theory.compiled import step
 
 JobState = state_type(__name__, "JobState", COMMON, "treap", "root")

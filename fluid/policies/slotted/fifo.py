@@ -7,7 +7,8 @@ from typing import Any
 from fluid.policies.slotted.bestfit import place_nowhere, server_depart
 from fluid.policies.slotted.state import COMMON, SIZE, SlottedSetting, begin, shared
 from fluid.policies.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
-from fluid.policy import Policy, state_type
+from fluid.policy import Policy
+from fluid.state import state_type
 from theory.compiled import step
 
 FifoState = state_type(__name__, "FifoState", COMMON, "rooms")

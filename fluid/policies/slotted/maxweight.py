@@ -15,7 +15,8 @@ from fluid.policies.bitset import discard, empty_sets, insert, least_from
 from fluid.policies.queue.oracle import LIMIT
 from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.state import COMMON, COUNT, WAITING, SlottedSetting, begin, shared
-from fluid.policy import MOVES, Policy, state_type
+from fluid.policy import Policy
+from fluid.state import MOVES, state_type
 from theory.compiled import step
 from theory.configurations import maximal
 from theory.errors import TooLargeError

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fluid.policies.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.policies.slotted.trees import NOTHING, new_tree, set_leaf
-from fluid.policy import MOVES, PolicyError, state_type
+from fluid.state import MOVES, PolicyError, state_type
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -87,7 +87,7 @@ queues : int64[V]
 moves : int64[K, 3]
     Rows (class, place, server) of the jobs started since the loop last cleared them.
 done : int64[4]
-    See `fluid.policy.MOVES` and `SOON`.
+    See `fluid.state.MOVES` and `SOON`.
 """
 
 SlottedCommon = state_type(__name__, "SlottedCommon", COMMON)

@@ -17,7 +17,8 @@ from fluid.policies.slotted.bestfit import place_nowhere
 from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
 from fluid.policies.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedSetting, begin, shared
 from fluid.policies.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
-from fluid.policy import MOVES, Policy, state_type
+from fluid.policy import Policy
+from fluid.state import MOVES, state_type
 from theory.compiled import step
 
 VirtualState = state_type(

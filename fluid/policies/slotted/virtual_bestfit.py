@@ -17,7 +17,8 @@ from fluid.policies.slotted.partition import depth, reduced_configurations, virt
 from fluid.policies.slotted.state import COMMON, SlottedSetting, begin, classes_upto, shared
 from fluid.policies.slotted.trees import new_tree, set_leaf
 from fluid.policies.slotted.virtual import heaviest_row, spans_of
-from fluid.policy import MOVES, Policy, state_type
+from fluid.policy import Policy
+from fluid.state import MOVES, state_type
 from theory.compiled import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import MOVES, Policy, PolicyError, State, copied
+from fluid.policy import Policy
 from fluid.simulate import heap as events
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.measures import bin_edges
@@ -24,6 +24,7 @@ from fluid.simulate.queue.opening import opened
 from fluid.simulate.results import Measured
 from fluid.simulate.running import Runner
 from fluid.simulate.streams import Stream
+from fluid.state import MOVES, PolicyError, State, copied
 from theory.compiled import step
 
 FUNCTIONS = ("place", "depart", "refresh", "ring")

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.policy import MOVES, OUTSIDE, PATIENCE, RESTLESS, PolicyError, fits, most_calls, put, take
+from fluid.policy import RESTLESS
 from fluid.simulate.heap import Heap, pop, push
 from fluid.simulate.queue.lines import Lines, join, leave
 from fluid.simulate.queue.measures import ARRIVAL, DEPARTURE, RING, START, QueueMeasures, advance, note
 from fluid.simulate.sketch import count_delay
+from fluid.state import MOVES, OUTSIDE, PATIENCE, PolicyError, fits, most_calls, put, take
 from theory.compiled import step
 
 GOING, FINISHED, NEEDS_JOBS, NEEDS_ROOM = 0, 1, 2, 3

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from fluid.policy import PATIENCE, RESTLESS, PolicyError, State, fits, most_calls, start
+from fluid.policy import RESTLESS
 from fluid.simulate import heap as events
 from fluid.simulate.arrivals import JobList
 from fluid.simulate.queue import lines as queues
 from fluid.simulate.queue.lines import join
 from fluid.simulate.queue.loop import Jobs, carry_out, observe, place, refresh
 from fluid.simulate.queue.measures import ARRIVAL, QueueMeasures, note
+from fluid.state import PATIENCE, PolicyError, State, fits, most_calls, start
 from theory.compiled import plain, step
 
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.own import prepared
-from fluid.policy import Policy, Setting
+from fluid.policy import Policy
 from fluid.simulate.arrivals import ArrivalLaw, JobList, joined, refuse_endless, stream_of
 from fluid.simulate.laws import Law
 from fluid.simulate.queue.driver import Run, simulate_queue
 from fluid.simulate.results import shares_of_jobs
 from fluid.simulate.streams import Stream, sample
+from fluid.state import Setting
 from theory.errors import InputError
 from theory.instance import Instance
 

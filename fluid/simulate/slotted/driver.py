@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.slotted.state import COUNT, FIRST, SOON, WAITING, with_places
-from fluid.policy import MOVES, Policy, State, copied
+from fluid.policy import Policy
 from fluid.simulate.heap import Heap, enlarged, new_heap
 from fluid.simulate.measures import bin_edges
 from fluid.simulate.queue.driver import Run, cut
@@ -22,6 +22,7 @@ from fluid.simulate.slotted import loop
 from fluid.simulate.slotted.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming, Places
 from fluid.simulate.slotted.measures import SlottedMeasures, new_measures
 from fluid.simulate.slotted.streams import SlotStream
+from fluid.state import MOVES, State, copied
 
 FUNCTIONS = ("place", "depart", "refresh")
 """What the loop calls of a policy."""

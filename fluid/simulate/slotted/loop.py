@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.policies.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, begin, end, join
-from fluid.policy import MOVES, PATIENCE, RESTLESS, PolicyError
+from fluid.policy import RESTLESS
 from fluid.simulate.heap import Heap, pop, push
 from fluid.simulate.queue.measures import ARRIVAL, DEPARTURE, START, note
 from fluid.simulate.sketch import count_delay
 from fluid.simulate.slotted.measures import SlottedMeasures, advance
+from fluid.state import MOVES, PATIENCE, PolicyError
 from theory.compiled import step
 
 GOING, FINISHED, NEEDS_JOBS, NEEDS_ROOM = 0, 1, 2, 3

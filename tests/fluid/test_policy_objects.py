@@ -1,0 +1,163 @@
+"""Policies as objects: refused when they are made, in the exact chain, with helpers, states and clocks of their own."""
+
+import pickle
+import re
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fluid.markov import stationary_law
+from fluid.markov_queue import queue_law
+from fluid.policies import policy
+from fluid.policies.own import prepared
+from fluid.policies.queue.state import QueueCommon, queue_fields
+from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulate.laws import Law
+from fluid.simulate.loss import Scenario, run_loss
+from fluid.simulate.queue.scene import QueueScene
+from fluid.simulate.waiting import simulate_waiting
+from fluid.state import ASKS, Common, Setting, common, fits, one_of, start
+from theory.errors import InputError
+from theory.instance import additive
+
+
+def prepared_by_packproof(setting: Any) -> Any:
+    return policy("static").prepare(setting)
+
+
+def nowhere(state: Any, job_type: int, draws: Any) -> int:
+    return -1
+
+
+def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fluid.policies.static.optimal_assignment", int)
+    mine = Policy("mine", "loss", prepared_by_packproof, nowhere, nothing_to_depart, nothing_to_refresh)
+    scenario = Scenario(additive([2], [[1]]), 2, 10.0, 1.0)
+    with pytest.raises(TypeError):
+        run_loss(mine, scenario, 1)
+    monkeypatch.setattr("fluid.simulate.jump.advance", int)
+    fine = Policy("fine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, nothing_to_refresh)
+    with pytest.raises(TypeError):
+        run_loss(fine, scenario, 1, python=True)
+
+
+@pytest.mark.parametrize(
+    ("functions", "words"),
+    [
+        ({"place": prepared_by_packproof}, "place: expected a function of (state, job_type, draws), got prepared_by"),
+        ({"place": 3}, "Policy x: place: expected a function of (state, job_type, draws), got 3"),
+        ({"ring": len}, "Policy x: ring: expected a function of (state, clock, draws)"),
+        ({"model": "los"}, "Policy x: model: expected loss, queue or slotted, got 'los'"),
+        ({"name": 3}, "Policy: name: expected a text, got 3"),
+    ],
+)  # fmt: skip
+def test_policies_are_refused_when_they_are_made(functions: dict[str, Any], words: str) -> None:
+    given = {"name": "x", "model": "loss", "prepare": len, "place": nowhere, "depart": nothing_to_depart}
+    with pytest.raises(InputError, match=re.escape(words)):
+        Policy(**{**given, "refresh": nothing_to_refresh, **functions})
+
+
+def test_a_policy_that_never_stops_to_ask() -> None:
+    def asking(state: Any, draws: Any) -> bool:
+        state.done[ASKS] = 1
+        return False
+
+    mine = Policy("mine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, asking)
+    with pytest.raises(InputError, match=r"answer of mine expected an answer that leaves done\[ASKS\] at 0"):
+        run_loss(mine, Scenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1, python=True)
+    with pytest.raises(InputError, match="answer of mine"):
+        stationary_law(mine, additive([2], [[1]], workload=[1]), 2)
+
+
+def test_the_exact_chain_knows_two_kinds_of_draws() -> None:
+    two = additive([2], [[1]], workload=[1])
+    for draw, words in (
+        (lambda d: d.integers(2), "draws.integers: the exact chain knows one_of"),
+        (lambda d: int(d.random() * 1.5), "draws.random() * 1.5: the exact chain knows one_of"),
+    ):
+
+        def place(state: Any, job_type: int, draws: Any, draw: Any = draw) -> int:
+            return min(-1, draw(draws))
+
+        mine = Policy("mine", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
+        with pytest.raises(InputError, match=re.escape(words)):
+            stationary_law(mine, two, 2)
+
+
+def draw_one(draws: Any, number: int) -> int:
+    """Stand for an author's helper without a decorator, whose tools must be Python too in the exact chain."""
+    return one_of(draws, number)
+
+
+def anywhere(state: Any, job_type: int, draws: Any) -> int:
+    able = 0
+    for server in range(len(state.counts)):
+        if fits(state, server, job_type):
+            able += 1
+    if able == 0:
+        return -1
+    chosen = draw_one(draws, able)
+    for server in range(len(state.counts)):
+        if fits(state, server, job_type):
+            if chosen == 0:
+                return server
+            chosen -= 1
+    return -1
+
+
+def test_helpers_without_a_decorator(capsys: pytest.CaptureFixture[str]) -> None:
+    """Compiled with the policy, and Python with it: the path, and the exact chain within the interval."""
+    mine = Policy("random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh)
+    two = additive([12], [[5], [7]], [3, 4], [1, 1])
+    scenario = Scenario(two, 2, 60.0, 5.0, service=Law("deterministic"))
+    compiled, python = run_loss(mine, scenario, 3), run_loss(mine, scenario, 3, python=True)
+    assert (compiled.measures.jobs == python.measures.jobs).all()
+    assert "runs as Python" not in capsys.readouterr().err
+    fit = stationary_law(policy("first-fit"), two, 2).reward
+    law = stationary_law(mine, two, 2)
+    assert law.residual < 1e-12
+    assert abs(law.reward - fit) > 1e-3  # another policy, and a sane one
+    assert 0.9 * fit < law.reward < 1.1 * fit
+
+
+def test_states_of_own_types_are_known_to_every_process() -> None:
+    """Numba keeps what it has compiled by type: of a type in an author's file other processes could read nothing."""
+    Mine = namedtuple("Mine", (*Common._fields, "seen"))
+    made = Policy(
+        "mine",
+        "loss",
+        lambda s: Mine(**common(s), seen=np.zeros(1)),
+        nowhere,
+        nothing_to_depart,
+        nothing_to_refresh,
+    )
+    state = prepared(made, Setting(additive([2], [[1]]), 2))
+    kind = pickle.loads(pickle.dumps(type(state)))
+    assert kind is type(state)
+    assert kind.__module__ == "fluid.policies.states"
+    assert kind._fields == Mine._fields
+
+
+def test_a_clock_that_starts_jobs() -> None:
+    """A clock of the policy's own starts jobs; the law of the queue agrees with the simulation within its interval."""
+
+    def ticking(setting: Any) -> Any:
+        fields = queue_fields(setting, clocks=1)
+        fields["clocks"][0] = 3.0
+        return QueueCommon(**fields)
+
+    def tick(state: Any, clock: int, draws: Any) -> None:
+        while state.waiting[0] > 0 and fits(state, 0, 0):
+            state.waiting[0] -= 1
+            start(state, 0, 0)
+
+    mine = Policy("ticking", "queue", ticking, nowhere, nothing_to_depart, nothing_to_refresh, ring=tick)
+    one = additive([2], [[1]], workload=["1/2"])
+    law = queue_law(mine, one, 1, 25)
+    low, high = law.bounds(law.queue)
+    found = simulate_waiting(mine, QueueScene(one, 1, 4000.0, 100.0), replications=8, seed=1).queue(1 - 1e-6)
+    assert found.low < high
+    assert low < found.high
+    assert high - low < 1e-3
