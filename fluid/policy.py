@@ -1,7 +1,8 @@
 """The one interface of every policy: a state of arrays, and the plain functions ``place``, ``depart`` and ``refresh``.
 
 The same three functions serve every use. The event loop owns clocks, service requirements, job lists, counters and
-measurements; the policy owns nothing but its state, and never sees time unless its definition needs it.
+measurements; the policy owns nothing but its state, and never sees time unless its definition needs it. The state and
+the tools named below (`common`, `fits`, `move`, ...) stand in `fluid.state`.
 
 ::
 
@@ -41,7 +42,7 @@ Rules
   that draws otherwise can be simulated, not enumerated.
 - Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
-  computed before (see `key`).
+  computed before (see `fluid.state.key`).
 - Functions are written for numba: scalars, arrays by field, no allocation if it can be helped. Plain functions do, and
   so do plain functions of the same module that they call; `theory.compiled.step` is for those that stand elsewhere.
   What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
