@@ -246,7 +246,10 @@ def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[i
     if size * n > MAX_CELLS:
         place = {j: i for i, j in enumerate(order)}
         for k in _configurations(pool):
-            first = min((place[j] for j, slots in enumerate(k) if slots), default=n)
+            places = [place.get(j, -1) for j, slots in enumerate(k) if slots]
+            if -1 in places:  # it holds a type outside the order
+                continue
+            first = min(places, default=n)
             best[first] = max(best[first], sum(w * slots for w, slots in zip(weights, k, strict=True)))
         for i in reversed(range(n)):
             best[i] = max(best[i], best[i + 1])

@@ -1,0 +1,104 @@
+"""Run the frozen cases and write what they answer: ``python -m tests.frozen.record``.
+
+Rewriting the record is a decision, not a repair: the reason belongs in the commit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import redirect_stderr, redirect_stdout
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from bounds.cli import run
+from tests.frozen.cases import CASES, PATHS
+
+HERE = Path(__file__).parent
+ANSWERS = HERE / "answers.json"
+CERTIFICATES = HERE / "certificates"
+VOLATILE = ("events_per_second", "seconds")
+"""Keys of answers that speak of clocks."""
+
+LINES = ("statement", "printed", "computed")
+"""Keys of claims that are prose, whose words may become plainer."""
+
+
+def answered(arguments: str) -> dict[str, Any]:
+    """Return what a case prints and the files that it writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = {"@": f"{HERE / 'inputs'}/", "%": f"{HERE.parents[1] / 'examples'}/", "!": f"{folder}/"}
+        words = [places.get(word[0], word[0]) + word[1:] for word in arguments.split()]
+        out, err = StringIO(), StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            status = run(words)
+        assert status == 0, (arguments, err.getvalue())
+        found: dict[str, Any] = {"answer": _without_clocks(json.loads(out.getvalue()))}
+        for file in sorted(Path(folder).iterdir()):
+            if file.suffix in (".json", ".poly", ".toml", ".csv"):
+                found[file.name] = file.read_text()
+    return found
+
+
+def _without_clocks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_clocks(one) for name, one in value.items() if name not in (*VOLATILE, *LINES)}
+    return [_without_clocks(one) for one in value] if isinstance(value, list) else value
+
+
+def packed(value: Any) -> Any:
+    """Return an answer as it is recorded: event logs as rows, certificates as digests of their bytes."""
+    answer = value["answer"]
+    if isinstance(answer, dict) and "log" in answer:
+        answer = {**answer, "log": [list(row.values()) for row in answer["log"]]}
+    files = {
+        name: text if not name.endswith(".json") else sha256(text.encode()).hexdigest()
+        for name, text in value.items()
+        if name != "answer"
+    }
+    return {"answer": answer, **files}
+
+
+def paths_as_python() -> None:
+    """Print the answers of all policies' paths; run with ``NUMBA_DISABLE_JIT=1``."""
+    print(json.dumps({name: packed(answered(arguments)) for name, arguments in PATHS.items()}))
+
+
+def differences(expected: Any, found: Any, place: str = "") -> Iterable[str]:
+    """Yield the places at which two answers differ: floats by more than 1e-9 of themselves, all else at all."""
+    if isinstance(expected, float) and isinstance(found, int | float) and not isinstance(found, bool):
+        if abs(expected - found) > 1e-9 * max(1.0, abs(expected)):
+            yield f"{place}: {expected!r} became {found!r}"
+    elif isinstance(expected, dict) and isinstance(found, dict):
+        if list(expected) != list(found):
+            yield f"{place}: keys {list(expected)} became {list(found)}"
+        for name in expected.keys() & found.keys():
+            yield from differences(expected[name], found[name], f"{place}.{name}")
+    elif isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            yield f"{place}: {len(expected)} entries became {len(found)}"
+        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
+            yield from differences(one, other, f"{place}[{number}]")
+    elif expected != found:
+        yield f"{place}: {str(expected)[:200]!r} became {str(found)[:200]!r}"
+
+
+def main() -> None:
+    """Write the record, and one certificate of each kind as it was first written."""
+    record = {}
+    CERTIFICATES.mkdir(exist_ok=True)
+    for name, arguments in CASES.items():
+        found = answered(arguments)
+        record[name] = packed(found)
+        if "out.json" in found and os.environ.get("CERTIFICATES"):
+            (CERTIFICATES / f"{name.replace(' ', '_')}.json").write_text(found["out.json"])
+    rows = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in record.items()]
+    ANSWERS.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What may not change while the house is rebuilt: answers of all commands, paths of all policies, refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bounds.checker import check, load
+from bounds.cli import run
+from tests.frozen.cases import CASES, PATHS
+from tests.frozen.record import ANSWERS, CERTIFICATES, answered, differences, packed
+from tests.frozen.refusals import REFUSED
+
+RECORD: dict[str, Any] = json.loads(ANSWERS.read_text())
+
+
+def test_every_case_is_recorded() -> None:
+    assert list(RECORD) == list(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers(name: str) -> None:
+    found = json.loads(json.dumps(packed(answered(CASES[name]))))
+    assert not list(differences(RECORD[name], found))
+
+
+def test_paths_as_python() -> None:
+    code = "from tests.frozen.record import paths_as_python as run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    found = json.loads(done.stdout)
+    wrong = {name: list(differences(RECORD[name], found[name]))[:3] for name in PATHS}
+    assert not {name: lines for name, lines in wrong.items() if lines}
+
+
+@pytest.mark.parametrize("file", sorted(CERTIFICATES.iterdir()), ids=lambda file: file.stem)
+def test_old_certificates_check(file: Path) -> None:
+    assert check(load(file.read_text()))
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_refusals(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, files, words = REFUSED[number]
+    monkeypatch.chdir(tmp_path)
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert run(arguments.split()) == 2
+    shown = capsys.readouterr()
+    (line,) = shown.err.splitlines()
+    assert not shown.out
+    at = 0
+    for word in words:
+        assert word in line[at:], (line, word)
+        at = line.index(word, at) + len(word)
+    made = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith((*before, "s.db", "__pycache")))
+    assert not made
