@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.claims.families import dynamic_instance
-from fluid.reservation import FluidPath, Reservation, fluid_path, settled
-from fluid.reservation.modes import decide, velocities
+from bounds.claims.instances import dynamic_instance
+from fluid.limits.reservation import FluidPath, Reservation, fluid_path, settled
+from fluid.limits.reservation.regimes import decide, velocities
 from theory.instance import additive
 
 COUNT, UNTIL, COMPARED = 200, 50.0, 5.0

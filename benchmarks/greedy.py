@@ -19,11 +19,11 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bounds.adversary.workload import worst_workload
-from bounds.claims.families import collection, four_types
-from theory.assignment import AssignmentProgram, solve
-from theory.configurations import count, feasible, maximal
+from bounds.claims.instances import collection, four_types
+from theory.exact.configurations import count, feasible, maximal
+from theory.exact.knapsack import max_reward
+from theory.greedy.optimal import AssignmentProgram, solve
 from theory.instance import Additive, Instance, additive
-from theory.knapsack import max_reward
 from theory.numbers import to_integers
 
 

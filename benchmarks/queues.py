@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.greedy import exponent
-from bounds.claims.nonpreemptive_queues import NAMES, table_1
-from fluid.policies import policy
-from fluid.policies.slotted.state import SlottedSetting
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.replicate import seed_of
-from fluid.simulate.slotted.driver import simulate_slots
-from fluid.simulate.slotted.streams import SizeLaw, SlotChunk, poisson_slots, uniform
-from fluid.state import Setting
-from fluid.trace import read_google_table
+from bounds.claims.nonpreemptive.queues import NAMES, table_1
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.replicate import seed_of
+from fluid.simulation.slotted.driver import simulate_slots
+from fluid.simulation.slotted.state import SlottedSetting
+from fluid.simulation.slotted.streams import SizeLaw, SlotChunk, poisson_slots, uniform
+from fluid.simulation.state import Setting
+from fluid.traces import read_google_table
 from theory.instance import Instance, additive
 
 SLOTTED = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "fifo-ff")

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from benchmarks.greedy import exponent, say, seconds
-from theory.configurations import count, feasible
+from theory.exact.configurations import count, feasible
 from theory.instance import Instance, additive, pooled
-from theory.oracles import RULES, oracle
 from theory.region import CapacityProgram, region_facets
+from theory.region.oracles import RULES, oracle
 
 PRIMES = (2, 3, 5, 7, 11)
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fluid.policies import policy
-from fluid.simulate.laws import Law
-from fluid.simulate.loss import Scenario, run_loss
-from fluid.state import Setting
+from fluid.simulation.laws import Law
+from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.policy_names import policy
+from fluid.simulation.state import Setting
 from theory.files import read_instance
 from theory.instance import Instance, additive
 
@@ -98,7 +98,7 @@ def main() -> None:
 
 def mixed(instance: Instance, servers: int) -> np.ndarray:
     """Jobs of the greedy assignment on every server, int32[L, J]: what dynamic reservation tends to."""
-    from theory.greedy import global_greedy
+    from theory.greedy.assignment import global_greedy
 
     jobs = np.zeros((servers, len(instance.types)), np.int32)
     at = 0

@@ -12,13 +12,13 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.region_pictures import picture_of_region
-from bounds.report import short
+from bounds.views.assignment import short
+from bounds.views.region_pictures import picture_of_region
 from theory.files import read_instance
 from theory.instance import Additive
-from theory.oracles import lemma_6_1
 from theory.region import CapacityProgram, kept_fraction, region_facets, single_types
-from theory.worst_weights import worst_weights
+from theory.region.oracles import lemma_6_1
+from theory.region.worst_weights import worst_weights
 
 
 def main(picture: str | None = None) -> Fraction:

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from bounds.claims.clusters import table_4
-from bounds.sharing_pictures import picture_of_shares
-from bounds.sharing_report import allocation_json, comparison_lines
+from bounds.views.sharing import allocation_json, comparison_lines
+from bounds.views.sharing_pictures import picture_of_shares
 from theory.files.google import MACHINES, google_cluster
 from theory.sharing import MECHANISMS, decide, whole_tasks
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.maxweight_pictures import picture_of_flow
-from fluid.decay import decay_rate, least_time, norm
-from fluid.maxweight import MaxWeight, queue_path
+from bounds.views.max_weight_pictures import picture_of_flow
+from fluid.limits.decay import decay_rate, least_time, norm
+from fluid.limits.max_weight import MaxWeight, queue_path
 from theory.instance import additive
 
 STARTS = ((2, 4), (4, Fraction(1, 2)), (3, 2), (Fraction(1, 2), 3))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from theory.assignment import solve
+from theory.greedy.optimal import solve
 from theory.instance import explicit
 
 

@@ -13,17 +13,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from bounds.simulation.loss import picture
-from fluid.markov import stationary_law
-from fluid.policies import policy
-from fluid.policies.reservation import DRA, ReservationState
-from fluid.policies.reservation import place as place_by_reservation
-from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.simulate.loss import Scenario
-from fluid.simulate.replications import simulate_loss
-from fluid.state import Common, Setting, common, fits
-from theory.compiled import step
+from bounds.views.simulation.loss import picture
+from fluid.chains.loss import stationary_law
+from fluid.simulation.loss.model import Scenario
+from fluid.simulation.loss.policies.dra import DRA, ReservationState
+from fluid.simulation.loss.policies.dra import place as place_by_reservation
+from fluid.simulation.loss.result import simulate_loss
+from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.policy_names import policy
+from fluid.simulation.state import Common, Setting, common, fits
 from theory.instance import additive
+from theory.jit import step
 
 
 def prepare(setting: Setting) -> Common:

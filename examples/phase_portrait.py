@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from bounds.fluid_pictures import picture_of_phases
-from fluid.reservation import Reservation, fluid_path, state_of
-from theory.configurations import maximal
+from bounds.views.fluid_pictures import picture_of_phases
+from fluid.limits.reservation import Reservation, fluid_path, state_of
+from theory.exact.configurations import maximal
 from theory.instance import additive
 
 UNTIL = 12.0

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from hypothesis import find, settings
 
-from bounds.strategies import check_heuristic, instances
+from bounds.testing import check_heuristic, instances
 from theory.instance import Configuration, Instance
 
 

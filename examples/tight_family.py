@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.claims.families import tight_family_additive
-from theory.assignment import solve
+from bounds.claims.instances import tight_family_additive
+from theory.greedy.optimal import solve
 
 
 def main(most: int = 8) -> tuple[list[Fraction], list[Fraction]]:

@@ -12,12 +12,12 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.pictures import figure, save
-from bounds.simulation.waiting import draw_queues
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.slotted.streams import discrete
-from fluid.simulate.waiting import simulate_waiting
+from bounds.views.pictures import figure, save
+from bounds.views.simulation.waiting import draw_queues
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.slotted.streams import discrete
+from fluid.simulation.waiting import simulate_waiting
 from fluid.statistics import Interval
 from theory.files import read_instance
 

@@ -11,11 +11,11 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.certificate import assignment_certificate
+from bounds.certificates import assignment_certificate
 from bounds.checker import check
-from theory.assignment import solve
 from theory.files.catalogue import catalogue_instance
-from theory.servers import greedy_placement, least_servers
+from theory.greedy.optimal import solve
+from theory.greedy.servers import greedy_placement, least_servers
 
 TYPES = ["aws:m5.large", "aws:m5.4xlarge", "aws:c5.2xlarge", "aws:r5.2xlarge", "aws:r5.12xlarge"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}

@@ -9,7 +9,7 @@ import sys
 from fractions import Fraction
 
 from bounds.adversary.workload import worst_workload
-from bounds.pictures import picture_of_scaling
+from bounds.views.pictures import picture_of_scaling
 from theory.files.catalogue import catalogue_instance
 
 TYPES = ["aws:m5.*", "aws:r5.large"]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.greedy import GreedyAssignment
+from theory.exact.knapsack import max_weight, weight
+from theory.exact.linear import LinearProgram, Number
+from theory.greedy.assignment import GreedyAssignment
 from theory.instance import Configuration, Instance
-from theory.knapsack import max_weight, weight
-from theory.linear import LinearProgram, Number
 from theory.numbers import to_integers, total
 
 

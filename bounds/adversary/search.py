@@ -11,10 +11,10 @@ import numpy as np
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from bounds.adversary.rewards import Run, off_ties, run_of, worst_rewards
 from bounds.adversary.workload import PathProgram, worst_workload
-from theory.assignment import optimal_assignment, solve
-from theory.greedy import Step, global_greedy
+from theory.exact.knapsack import weight
+from theory.greedy.assignment import Step, global_greedy
+from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Additive, Instance
-from theory.knapsack import weight
 from theory.numbers import total
 
 TOLERANCE = Fraction(1, 10**6)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from theory.linear import Bound, LinearProgram
+from theory.exact.linear import Bound, LinearProgram
 from theory.numbers import total
 from theory.sharing import Allocation, Cluster, c_drfh, cluster, max_min_tasks, ps_dsf, tsf
 from theory.sharing.model import Matrix, Row, User

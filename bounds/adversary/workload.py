@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
-from theory.columns import ConfigurationColumns
-from theory.greedy import MaxRewards, Step
+from theory.exact.columns import ConfigurationColumns
+from theory.exact.knapsack import weight
+from theory.exact.linear import Bound, LinearProgram, Number, Vertex
+from theory.greedy.assignment import MaxRewards, Step
 from theory.instance import Configuration, Instance
-from theory.knapsack import weight
-from theory.linear import Bound, LinearProgram, Number, Vertex
 
 
 @dataclass(frozen=True)

@@ -12,29 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 
-from bounds.claims.printed import PRINTED
 from theory.errors import InputError
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "packproof")
-"""Papers by name; ``packproof`` stands for results of our own."""
-
-MODULES = (
-    "autoscaling",
-    "autoscaling_simulated",
-    "autoscaling_fluid",
-    "autoscaling_limits",
-    "own",
-    "sharing",
-    "own_sharing",
-    "throughput",
-    "own_throughput",
-    "nonpreemptive",
-    "nonpreemptive_queues",
-    "nonpreemptive_drift",
-    "nonpreemptive_fluid",
-    "throughput_queues",
-)
-"""Where the claims stand: importing one registers its claims."""
+"""The papers by key; ``packproof`` stands for results of packproof itself. Each has a folder, whose ``CLAIMS`` lists its
+claims by module: a claim is checked without loading the other papers."""
 
 
 class Level(StrEnum):
@@ -87,6 +69,8 @@ class Claim:
     paper : str
     statement : str
         What is checked, on which family.
+    printed : str
+        What the paper prints; ``lost`` marks what is missing in the text at hand.
     evidence : Evidence
         The registered rank; `refuted` if the statement as printed fails.
     check : callable
@@ -96,16 +80,12 @@ class Claim:
     id: str
     paper: str
     statement: str
+    printed: str
     evidence: Evidence
     check: Check
 
-    @property
-    def printed(self) -> str:
-        """What the paper prints."""
-        return PRINTED[self.id]
-
     def is_as_registered(self, outcome: Outcome) -> bool:
-        """Return whether an outcome is the one on record (a skipped claim is none of either)."""
+        """Return whether an outcome is the one on record ; a skipped claim neither holds nor fails."""
         if outcome.evidence is Evidence.skipped:
             return outcome.holds is None
         return outcome.evidence is self.evidence and outcome.holds is (self.evidence is not Evidence.refuted)
@@ -128,19 +108,39 @@ class Verdict:
 REGISTRY: dict[str, Claim] = {}
 
 
-def claim(paper: str, name: str, statement: str, evidence: Evidence) -> Callable[[Check], Check]:
-    """Register a check function as the claim ``paper/name``."""
+def claim(name: str, statement: str, *, printed: str, evidence: Evidence) -> Callable[[Check], Check]:
+    """Register a check function as a claim of the paper in whose folder it stands.
+
+    Parameters
+    ----------
+    name : str
+        As listed in ``CLAIMS`` of the folder.
+    statement : str
+        What is checked, on which family.
+    printed : str
+        What the paper prints.
+    evidence : Evidence
+        The outcome on record.
+    """
 
     def register(check: Check) -> Check:
+        paper = check.__module__.split(".")[2].replace("_", "-")
         identity = f"{paper}/{name}"
-        REGISTRY[identity] = Claim(identity, paper, statement, evidence, check)
+        REGISTRY[identity] = Claim(identity, paper, statement, printed, evidence, check)
         return check
 
     return register
 
 
+def _listed(paper: str) -> dict[str, str]:
+    """Return the module that holds each claim of a paper, by id, without loading any of them."""
+    folder = f"bounds.claims.{paper.replace('-', '_')}"
+    tables: dict[str, tuple[str, ...]] = import_module(folder).CLAIMS
+    return {f"{paper}/{name}": f"{folder}.{module}" for module, names in tables.items() for name in names}
+
+
 def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
-    """Return the claims of a paper, or those named, or all, in the order of registration.
+    """Return the claims of a paper, or those named, or all, in the order in which they are listed.
 
     Parameters
     ----------
@@ -156,14 +156,17 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     """
     if paper is not None and paper not in PAPERS:
         raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
-    for module in MODULES:
-        import_module(f"bounds.claims.{module}")
-    chosen = [c for c in REGISTRY.values() if paper is None or c.paper == paper]
+    listed: dict[str, str] = {}
+    for one in PAPERS if paper is None else (paper,):
+        listed |= _listed(one)
     wanted = list(names)
     for name in wanted:
-        if not any(name in (c.id, c.id.partition("/")[2]) for c in chosen):
+        if not any(name in (identity, identity.partition("/")[2]) for identity in listed):
             raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}")
-    return [c for c in chosen if not wanted or c.id in wanted or c.id.partition("/")[2] in wanted]
+    chosen = [x for x in listed if not wanted or x in wanted or x.partition("/")[2] in wanted]
+    for identity in chosen:
+        import_module(listed[identity])
+    return [REGISTRY[identity] for identity in chosen]
 
 
 def verify(claim_: Claim, level: Level = Level.quick) -> Verdict:

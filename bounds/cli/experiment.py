@@ -23,7 +23,7 @@ def experiment(
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.simulation.experiment import answer_of, lines_of, unstable
+    from bounds.views.simulation.experiment import answer_of, lines_of, unstable
     from fluid.experiment import Store, read_grid, run_experiment
     from fluid.experiment.summary import table as table_of
     from fluid.parallel import refuse_engine

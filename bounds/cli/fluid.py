@@ -27,9 +27,9 @@ def fluid(
     """Fluid limit of dynamic reservation: jobs, configurations, admitted rates, switches and what drives them."""
     from math import isfinite
 
-    from bounds.fluid_report import path_csv, path_json, path_lines
-    from fluid.reservation import Reservation, fluid_path
-    from fluid.reservation.files import read_start
+    from bounds.views.fluid import path_csv, path_json, path_lines
+    from fluid.limits.reservation import Reservation, fluid_path
+    from fluid.limits.reservation.files import read_start
     from theory.errors import InputError, naming
     from theory.files import read_instance, refuse_shared
     from theory.files.document import write_text
@@ -44,7 +44,7 @@ def fluid(
     if csv is not None:
         write_text(csv, path_csv(path, points))
     if plot is not None:
-        from bounds.fluid_pictures import picture_of_path
+        from bounds.views.fluid_pictures import picture_of_path
 
         picture_of_path(path, plot)
     show(path_json(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)

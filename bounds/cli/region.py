@@ -45,11 +45,11 @@ def region(
     as_json: JsonFlag = False,
 ) -> None:
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
-    from bounds.region_report import Answer, region_json, region_lines
+    from bounds.views.region import Answer, region_json, region_lines
     from theory.errors import InputError, TooLargeError
     from theory.files import read_instance, write_json, write_text
+    from theory.greedy.servers import least_servers
     from theory.region import CapacityProgram, region_facets, region_slice
-    from theory.servers import least_servers
 
     given = read_instance(instance)
     types = len(given.types)
@@ -88,12 +88,12 @@ def region(
 
             write_text(polymake, polymake_text(given.names, boundary))
         if plot is not None:
-            from bounds.region_pictures import picture_of_region
+            from bounds.views.region_pictures import picture_of_region
 
             say("picture ...")
             picture_of_region(given, intensity, boundary, plot, pair)
     if certificate is not None:
-        from bounds.certificate import region_certificate
+        from bounds.certificates import region_certificate
 
         write_json(certificate, region_certificate(given, intensity, boundary))
     answer = Answer(given, intensity, boundary, no_facets, room, no_room, sliced, whole)

@@ -32,7 +32,7 @@ def share(
     as_json: JsonFlag = False,
 ) -> None:
     """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
-    from bounds.sharing_report import (
+    from bounds.views.sharing import (
         allocation_json,
         allocation_lines,
         comparison_lines,
@@ -52,12 +52,12 @@ def share(
         raise InputError(f"--events: expected --mechanism ps-dsf or ps-dsf-tdm, got {mechanism!r}")
     given = read_cluster(cluster)
     if events is not None:
-        from theory.sharing.events import read_schedule, run_schedule
+        from fluid.limits.sharing import read_schedule, run_schedule
 
         schedule = read_schedule(events, given)
         history = run_schedule(given, schedule, division="time" if mechanism == "ps-dsf-tdm" else "resource")
         if plot is not None:
-            from bounds.sharing_pictures import picture_of_history
+            from bounds.views.sharing_pictures import picture_of_history
 
             picture_of_history(history, given, plot)
         answer: dict[str, Any] = {"mechanism": mechanism, **history_json(history, given)}
@@ -77,13 +77,13 @@ def share(
                 properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], given, rounds=lies, seed=seed)
             answers[name] = allocation_json(made, properties, whole_tasks(made) if whole else None)
     if certificate is not None:
-        from bounds.certificate import allocation_certificate
+        from bounds.certificates import allocation_certificate
 
         if not allocations[mechanism].exact:
             raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
         write_json(certificate, allocation_certificate(given, allocations[mechanism]))
     if plot is not None:
-        from bounds.sharing_pictures import picture_of_shares
+        from bounds.views.sharing_pictures import picture_of_shares
 
         picture_of_shares(list(allocations.values()), plot)
     if mechanism == "all":

@@ -50,7 +50,7 @@ def simulate(
     """Simulate a policy: reward and acceptance, or queue, growth and delay, utilisation; each with a 95 % interval."""
     from math import isfinite
 
-    from bounds.simulation import Request, run, servers_of
+    from bounds.views.simulation import Request, run, servers_of
     from fluid.parallel import refuse_engine
     from theory.errors import InputError, naming
     from theory.files import refuse_shared
@@ -65,7 +65,7 @@ def simulate(
     if servers is None:
         servers = servers_of(instance)
     if against_fluid:
-        from bounds.simulation import against_fluid as asked
+        from bounds.views.simulation import against_fluid as asked
 
         answered, fewest = asked.run, asked.FEWEST
     else:

@@ -21,11 +21,11 @@ def solve(
     as_json: JsonFlag = False,
 ) -> None:
     """Greedy and optimal assignment of an instance, their ratio, and what is guaranteed."""
-    from bounds.certificate import assignment_certificate
-    from bounds.report import servers_json, servers_lines, solution_json, solution_lines
-    from theory.assignment import solve as solve_exactly
+    from bounds.certificates import assignment_certificate
+    from bounds.views.assignment import servers_json, servers_lines, solution_json, solution_lines
     from theory.files import read_instance, write_json
-    from theory.servers import greedy_placement, least_servers, lemma_b1_bound
+    from theory.greedy.optimal import solve as solve_exactly
+    from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 
     solution = solve_exactly(read_instance(instance))
     answer = solution_json(solution)
@@ -37,7 +37,7 @@ def solve(
         bound = lemma_b1_bound(solution.instance, solution.greedy)
         answer["servers"] = servers_json(solution, servers, placement, least, bound)
     if plot is not None:
-        from bounds.pictures import picture_of_solution
+        from bounds.views.pictures import picture_of_solution
 
         picture_of_solution(solution, plot)
     if certificate is not None:

@@ -22,7 +22,7 @@ def throughput(
     as_json: JsonFlag = False,
 ) -> None:
     """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee."""
-    from bounds.throughput_report import throughput_json, throughput_lines
+    from bounds.views.throughput import throughput_json, throughput_lines
     from theory.errors import InputError
     from theory.files import write_json
     from theory.files.sizes import read_sizes
@@ -58,11 +58,11 @@ def throughput(
         rounded = tuple(bounds)
     answer = throughput_json(given, best, guaranteed, distance, rounded)
     if certificate is not None:
-        from bounds.certificate import throughput_certificate
+        from bounds.certificates import throughput_certificate
 
         write_json(certificate, throughput_certificate(given, best, guaranteed))
     if plot is not None:
-        from bounds.throughput_pictures import picture_of_throughput
+        from bounds.views.throughput_pictures import picture_of_throughput
 
         picture_of_throughput(given, best, plot)
     show(answer, lambda: throughput_lines(answer), as_json=as_json)

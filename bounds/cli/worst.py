@@ -34,7 +34,7 @@ def worst(
     """Find the instance on which greedy keeps the least share of the optimum."""
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
-    from bounds.report import worst_json, worst_lines
+    from bounds.views.assignment import worst_json, worst_lines
     from theory.files import read_instance, write_instance
 
     given = read_instance(instance)

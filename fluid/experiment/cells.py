@@ -6,9 +6,9 @@ import time
 
 from fluid.experiment.grid import Cell
 from fluid.experiment.numbers import loss_numbers, queue_numbers
-from fluid.experiment.scenes import scene_of
-from fluid.policies import policy
-from fluid.simulate.loss import run_loss
+from fluid.files.cell_scenarios import scene_of
+from fluid.simulation.loss.model import run_loss
+from fluid.simulation.policy_names import policy
 from theory.errors import InputError
 
 

@@ -16,7 +16,7 @@
 
 What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
 instance hold where the grid does not say otherwise. For slotted policies the instance may be a law of sizes
-(`fluid.simulate.slotted.options`); ``workload`` is then a factor of its rate, and ``servers`` may stand in its file.
+(`fluid.files.slotted_table`); ``workload`` is then a factor of its rate, and ``servers`` may stand in its file.
 
 Arrivals from a trace, ``arrivals = ["poisson", { trace = "jobs.csv", stretch = 0.8 }]``, name a file beside the grid
 (in ``[simulation]`` of the instance, beside the instance). What is in the file is part of the cell, not its name: a
@@ -37,12 +37,12 @@ from typing import Any
 
 import numpy as np
 
-from fluid.policies.options import OPTIONS
-from fluid.policy import Policy
-from fluid.simulate.loss import Scenario
-from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.trace_checks import same_jobs, trace_warnings
-from fluid.simulate.trace_file import digest_of, trace_of
+from fluid.simulation.loss.model import Scenario
+from fluid.simulation.options import OPTIONS
+from fluid.simulation.policy import Policy
+from fluid.simulation.slotted.model import SlottedScene
+from fluid.traces.checks import same_jobs, trace_warnings
+from fluid.traces.file import digest_of, trace_of
 from theory.errors import InputError, TooLargeError
 from theory.files import instance_document, parse_instance, read_document
 from theory.files.document import Fields
@@ -125,7 +125,7 @@ class Grid:
     parameters : tuple of str
         What varies, in the order of the file.
     warnings : tuple of str
-        What there is to say of its traces (`fluid.simulate.trace_checks`), each line once.
+        What there is to say of its traces (`fluid.traces.checks`), each line once.
     """
 
     cells: tuple[Cell, ...]
@@ -209,7 +209,7 @@ class _Chosen:
 
 
 def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _Chosen]:
-    from fluid.policies import policy
+    from fluid.simulation.policy_names import policy
 
     made = {}
     for name in names:
@@ -307,7 +307,7 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
 
 def _scene(document: dict[str, Any], model: str, source: str) -> Any:
     """Make the scene of a cell: what cannot run is refused before anything does."""
-    from fluid.experiment.scenes import scene_of
+    from fluid.files.cell_scenarios import scene_of
 
     if "sizes" in document and model != "slotted":
         raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")

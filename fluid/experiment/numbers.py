@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fluid.simulate.loss import LossRun
-from fluid.simulate.queue.driver import Run
-from fluid.simulate.results import with_capacities
-from fluid.simulate.sketch import quantile
-from fluid.simulate.waiting import Scene
+from fluid.simulation.loss.model import LossRun
+from fluid.simulation.queue.driver import Run
+from fluid.simulation.results import with_capacities
+from fluid.simulation.sketch import quantile
+from fluid.simulation.waiting import Scene
 
 
 def loss_numbers(run: LossRun) -> dict[str, float | None]:

@@ -11,16 +11,16 @@ import numpy as np
 
 from fluid.experiment.fingerprint import fingerprint
 from fluid.experiment.store import Store
-from fluid.policies import policy as policy_by_name
-from fluid.simulate.loss import LossRun, Scenario
-from fluid.simulate.measures import Measures, bin_edges
-from fluid.simulate.queue.driver import Run
-from fluid.simulate.queue.measures import QueueMeasures
-from fluid.simulate.replicate import Replications, replicate
-from fluid.simulate.replications import LossResult, one_loss
-from fluid.simulate.slotted.measures import SlottedMeasures
-from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.waiting import QueueResult, Scene, one_waiting
+from fluid.simulation.loss.model import LossRun, Scenario
+from fluid.simulation.loss.result import LossResult, one_loss
+from fluid.simulation.measures import Measures, bin_edges
+from fluid.simulation.policy_names import policy as policy_by_name
+from fluid.simulation.queue.driver import Run
+from fluid.simulation.queue.measures import QueueMeasures
+from fluid.simulation.replicate import Replications, replicate
+from fluid.simulation.slotted.measures import SlottedMeasures
+from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.waiting import QueueResult, Scene, one_waiting
 
 AnyRun = TypeVar("AnyRun", LossRun, Run)
 
@@ -34,7 +34,7 @@ def kept_loss(store: Store, policy: str, scenario: Scenario, replications: int, 
     policy : str
         A name, or ``FILE.py:NAME``.
     scenario, replications, seed
-        See `fluid.simulate.replications.simulate_loss`.
+        See `fluid.simulation.loss.result.simulate_loss`.
     how
         ``engine`` and ``workers`` as there; ``say``, told after every replication.
     """

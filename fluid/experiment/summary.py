@@ -10,7 +10,7 @@ from typing import Any
 
 from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
-from fluid.policies import policy
+from fluid.simulation.policy_names import policy
 from fluid.statistics import Interval, mean_interval, paired
 
 

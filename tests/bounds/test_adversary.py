@@ -18,11 +18,11 @@ from hypothesis import given
 from bounds.adversary.budget import Budget
 from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
-from bounds.claims.families import four_types, tight_family
+from bounds.claims.instances import four_types, tight_family
 from bounds.cli import run
-from bounds.strategies import instances
-from theory.assignment import solve
+from bounds.testing import instances
 from theory.files import read_instance
+from theory.greedy.optimal import solve
 from theory.instance import Instance, additive
 
 

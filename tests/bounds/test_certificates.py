@@ -19,13 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds import checker
-from bounds.certificate import assignment_certificate
-from bounds.claims.families import four_types, random_instance
+from bounds.certificates import assignment_certificate
+from bounds.claims.instances import four_types, random_instance
 from bounds.cli import run
-from bounds.strategies import explicit_instances, instances
-from theory.assignment import solve
+from bounds.testing import explicit_instances, instances
+from theory.greedy.optimal import solve
+from theory.greedy.servers import greedy_placement, least_servers
 from theory.instance import Instance
-from theory.servers import greedy_placement, least_servers
 
 
 def certificate(instance: Instance, servers: int | None) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 
 from bounds import checker
-from bounds.certificate import assignment_certificate
-from theory.assignment import Column, Solution, solve
+from bounds.certificates import assignment_certificate
+from theory.greedy.optimal import Column, Solution, solve
+from theory.greedy.servers import Placement, PlacementStage, greedy_placement, least_servers
 from theory.instance import Instance, additive
-from theory.servers import Placement, PlacementStage, greedy_placement, least_servers
 
 HALF, ONE = Fraction(1, 2), Fraction(1)
 

@@ -6,10 +6,10 @@ import pytest
 
 from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.search import worst_instance
-from bounds.claims.families import four_types
+from bounds.claims.instances import four_types
 from theory.errors import InputError, TooLargeError
+from theory.exact.knapsack import max_reward
 from theory.instance import additive, explicit, pooled
-from theory.knapsack import max_reward
 
 
 def test_a_swallowed_interrupt_is_noticed() -> None:

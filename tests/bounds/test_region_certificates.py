@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 
 from bounds import checker
-from bounds.certificate import region_certificate
-from bounds.claims.families import random_instance
-from bounds.strategies import explicit_instances, instances
+from bounds.certificates import region_certificate
+from bounds.claims.instances import random_instance
+from bounds.testing import explicit_instances, instances
 from theory.instance import Instance, additive, explicit
 from theory.numbers import total
 from theory.region import CapacityProgram, Support, region_facets

@@ -14,7 +14,7 @@ import pytest
 
 from bounds import checker
 from bounds.adversary.sharing import random_cluster
-from bounds.certificate import allocation_certificate
+from bounds.certificates import allocation_certificate
 from theory.sharing import MECHANISMS, Cluster, cluster
 from theory.sharing.model import User
 

@@ -21,12 +21,12 @@ from bounds.cli import run
 from fluid.experiment.fingerprint import fingerprint
 from fluid.experiment.replications import kept_loss, kept_waiting
 from fluid.experiment.store import Store
-from fluid.simulate.loss import Scenario
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.results import Replicated
-from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.slotted.streams import SlotChunk, discrete
-from fluid.simulate.waiting import simulate_waiting
+from fluid.simulation.loss.model import Scenario
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.results import Replicated
+from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.slotted.streams import SlotChunk, discrete
+from fluid.simulation.waiting import simulate_waiting
 from theory.errors import InputError
 from theory.instance import additive
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bounds import checker
-from bounds.certificate import assignment_certificate
-from bounds.claims.families import random_instance
-from theory.assignment import solve
+from bounds.certificates import assignment_certificate
+from bounds.claims.instances import random_instance
+from theory.greedy.optimal import solve
 
 
 @pytest.mark.soak

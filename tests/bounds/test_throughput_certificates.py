@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from bounds import checker
-from bounds.certificate import throughput_certificate
-from bounds.claims.throughput import random_law
+from bounds.certificates import throughput_certificate
+from bounds.claims.instances import random_law
 from theory.files.sizes import Sizes
 from theory.partition import Law, bracket, discrete, piecewise, uniform, vqs_workload
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fluid.policies.slots import CONFIGURATION, OLDER
-from fluid.simulate.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
-from fluid.state import Setting
+from fluid.simulation.loss.policies.slot_lists import CONFIGURATION, OLDER
+from fluid.simulation.measures import ARRIVAL, DEPARTURE, MIGRATION, REFUSAL
+from fluid.simulation.state import Setting
+from theory.exact.knapsack import max_reward
 from theory.instance import Instance
-from theory.knapsack import max_reward
 
 Server = int
 Configuration = tuple[int, ...]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.strategies import instances
-from fluid.cone import angle_constant, least_move
-from fluid.quadratic import Algorithm1
-from theory.configurations import maximal
+from bounds.testing import instances
+from fluid.limits.cone import angle_constant, least_move
+from fluid.limits.drift import Algorithm1
 from theory.errors import InputError
+from theory.exact.configurations import maximal
+from theory.greedy.servers import max_jobs
 from theory.instance import Instance, additive, pooled
-from theory.servers import max_jobs
 
 few = instances(max_types=3, max_resources=2, max_capacity=8).filter(
     lambda i: len(maximal(i.pools[0].space)) <= 8 and bool(maximal(i.pools[0].space).any(axis=0).all())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds.claims.families import dynamic_instance, limited_by_draining, not_limited_by_draining
-from fluid.crosscheck import LIMITS, crosscheck, static_limit
-from fluid.reservation import Reservation, fluid_path, minimum_rates
-from fluid.simulate.options import Expression
+from bounds.claims.instances import dynamic_instance, limited_by_draining, not_limited_by_draining
+from fluid.files.simulation_table import Expression
+from fluid.limits.convergence import LIMITS, crosscheck, static_limit
+from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
 from theory.errors import InputError
-from theory.greedy import global_greedy
+from theory.greedy.assignment import global_greedy
 from theory.instance import Instance, additive
 
 SQUARE = {"reservation": Expression("(log L)^2")}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.strategies import instances
-from fluid.decay import decay_rate, escape_velocity, guaranteed_rate, least_time, linear_bound, norm
-from fluid.maxweight import MaxWeight, queue_path
+from bounds.testing import instances
+from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, least_time, linear_bound, norm
+from fluid.limits.max_weight import MaxWeight, queue_path
 from theory.instance import Instance, additive, explicit
 from theory.region import region_facets, traffic_intensity
 

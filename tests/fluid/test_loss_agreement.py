@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fluid.markov import stationary_law
-from fluid.policies import policy
-from fluid.policy import Policy
-from fluid.simulate import urn as urns
-from fluid.simulate.arrivals import ArrivalLaw, JobList
-from fluid.simulate.laws import Law
-from fluid.simulate.loss import LossRun, Scenario, run_loss
-from fluid.state import MOVES
+from fluid.chains.loss import stationary_law
+from fluid.simulation.arrivals import ArrivalLaw, JobList
+from fluid.simulation.laws import Law
+from fluid.simulation.loss import urn as urns
+from fluid.simulation.loss.model import LossRun, Scenario, run_loss
+from fluid.simulation.policy import Policy
+from fluid.simulation.policy_names import policy
+from fluid.simulation.state import MOVES
 from fluid.statistics import mean_interval
 from theory.instance import Instance, additive, explicit, pooled
 
@@ -246,7 +246,7 @@ def test_parts_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = additive([40], [[1]], [1], [30])
     for law in (Law(), Law("deterministic")):
         whole = run_loss(policy("first-fit"), Scenario(instance, 200, 3.0, 1.0, service=law), 1)
-        monkeypatch.setattr("fluid.simulate.loss.CHUNK", 1100)
+        monkeypatch.setattr("fluid.simulation.loss.model.CHUNK", 1100)
         parts = run_loss(policy("first-fit"), Scenario(instance, 200, 3.0, 1.0, service=law), 1)
         monkeypatch.undo()
         assert all((a == b).all() for a, b in zip(whole.measures, parts.measures, strict=True))
@@ -269,8 +269,8 @@ def test_synchronised_policies_see_the_same_jobs() -> None:
 
 
 def test_a_policy_that_overfills_is_refused() -> None:
-    from fluid.policy import nothing_to_depart, nothing_to_refresh
-    from fluid.state import Common, common
+    from fluid.simulation.policy import nothing_to_depart, nothing_to_refresh
+    from fluid.simulation.state import Common, common
 
     def place(state: Any, job_type: int, draws: Any) -> int:
         return 0

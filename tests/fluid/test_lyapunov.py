@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from scipy.optimize import linprog
 
-from bounds.claims.families import dynamic_instance
-from bounds.strategies import explicit_instances, instances
-from fluid.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
-from fluid.reservation import Reservation, fluid_path, state_of
-from theory.configurations import maximal
-from theory.greedy import global_greedy
+from bounds.claims.instances import dynamic_instance
+from bounds.testing import explicit_instances, instances
+from fluid.limits.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
+from fluid.limits.reservation import Reservation, fluid_path, state_of
+from theory.exact.configurations import maximal
+from theory.greedy.assignment import global_greedy
 from theory.instance import Instance, additive
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.strategies import instances
-from fluid.maxweight import MaxWeight, queue_path
-from theory.assignment import optimal_assignment
+from bounds.testing import instances
+from fluid.limits.max_weight import MaxWeight, queue_path
 from theory.errors import InputError
+from theory.greedy.optimal import optimal_assignment
 from theory.instance import Instance, additive
 
 

@@ -11,13 +11,13 @@ import pytest
 from bounds.cli import run
 from fluid.experiment import Store, read_grid, run_experiment
 from fluid.experiment.summary import summary
-from fluid.policies import HOMES, policy
-from fluid.policies.options import OPTIONS, read_by
-from fluid.policies.slotted.partition import virtual_queues
-from fluid.policies.slotted.state import SlottedSetting
-from fluid.policy import Policy
-from fluid.simulate.expression import function_of_servers
-from fluid.state import Setting
+from fluid.simulation.expression import function_of_servers
+from fluid.simulation.options import OPTIONS, read_by
+from fluid.simulation.policy import Policy
+from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.slotted.policies.partition import virtual_queues
+from fluid.simulation.slotted.state import SlottedSetting
+from fluid.simulation.state import Setting
 from tests.instances import ONE
 from theory.errors import InputError, TooLargeError
 from theory.instance import additive, explicit
@@ -71,7 +71,7 @@ def test_policies_that_do_not_suit_are_named(monkeypatch: pytest.MonkeyPatch) ->
         policy("randomized-sampling").prepare(Setting(listed, 2, {}))
     with pytest.raises(TooLargeError, match=r"^--policy max-weight: expected at most 64 sizes"):
         policy("max-weight").prepare(SlottedSetting(np.arange(1, 66), 100, 2, {}))
-    monkeypatch.setattr("fluid.policies.queue.oracle.LIMIT", 1)
+    monkeypatch.setattr("fluid.simulation.queue.policies.oracle.LIMIT", 1)
     with pytest.raises(TooLargeError, match=r"^simulation\.oracle: .*; or oracle = 'greedy'$"):
         policy("nonpreemptive").prepare(Setting(TWO, 2, {}))
 
@@ -90,8 +90,8 @@ def test_every_policy_reads_what_it_declares() -> None:
 INSTANCE = ONE + "[simulation]\nd = 3\nbeta = 0.5\n"
 
 OWN = """
-from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.state import Common, common, fits
+from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.state import Common, common, fits
 from theory.errors import InputError
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.markov import stationary_law
-from fluid.markov_queue import queue_law, slotted_law
-from fluid.policies import policy
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.replicate import seed_of
+from fluid.chains.loss import stationary_law
+from fluid.chains.queue import queue_law, slotted_law
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.replicate import seed_of
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -33,11 +33,11 @@ intensity = 0.7
 service_rate = 0.05
 """
 HEAD = """\
-from fluid.policies.queue.state import QueueCommon, queue_fields
-from fluid.policies.slotted.bestfit import place_nowhere
-from fluid.policies.slotted.state import SIZE, COUNT, SlottedCommon, begin, shared
-from fluid.policy import *
-from fluid.state import *
+from fluid.simulation.queue.state import QueueCommon, queue_fields
+from fluid.simulation.slotted.policies.best_fit import place_nowhere
+from fluid.simulation.slotted.state import SIZE, COUNT, SlottedCommon, begin, shared
+from fluid.simulation.policy import *
+from fluid.simulation.state import *
 def loss(s): return Common(**common(s))
 def queue(s): return QueueCommon(**queue_fields(s))
 def slotted(s): return SlottedCommon(**shared(s))

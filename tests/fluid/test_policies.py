@@ -14,24 +14,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid.chains.loss import Branching, stationary_law
 from fluid.experiment.numbers import loss_numbers
-from fluid.markov import Branching, stationary_law
-from fluid.policies import HOMES, policy
-from fluid.policies.bitset import discard, empty_sets, insert, least
-from fluid.policies.reservation import drained
-from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.simulate.expression import function_of_servers
-from fluid.simulate.laws import Law
-from fluid.simulate.loss import Scenario, plain_loop, run_loss
-from fluid.simulate.options import parse_simulation
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.replications import simulate_loss
-from fluid.simulate.waiting import simulate_waiting
-from fluid.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
+from fluid.files.simulation_table import parse_simulation
+from fluid.simulation.bitset import discard, empty_sets, insert, least
+from fluid.simulation.expression import function_of_servers
+from fluid.simulation.laws import Law
+from fluid.simulation.loss.model import Scenario, plain_loop, run_loss
+from fluid.simulation.loss.policies.dra import drained
+from fluid.simulation.loss.result import simulate_loss
+from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.policy_names import HOMES, policy
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
+from fluid.simulation.waiting import simulate_waiting
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
-from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
 from theory.instance import additive, explicit, pooled
+from theory.jit import plain
 
 TWO = additive([12], [[5], [7]], [1, 1], [1, 1])
 LOSS = [name for name, home in HOMES.items() if ".queue" not in home and ".slotted" not in home]
@@ -286,8 +286,8 @@ def test_warm_up_check() -> None:
 
 
 def test_plain_loop_is_python() -> None:
-    from fluid.simulate import urn
-    from fluid.simulate.jump import jump_chain
+    from fluid.simulation.loss import urn
+    from fluid.simulation.loss.jump_chain import jump_chain
 
     assert not hasattr(plain_loop(policy("dra"), jump_chain, urn), "py_func")
 

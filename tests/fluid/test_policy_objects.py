@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fluid.markov import stationary_law
-from fluid.markov_queue import queue_law
-from fluid.policies import policy
-from fluid.policies.own import prepared
-from fluid.policies.queue.state import QueueCommon, queue_fields
-from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.simulate.laws import Law
-from fluid.simulate.loss import Scenario, run_loss
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.waiting import simulate_waiting
-from fluid.state import ASKS, Common, Setting, common, fits, one_of, start
+from fluid.chains.loss import stationary_law
+from fluid.chains.queue import queue_law
+from fluid.simulation.authors import prepared
+from fluid.simulation.laws import Law
+from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.state import QueueCommon, queue_fields
+from fluid.simulation.state import ASKS, Common, Setting, common, fits, one_of, start
+from fluid.simulation.waiting import simulate_waiting
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -32,12 +32,12 @@ def nowhere(state: Any, job_type: int, draws: Any) -> int:
 
 
 def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fluid.policies.static.optimal_assignment", int)
+    monkeypatch.setattr("fluid.simulation.loss.policies.static.optimal_assignment", int)
     mine = Policy("mine", "loss", prepared_by_packproof, nowhere, nothing_to_depart, nothing_to_refresh)
     scenario = Scenario(additive([2], [[1]]), 2, 10.0, 1.0)
     with pytest.raises(TypeError):
         run_loss(mine, scenario, 1)
-    monkeypatch.setattr("fluid.simulate.jump.advance", int)
+    monkeypatch.setattr("fluid.simulation.loss.jump_chain.advance", int)
     fine = Policy("fine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, nothing_to_refresh)
     with pytest.raises(TypeError):
         run_loss(fine, scenario, 1, python=True)
@@ -136,7 +136,7 @@ def test_states_of_own_types_are_known_to_every_process() -> None:
     state = prepared(made, Setting(additive([2], [[1]]), 2))
     kind = pickle.loads(pickle.dumps(type(state)))
     assert kind is type(state)
-    assert kind.__module__ == "fluid.policies.states"
+    assert kind.__module__ == "fluid.simulation.state_types"
     assert kind._fields == Mine._fields
 
 

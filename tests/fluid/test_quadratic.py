@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.strategies import instances
-from fluid.quadratic import Algorithm1
-from fluid.simulate.queue.scene import QueueScene
+from bounds.testing import instances
+from fluid.limits.drift import Algorithm1
+from fluid.simulation.queue.model import QueueScene
 from theory.errors import InputError
 from theory.instance import Instance, additive
 

@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 
 from fluid.experiment import read_grid
 from fluid.experiment.cells import run_cell
-from fluid.policies import policy
-from fluid.policies.own import prepared
-from fluid.policies.queue.nonpreemptive import beta_now
-from fluid.quadratic import BASIC
-from fluid.simulate.laws import Law
-from fluid.simulate.queue.driver import Run, conserve, simulate_queue
-from fluid.simulate.queue.measures import START
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.replicate import seed_of
-from fluid.simulate.streams import Chunk, batches, listed, poisson, renewal
-from fluid.simulate.waiting import simulate_waiting
-from fluid.state import Setting
+from fluid.limits.drift import BASIC
+from fluid.simulation.authors import prepared
+from fluid.simulation.laws import Law
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.driver import Run, conserve, simulate_queue
+from fluid.simulation.queue.measures import START
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.policies.algorithm1 import beta_now
+from fluid.simulation.replicate import seed_of
+from fluid.simulation.state import Setting
+from fluid.simulation.streams import Chunk, batches, listed, poisson, renewal
+from fluid.simulation.waiting import simulate_waiting
 from tests.fluid.literal_queue import Literal
-from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Additive, Instance, additive, pooled
+from theory.jit import plain
 
 POLICIES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
 

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fluid.markov_queue import QueueLaw, queue_law, slotted_law
-from fluid.policies import policy
-from fluid.simulate.arrivals import ArrivalLaw
-from fluid.simulate.laws import Law
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.slotted.scene import SlottedScene, slotted_scene
-from fluid.simulate.slotted.streams import SizeLaw, discrete
-from fluid.simulate.streams import batches
-from fluid.simulate.waiting import QueueResult, simulate_waiting
+from fluid.chains.queue import QueueLaw, queue_law, slotted_law
+from fluid.simulation.arrivals import ArrivalLaw
+from fluid.simulation.laws import Law
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.slotted.model import SlottedScene, slotted_scene
+from fluid.simulation.slotted.streams import SizeLaw, discrete
+from fluid.simulation.streams import batches
+from fluid.simulation.waiting import QueueResult, simulate_waiting
 from fluid.statistics import Interval, mean_interval, paired
 from theory.errors import InputError
 from theory.instance import Instance, additive, pooled

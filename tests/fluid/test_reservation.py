@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from referee import Referee
 
-from bounds.claims.families import random_instance
-from bounds.strategies import instances
-from fluid.policies import policy
-from fluid.policies.reservation import DRA, prepare
-from fluid.simulate.arrivals import JobList
-from fluid.simulate.laws import Law
-from fluid.simulate.loss import Scenario, run_loss
-from fluid.simulate.measures import PREEMPTION, REFUSAL
-from fluid.state import Setting
-from theory.configurations import feasible
+from bounds.claims.instances import random_instance
+from bounds.testing import instances
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.laws import Law
+from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.loss.policies.dra import DRA, prepare
+from fluid.simulation.measures import PREEMPTION, REFUSAL
+from fluid.simulation.policy_names import policy
+from fluid.simulation.state import Setting
 from theory.errors import InputError
+from theory.exact.configurations import feasible
 from theory.instance import Instance, additive, explicit, pooled
 
 

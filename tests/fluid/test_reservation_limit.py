@@ -7,8 +7,8 @@ from math import exp
 import numpy as np
 import pytest
 
-from bounds.claims.families import dynamic_instance
-from fluid.reservation import (
+from bounds.claims.instances import dynamic_instance
+from fluid.limits.reservation import (
     Reservation,
     emptying_rate,
     emptying_rates,
@@ -20,7 +20,7 @@ from fluid.reservation import (
     state_of,
     stepped,
 )
-from fluid.reservation.draining import _thinned, is_exact
+from fluid.limits.reservation.draining import _thinned, is_exact
 from theory.errors import InputError
 from theory.instance import additive, pooled
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from bounds.cli import run
 from fluid.experiment import Store, read_grid, run_experiment, summary
 from fluid.experiment.summary import table
-from fluid.policies import policy
-from fluid.simulate.slotted import streams
-from fluid.simulate.slotted.options import parse_slotted, sized_scene
-from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.slotted.sizes import size_law
-from fluid.simulate.waiting import simulate_waiting
+from fluid.files.slotted_table import parse_slotted, sized_scene
+from fluid.simulation.policy_names import policy
+from fluid.simulation.slotted import streams
+from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.slotted.sizes import size_law
+from fluid.simulation.waiting import simulate_waiting
 from theory.errors import InputError, TooLargeError
 from theory.files.sizes import parse_sizes
 from theory.partition.laws import discrete, piecewise, uniform

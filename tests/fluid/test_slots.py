@@ -10,11 +10,14 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from fluid.policies import policy
-from fluid.policies.bitset import empty_sets, greatest_upto, insert, least_from
-from fluid.policies.slotted.partition import depth, reduced_configurations, virtual_queues
-from fluid.policies.slotted.state import SlottedSetting
-from fluid.policies.slotted.trees import (
+from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_from
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.measures import START
+from fluid.simulation.slotted.driver import conserve, simulate_slots
+from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.state import SlottedSetting
+from fluid.simulation.slotted.streams import SlotChunk, discrete, listed_slots, poisson_slots, uniform
+from fluid.simulation.slotted.trees import (
     NOTHING,
     add_node,
     first_at_least,
@@ -25,9 +28,6 @@ from fluid.policies.slotted.trees import (
     remove_node,
     set_leaf,
 )
-from fluid.simulate.queue.measures import START
-from fluid.simulate.slotted.driver import conserve, simulate_slots
-from fluid.simulate.slotted.streams import SlotChunk, discrete, listed_slots, poisson_slots, uniform
 from tests.fluid.literal_slots import Job, Literal, reduced, virtual_queue
 from theory.errors import InputError
 

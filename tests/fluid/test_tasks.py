@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fluid.policies import policy
-from fluid.simulate.loss import Scenario, run_loss
-from fluid.simulate.tasks import lossless_jobs, tasks_of, upper_bound
-from fluid.trace.model import MICROSECONDS, Outcome, Trace
-from theory.assignment import optimal_assignment
+from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.policy_names import policy
+from fluid.traces.model import MICROSECONDS, Outcome, Trace
+from fluid.traces.tasks import lossless_jobs, tasks_of, upper_bound
+from theory.greedy.optimal import optimal_assignment
 
 
 def made_trace(count: int = 3000, seed: int = 1) -> Trace:

@@ -16,20 +16,20 @@ import pytest
 from bounds.cli import run
 from fluid.experiment import Store, read_grid, run_experiment
 from fluid.experiment.summary import table
-from fluid.policies import policy
-from fluid.simulate import trace_file
-from fluid.simulate.arrivals import JobList
-from fluid.simulate.laws import Law
-from fluid.simulate.loss import Scenario, run_loss
-from fluid.simulate.queue.driver import conserve
-from fluid.simulate.queue.measures import ARRIVAL, KINDS, START
-from fluid.simulate.queue.scene import QueueScene
-from fluid.simulate.slotted.driver import conserve as conserve_slots
-from fluid.simulate.slotted.scene import SlottedScene
-from fluid.simulate.slotted.streams import SlotChunk, discrete
-from fluid.simulate.trace_file import TraceFile
-from fluid.simulate.trace_jobs import sized_jobs
-from fluid.trace import read_google_table, single_resource
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.laws import Law
+from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.driver import conserve
+from fluid.simulation.queue.measures import ARRIVAL, KINDS, START
+from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.slotted.driver import conserve as conserve_slots
+from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.slotted.streams import SlotChunk, discrete
+from fluid.traces import file as trace_file
+from fluid.traces import read_google_table, single_resource
+from fluid.traces.file import TraceFile
+from fluid.traces.jobs import sized_jobs
 from theory.errors import InputError
 from theory.instance import Instance, additive
 
@@ -307,7 +307,7 @@ def test_jobs_on_servers_at_time_0_of_a_loss_system() -> None:
 
 
 def test_an_interrupted_loss_system_ends_where_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fluid.simulate.loss.CHUNK", 2000)
+    monkeypatch.setattr("fluid.simulation.loss.model.CHUNK", 2000)
 
     def interrupt(time: float, events: int) -> None:
         if time > 30:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid.trace import (
+from fluid.traces import (
     Outcome,
     Trace,
     completed,

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid.simulate.arrivals import JobList
-from fluid.simulate.tasks import tasks_of
-from fluid.simulate.trace_file import TraceFile
-from fluid.simulate.trace_jobs import in_slots, sized_jobs, typed_jobs
-from fluid.trace import (
+from fluid.simulation.arrivals import JobList
+from fluid.traces import (
     completed,
     powers_of_half,
     read_trace,
     single_resource,
     stretched,
 )
+from fluid.traces.file import TraceFile
+from fluid.traces.jobs import in_slots, sized_jobs, typed_jobs
+from fluid.traces.tasks import tasks_of
 from tests.fluid.test_trace import PODS, TABLE
 from tests.fluid.traced import INSTANCE, JOBS, LAST, asked, refused, simulated
 from theory.errors import InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fluid.trace import (
+from fluid.traces import (
     Trace,
     completed,
     read_google_events,
@@ -17,7 +17,7 @@ from fluid.trace import (
     read_trace,
     single_resource,
 )
-from fluid.trace.model import ALIBABA, GOOGLE, PLAIN, Outcome
+from fluid.traces.model import ALIBABA, GOOGLE, PLAIN, Outcome
 from tests.fluid.test_trace import EVENTS, PODS, TABLE
 from tests.fluid.test_trace import PLAIN as TWO
 from theory.errors import InputError, TooLargeError

@@ -33,8 +33,8 @@ replications = 1
 servers = 5
 policy = "dra"
 """
-OWN = """from fluid.policy import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.state import Common, common
+OWN = """from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.state import Common, common
 def prepare(setting): return Common(**common(setting))
 def place(state, job_type, draws): {place}
 MINE = Policy("mine", "loss", prepare, place, nothing_to_depart, nothing_to_refresh)

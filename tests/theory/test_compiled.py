@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from theory.compiled import bound, kernel, plain
+from theory.jit import bound, kernel, plain
 
 
 @kernel
@@ -44,14 +44,14 @@ def test_plain_is_python_throughout() -> None:
 
 def test_a_changed_callee_in_another_file_is_noticed(tmp_path) -> None:
     (tmp_path / "caller.py").write_text(
-        "from theory.compiled import kernel\nfrom callee import value\n"
+        "from theory.jit import kernel\nfrom callee import value\n"
         "@kernel\ndef call(x): return value(x)\n"
         "print(call(1))\n"
     )
     answers = []
     for number in (1, 2, 1):
         (tmp_path / "callee.py").write_text(
-            f"from theory.compiled import kernel\n@kernel\ndef value(x): return x + {number}\n"
+            f"from theory.jit import kernel\n@kernel\ndef value(x): return x + {number}\n"
         )
         paths = os.pathsep.join([str(tmp_path), *sys.path])
         environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -66,7 +66,7 @@ def test_a_changed_callee_in_another_file_is_noticed(tmp_path) -> None:
 def test_kept_code_that_cannot_be_read_is_made_anew(tmp_path: Path, spoilt: str) -> None:
     """Types whose module is gone, or a file that was cut short: compiled again, and kept again."""
     (tmp_path / "one.py").write_text(
-        "from theory.compiled import kernel\n@kernel\ndef twice(x): return 2 * x\nprint(twice(21))\n"
+        "from theory.jit import kernel\n@kernel\ndef twice(x): return 2 * x\nprint(twice(21))\n"
     )
     environment = os.environ | {
         "NUMBA_DISABLE_JIT": "0",

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.claims.families import four_types
-from bounds.strategies import explicit_instances, instances
-from theory.configurations import count, feasible, maximal
+from bounds.claims.instances import four_types
+from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
+from theory.exact.configurations import count, feasible, maximal
+from theory.exact.knapsack import max_reward, max_weight, max_weight_by_branching, weight
 from theory.instance import Additive, Instance, additive
-from theory.knapsack import max_reward, max_weight, max_weight_by_branching, weight
 
 
 def brute(instance: Instance) -> list[tuple[int, ...]]:

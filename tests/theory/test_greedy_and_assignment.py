@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import theory.columns
-from bounds.strategies import explicit_instances, instances
-from theory.assignment import AssignmentProgram, optimal_assignment, solve
-from theory.configurations import feasible, maximal
-from theory.greedy import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
+import theory.exact.columns
+from bounds.testing import explicit_instances, instances
+from theory.exact.configurations import feasible, maximal
+from theory.exact.knapsack import max_reward
+from theory.greedy.assignment import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
+from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
+from theory.greedy.scaling import scaling
+from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 from theory.instance import Instance, additive, pooled
-from theory.knapsack import max_reward
-from theory.scaling import scaling
-from theory.servers import greedy_placement, least_servers, lemma_b1_bound
 
 every_kind = instances(max_pools=3) | explicit_instances()
 
@@ -61,9 +61,9 @@ def test_the_optimum_is_certified_and_greedy_keeps_its_guarantee(instance: Insta
 def test_column_generation_is_enumeration(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         listed = optimal_assignment(instance).reward
-        patch.setattr(theory.columns, "ENUMERATE_BELOW", 0)
+        patch.setattr(theory.exact.columns, "ENUMERATE_BELOW", 0)
         assert optimal_assignment(instance).reward == listed
-        patch.setattr(theory.columns.ConfigurationColumns, "_generate", lambda _: None)  # exact pricing alone
+        patch.setattr(theory.exact.columns.ConfigurationColumns, "_generate", lambda _: None)  # exact pricing alone
         assert optimal_assignment(instance).reward == listed
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory import elimination, simplex
-from theory.linear import InfeasibleError, LinearProgram, Vertex
+from theory.exact import elimination, simplex
+from theory.exact.linear import InfeasibleError, LinearProgram, Vertex
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.cli import run
-from bounds.strategies import explicit_instances, instances
+from bounds.testing import explicit_instances, instances
 from theory.errors import InputError
 from theory.files import instance_document, parse_instance, read_instance, write_instance
 from theory.files.instances import instance_toml

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.strategies import instances
-from theory.compiled import bound, kernel, plain
-from theory.configurations import feasible
+from bounds.testing import instances
 from theory.errors import InputError, TooLargeError
+from theory.exact.configurations import feasible
+from theory.exact.knapsack import max_weight
 from theory.instance import Additive, Instance, additive, explicit
-from theory.knapsack import max_weight
-from theory.oracles import RULES, lemma_6_1, oracle, server_table
+from theory.jit import bound, kernel, plain
 from theory.region import kept_fraction, single_types
-from theory.worst_weights import worst_weights
+from theory.region.oracles import RULES, lemma_6_1, oracle, server_table
+from theory.region.worst_weights import worst_weights
 
 APPROXIMATE = ("single-type", "relative-value", "refined")
 

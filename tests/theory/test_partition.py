@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.configurations import feasible, maximal
+from theory.exact.configurations import feasible, maximal
 from theory.instance import Additive
 from theory.partition import (
     Law,
@@ -307,8 +307,8 @@ def test_sizes_of_very_different_scales() -> None:
 @pytest.mark.soak
 def test_many_random_laws_close_in() -> None:
     from bounds import checker
-    from bounds.certificate import throughput_certificate
-    from bounds.claims.throughput import random_law
+    from bounds.certificates import throughput_certificate
+    from bounds.claims.instances import random_law
     from theory.files.sizes import Sizes
 
     generator = random.Random(77)

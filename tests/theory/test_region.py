@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from bounds.strategies import explicit_instances, instances, rationals
-from theory.configurations import count_maximal, feasible, maximal
+from bounds.testing import explicit_instances, instances, rationals
 from theory.errors import InputError, TooLargeError
+from theory.exact.configurations import count_maximal, feasible, maximal
 from theory.files.polymake import polymake_text
 from theory.instance import Instance, additive, explicit, pooled
 from theory.numbers import to_integers, total

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bounds.adversary.sharing import random_cluster
+from fluid.limits.sharing import Event, Schedule, parse_schedule, run_schedule
 from theory.errors import InputError
 from theory.sharing import cluster, ps_dsf, ps_dsf_tdm
-from theory.sharing.events import Event, Schedule, parse_schedule, run_schedule
 
 
 @pytest.mark.parametrize("seed", range(8))

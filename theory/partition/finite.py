@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from theory.columns import ConfigurationColumns, trimmed
+from theory.exact.columns import ConfigurationColumns, trimmed
+from theory.exact.linear import LinearProgram
 from theory.instance import Additive, Configuration
-from theory.linear import LinearProgram
 from theory.partition.cuts import Partition
 from theory.partition.laws import Law
 

@@ -26,10 +26,10 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from math import comb, lcm
 
-from theory.configurations import maximal
 from theory.errors import TooLargeError
+from theory.exact.configurations import maximal
+from theory.exact.linear import LinearProgram
 from theory.instance import Additive, Configuration
-from theory.linear import LinearProgram
 from theory.numbers import total
 from theory.partition.laws import Law, Number, discrete
 

@@ -27,8 +27,8 @@ from math import lcm
 
 import numpy as np
 
-from theory.columns import trimmed
-from theory.linear import LinearProgram
+from theory.exact.columns import trimmed
+from theory.exact.linear import LinearProgram
 from theory.numbers import ceiling, total
 from theory.partition.laws import Law
 from theory.partition.pricing import valuable_mixes

@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.linear import LinearProgram
+from theory.exact.linear import LinearProgram
 from theory.numbers import total
 from theory.partition.laws import Law
 from theory.partition.pricing import values_by_capacity

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from theory.exact.linear import LinearProgram
 from theory.instance import Configuration
-from theory.linear import LinearProgram
 from theory.partition.cuts import Interval, Partition
 from theory.partition.laws import Law
 

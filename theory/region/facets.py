@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.compiled import plain
-from theory.configurations import maximal
 from theory.errors import TooLargeError
+from theory.exact.configurations import maximal
 from theory.instance import Configuration, Instance
+from theory.jit import plain
 from theory.region import hull
 from theory.region.proof import is_outer_boundary
 from theory.region.support import Support

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.columns import ConfigurationColumns, PoolColumn, trimmed
 from theory.errors import InputError
+from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
+from theory.exact.linear import Bound, LinearProgram
 from theory.instance import Instance
-from theory.linear import Bound, LinearProgram
 from theory.numbers import to_integers, total
 from theory.region.support import Support
 
@@ -66,7 +66,7 @@ class CapacityProgram:
 
     Notes
     -----
-    Column generation with exact pricing (`theory.columns`): a knapsack a round, so the number of configurations does
+    Column generation with exact pricing (`theory.exact.columns`): a knapsack a round, so the number of configurations does
     not matter. Source: the region (2) of the non-preemptive scheduling paper, per server and averaged over pools; the
     empty configuration belongs to every server.
 

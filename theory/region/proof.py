@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.elimination import solve
+from theory.exact.elimination import solve
 
 PRIME = 2**31 - 1
 """Determinants are first computed modulo this prime: what is not 0 there is not 0."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 
+from theory.exact.knapsack import max_weight
 from theory.instance import Configuration, Instance
-from theory.knapsack import max_weight
 
 
 class Support:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import frexp
 
-from theory.linear import Bound, LinearProgram
+from theory.exact.linear import Bound, LinearProgram
 from theory.sharing.model import Matrix
 from theory.sharing.occupation import Occupation
 from theory.sharing.rounds import State

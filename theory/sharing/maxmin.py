@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from theory.linear import Bound, LinearProgram
+from theory.exact.linear import Bound, LinearProgram
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.model import Cluster, Matrix, Row

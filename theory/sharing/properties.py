@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from theory.linear import Bound, LinearProgram
+from theory.exact.linear import Bound, LinearProgram
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import max_min_tasks

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.compiled import kernel
+from theory.jit import kernel
 from theory.sharing.model import Matrix
 from theory.sharing.occupation import Occupation
 

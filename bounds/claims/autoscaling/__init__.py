@@ -1,0 +1,38 @@
+"""Claims of the auto-scaling paper (arXiv 2005.13744)."""
+
+CLAIMS = {
+    "greedy": (
+        "introduction",
+        "prop-3.1",
+        "prop-3.5",
+        "thm-3.7",
+        "def-3.8-two-types",
+        "def-3.8-three-types",
+        "thm-3.9",
+        "prop-3.10",
+        "table-1",
+        "figure-2",
+        "figure-2-86-percent",
+        "no-bad-scenario",
+    ),
+    "simulated": (
+        "figure-3",
+        "figure-4",
+        "figure-5-bound",
+        "figure-5-order",
+        "figure-6-window",
+        "figure-6-preemption",
+    ),
+    "fluid": (
+        "theorem-6.1",
+        "lemma-5.9",
+        "prop-5.10",
+        "prop-6.2",
+        "prop-6.3",
+        "lemma-d.1",
+        "prop-5.4",
+        "section-7-path",
+    ),
+    "convergence": ("theorem-4.1",),
+}
+"""The claims by the module that checks them, in the order in which they are listed."""

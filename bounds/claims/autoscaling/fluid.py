@@ -1,0 +1,254 @@
+"""Claims of the auto-scaling paper on its fluid limit: paths, their end, the Lyapunov function, rates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims.instances import dynamic_instance, four_types, limited_by_draining, not_limited_by_draining
+from fluid.files.simulation_table import Expression
+from fluid.limits.convergence import crosscheck
+from fluid.limits.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
+from fluid.limits.reservation import Reservation, fluid_path, minimum_rates, state_of
+from fluid.limits.reservation.segment import State
+from theory.exact.configurations import maximal
+from theory.greedy.assignment import MaxRewards
+from theory.greedy.servers import greedy_placement, max_jobs
+from theory.instance import Instance
+
+SEED = 514
+SLOPES = (-0.8, -0.35)
+"""A distance that falls like L^-1/2, with g/L and the largest of many fluctuations on top."""
+
+RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}
+"""g where (log L)^2 is no more than the jobs that a server holds."""
+
+
+def _random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
+    """Draw systems: servers in up to three random maximal configurations, their slots partly full."""
+    rows = maximal(model.instance.pools[0].space)
+    states = []
+    for _ in range(count):
+        chosen = generator.permutation(len(rows))[:3]
+        shares = generator.dirichlet(np.ones(len(chosen)))
+        assignment = {tuple(rows[i].tolist()): float(x) for i, x in zip(chosen, shares, strict=True)}
+        jobs, masses = state_of(model, assignment)
+        states.append((jobs * generator.uniform(0, 1, len(jobs)), masses))
+    return states
+
+
+@claim(
+    "theorem-6.1",
+    "From any initial state the fluid paths of dynamic reservation converge to the global greedy assignment: random "
+    "instances with unequal service rates, from the empty system and from random states, to 1e-6 in jobs and "
+    "effective configurations.",
+    printed="from any initial state the fluid paths converge to the global greedy assignment",
+    evidence=Evidence.numeric,
+)
+def theorem_6_1(level: Level, broken: bool) -> Outcome:
+    """Follow paths for 40 mean service times of the slowest type; broken: compare with half the workload."""
+    instances, states = (4, 1) if level is Level.quick else (20, 5)
+    generator, worst = np.random.default_rng(SEED), [0.0, 0.0]
+    for seed in range(instances):
+        instance = dynamic_instance(seed)
+        model = Reservation(instance)
+        goal = Reservation(instance.with_workload([rho / 2 for rho in instance.workload])) if broken else model
+        wanted = {s.configurations[0]: float(s.fraction) for s in goal.equilibrium.stages}
+        until = 40.0 / float(model.service.min())
+        for start in [None, *_random_states(model, generator, states)]:
+            jobs, masses = fluid_path(model, until, start).state(until)
+            # servers to spare may keep a configuration: only what lacks counts
+            away = max((share - masses.get(k, 0.0) for k, share in wanted.items()), default=0.0)
+            away = max(away, float(np.abs(jobs - np.array([float(y) for y in goal.equilibrium.served])).max()))
+            worst[start is not None] = max(worst[start is not None], away)
+    computed = (
+        f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
+    )
+    return Outcome(computed, Evidence.numeric, bool(max(worst) < 1e-6))
+
+
+@claim(
+    "lemma-5.9",
+    "Whatever the initial state, y_j <= rho_j + eps for all types after the time max_j log(K / eps) / mu_j.",
+    printed="y_j within rho_j + eps after a time that depends on K and eps (formula lost)",
+    evidence=Evidence.numeric,
+)
+def lemma_5_9(level: Level, broken: bool) -> Outcome:
+    """Follow paths from random states to that time; broken: a third of the time."""
+    count = 3 if level is Level.quick else 40
+    generator, eps, kept, total = np.random.default_rng(SEED), 1e-3, 0, 0
+    for seed in range(count):
+        instance = dynamic_instance(seed)
+        model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
+        time = log(max_jobs(instance) / eps) / float(model.service.min()) * (1 / 3 if broken else 1)
+        full = state_of(model, {tuple(maximal(instance.pools[0].space)[0].tolist()): 1.0})
+        for start in [full, *_random_states(model, generator, 1)]:
+            jobs = fluid_path(model, time, start).jobs([time])[0]
+            kept += bool((jobs <= model.workload + eps).all())
+            total += 1
+    return Outcome(f"{kept} of {total} paths, eps = {eps:g}", Evidence.numeric, kept == total)
+
+
+@claim(
+    "prop-5.10",
+    "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - mu_j "
+    "y_j (equation (40), with the types that drive the stages).",
+    printed="equations (40)-(42), constants lost",
+    evidence=Evidence.numeric,
+)
+def proposition_5_10(level: Level, broken: bool) -> Outcome:
+    """Differentiate paths numerically between switches; broken: departures are left out."""
+    worst, points, step = 0.0, 0, 1e-5
+    for seed in range(5 if level is Level.quick else 25):
+        model = Reservation(dynamic_instance(seed))
+        path = fluid_path(model, 8.0)
+        for segment in path.segments:
+            if segment.stop - segment.start < 0.01 or segment.mode.kind == "mixed":
+                continue
+            for time in np.linspace(segment.start + 2 * step, segment.stop - 2 * step, 5):
+                (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-step, 0.0, step))
+                velocity = model.workload * model.service - (0 if broken else 1) * model.service * jobs
+                for i, stage in enumerate(segment.mode.followed):
+                    if not all(f.moves for f in segment.mode.followed[: i + 1]) or stage.driver < 0:
+                        continue
+                    ahead = [f.configuration for f in segment.mode.followed[: i + 1]]
+                    moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
+                    worst = max(worst, abs(moved - velocity[stage.driver]))
+                    points += 1
+    return Outcome(f"{points} points, largest difference {worst:.1e}", Evidence.numeric, bool(worst < 1e-4))
+
+
+@claim(
+    "prop-6.2",
+    "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights "
+    "that fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
+    printed="the unique maximiser is the global greedy assignment; constants (46) lost",
+    evidence=Evidence.certified,
+)
+def proposition_6_2(level: Level, broken: bool) -> Outcome:
+    """Check the duals in rationals; broken: weights that fall by one in a hundred."""
+    count = 60 if level is Level.quick else 600
+    ratio = Fraction(101, 100) if broken else None
+    proved = sum(is_unique_maximiser(i, lyapunov(i, ratio)) for i in map(dynamic_instance, range(count)))
+    return Outcome(f"{proved} of {count} instances", Evidence.certified, proved == count)
+
+
+@claim(
+    "prop-6.3",
+    "The Lyapunov function rises along fluid paths once no type has more jobs than its workload, up to its maximum at "
+    "the greedy assignment.",
+    printed="the derivative of V is positive outside the limit set",
+    evidence=Evidence.numeric,
+)
+def proposition_6_3(level: Level, broken: bool) -> Outcome:
+    """Sample it along paths; broken: the weights in the opposite order."""
+    count, falls, points = (3 if level is Level.quick else 30), 0.0, 0
+    for seed in range(count):
+        instance = dynamic_instance(seed)
+        model, v = Reservation(instance), lyapunov(instance)
+        if broken:
+            v = Lyapunov(v.configurations, tuple(reversed(v.weights)), v.penalty)
+        rows = maximal(instance.pools[0].space)
+        few = np.minimum(model.workload, rows[0])
+        for start in (None, state_of(model, {tuple(rows[0].tolist()): 1.0}, few.tolist())):
+            path = fluid_path(model, 10.0, start)
+            values = [v.value(model, *path.state(float(t))) for t in np.linspace(0.0, 10.0, 81)]
+            falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
+            points += len(values)
+    return Outcome(
+        f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-9)
+    )
+
+
+@claim(
+    "lemma-d.1",
+    "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most "
+    "(K + 1)^(i - 1) and no more (the printed constant is lost, this one derived): random systems, one event a time.",
+    printed="a bounded change of greedy placement at each event (constant lost)",
+    evidence=Evidence.certified,
+)
+def lemma_d_1(level: Level, broken: bool) -> Outcome:
+    """Compare placements before and after an event; broken: a bound that is one less."""
+    generator, count, servers = np.random.default_rng(SEED), (150 if level is Level.quick else 3000), 997
+    kept, largest = 0, 0
+    for seed in range(count):
+        instance = dynamic_instance(seed % 40)
+        rewards, most = MaxRewards(instance), max_jobs(instance)
+        jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 1 for rho in instance.workload]
+        changed = list(jobs)
+        changed[int(generator.integers(len(jobs)))] += int(generator.choice([-1, 1]))
+        placed = [
+            greedy_placement(instance.with_workload([Fraction(n, servers) for n in numbers]), servers, rewards)
+            for numbers in (jobs, changed)
+        ]
+        used = [{s.configurations[0]: s.servers[0] for s in p.stages} for p in placed]
+        order = sorted(set(used[0]) | set(used[1]), key=lambda k: max(_place(p, k) for p in placed))
+        fine = True
+        for i, k in enumerate(order):
+            moved = abs(used[0].get(k, 0) - used[1].get(k, 0))
+            largest = max(largest, moved)
+            fine &= moved <= (most + 1) ** i - broken
+        kept += fine
+    return Outcome(f"{kept} of {count} events, largest change {largest}", Evidence.certified, kept == count)
+
+
+def _place(placement: object, configuration: tuple[int, ...]) -> int:
+    stages = [s.configurations[0] for s in placement.stages]  # type: ignore[attr-defined]
+    return stages.index(configuration) if configuration in stages else -1
+
+
+@claim(
+    "prop-5.4",
+    "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
+    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not; "
+    "quick: an instance of each kind, full: six of each.",
+    printed="scaled paths converge to Lipschitz fluid limits (no rate)",
+    evidence=Evidence.statistical,
+)
+def proposition_5_4(level: Level, broken: bool) -> Outcome:
+    """Fit log distance on log L; broken: the limit with the simplified drain rates."""
+    sizes, runs = ([500, 2000, 8000], 3) if level is Level.quick else ([500, 2000, 8000, 32000], 4)
+    instances = not_limited_by_draining() | limited_by_draining()
+    if level is Level.quick:
+        instances = {name: instances[name] for name in ("two types", "drains two types")}
+    shown, good = [], True
+    for name, instance in instances.items():
+        options = {"reservation": Expression(RESERVED.get(name, "(log L)^2"))}
+        check = crosscheck(instance, sizes, 10.0, runs, options=options, seed=SEED, bins=500)
+        if broken:
+            check = check.beside(_simplified)
+        rate = check.rate
+        good &= SLOPES[0] <= rate.mean <= SLOPES[1]
+        shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
+    computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, seed {SEED}"
+    return Outcome(computed, Evidence.statistical, good)
+
+
+def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
+    return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)
+
+
+@claim(
+    "section-7-path",
+    "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
+    "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
+    printed="converges to the greedy reward (values lost)",
+    evidence=Evidence.numeric,
+)
+def section_7_path(level: Level, broken: bool) -> Outcome:
+    """Follow the path; broken: twice the workload."""
+    del level
+    instance = four_types()
+    if broken:
+        instance = instance.with_workload([2 * rho for rho in instance.workload])
+    model = Reservation(instance)
+    path = fluid_path(model, 40.0)
+    reward = float(path.rewards([40.0])[0])
+    near = path.time_within(0.01)
+    kinds = [s.mode.kind for s in path.segments][:2]
+    computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
+    good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
+    return Outcome(computed, Evidence.numeric, good)

@@ -1,0 +1,201 @@
+"""The instances that claims are checked on: named ones of the papers, families, and random draws."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from bounds.adversary.workload import worst_workload
+from theory.instance import Instance, additive, explicit, pooled
+from theory.partition.laws import Law, piecewise
+from theory.region.membership import traffic_intensity
+
+PRICE_RATIO = 8
+"""GB of memory priced like one vCPU (auto-scaling paper, Section 7.1)."""
+
+SERVER = (80, 640)
+"""vCPUs and GB of the servers of Section 7.1."""
+
+PRINTED_TYPES = ((1, 1), (4, 16), (2, 32), (32, 256))
+"""The four VM types (vCPU, GB) printed in Section 7.1."""
+
+SMALL, LARGE, MEMORY = (2, 4, 8), (32, 64), (8, 16, 1, 2, 4)
+"""Table 1: vCPUs of small and large types, GB per vCPU."""
+
+
+def price(vcpu: int, memory: int) -> Fraction:
+    """Return the reward of a VM type: 1 a vCPU, 1/8 a GB."""
+    return vcpu + Fraction(memory, PRICE_RATIO)
+
+
+def four_types(workload: tuple[Fraction | int | str, ...] = ("48/13", "18/13", 3, 2)) -> Instance:
+    """Return the paper's four VM types; the workload it used is lost, the default is the worst one."""
+    return additive(SERVER, PRINTED_TYPES, [price(*t) for t in PRINTED_TYPES], workload)
+
+
+def collection(generator: np.random.Generator, most: int = 10) -> Instance:
+    """Draw a collection of Table 1: three small and three large types, distinct, each fitting a server.
+
+    The range of the workload is lost in our text; it is drawn in quarters from 0 to `most` jobs per server.
+    """
+    chosen: list[tuple[int, int]] = []
+    for sizes in (SMALL, LARGE):
+        fitting = [(v, v * m) for v in sizes for m in MEMORY if v * m <= SERVER[1]]
+        chosen += [fitting[i] for i in generator.permutation(len(fitting))[:3]]
+    workload = [Fraction(int(w), 4) for w in generator.integers(0, 4 * most + 1, len(chosen))]
+    return additive(SERVER, chosen, [price(*t) for t in chosen], workload)
+
+
+def random_instance(generator: np.random.Generator, *, pools: int = 1, exact_fit: bool = False) -> Instance:
+    """Draw a small instance: up to four types and three resources, some zero demands and workloads, many ties."""
+    width, resources = int(generator.integers(1, 5)), int(generator.integers(1, 4))
+    demands = generator.integers(0, 6, (width, resources))
+    for row in demands:
+        if not row.any():
+            row[generator.integers(resources)] = 1
+    capacities = generator.integers(5, 15, (pools, resources))
+    shares = [(int(generator.integers(1, 4)), [int(c) for c in row]) for row in capacities]
+    rewards = [Fraction(int(generator.integers(1, 10)), int(generator.integers(1, 4))) for _ in range(width)]
+    if not exact_fit:
+        workload = [Fraction(int(generator.integers(0, 9)), int(generator.integers(1, 5))) for _ in range(width)]
+        return pooled(shares, demands.tolist(), rewards, workload)
+    from theory.exact.configurations import maximal
+
+    empty = pooled(shares, demands.tolist(), rewards)
+    workload = [Fraction(0)] * width
+    for pool in empty.pools:  # a random assignment that uses every server: the workload fits exactly
+        rows = maximal(pool.space)
+        weights = generator.integers(0, 4, len(rows)) if len(rows) > 1 else np.array([1])
+        weights[generator.integers(len(rows))] += 1
+        for weight, k in zip(weights.tolist(), rows.tolist(), strict=True):
+            share = pool.share * Fraction(weight, int(weights.sum()))
+            workload = [w + share * slots for w, slots in zip(workload, k, strict=True)]
+    return empty.with_workload(workload)
+
+
+def dynamic_instance(seed: int) -> Instance:
+    """Draw an instance for dynamics: up to four types, one or two resources, unequal service rates."""
+    generator = np.random.default_rng(seed)
+    types, resources = int(generator.integers(1, 5)), int(generator.integers(1, 3))
+    capacity = generator.integers(3, 9, resources)
+    demands = np.minimum(generator.integers(0, 5, (types, resources)), capacity)
+    for row in demands:
+        if not row.any():
+            row[generator.integers(resources)] = 1
+    workload, rates = generator.integers(1, 17, types), generator.integers(2, 9, types)
+    rewards = [Fraction(int(u), 7) for u in generator.integers(5, 40, types)]
+    instance = additive(capacity.tolist(), demands.tolist(), rewards, [Fraction(int(w), 4) for w in workload])
+    kinds = [replace(t, service_rate=Fraction(int(r), 4)) for t, r in zip(instance.types, rates, strict=True)]
+    return replace(instance, types=tuple(kinds))
+
+
+def tight_family(types: int) -> Instance:
+    """Return Prop. 3.10's instance for J types in exact numbers: generators J e_j and (1,..,1,J)."""
+    j_all = range(types)
+    rows = [[types if i == j else 0 for i in j_all] for j in range(types - 1)]
+    rows.append([1] * (types - 1) + [types])
+    rewards = [Fraction(types ** (types - j) * (types - 1) ** (j - 1)) for j in range(1, types)]
+    rewards.append(Fraction((types - 1) ** (types - 1)))
+    return explicit(rows, rewards, [1] * (types - 1) + [types])
+
+
+def tight_family_additive(types: int) -> Instance:
+    """Return the same instance with additive resources: one for every interval of the first J-1 types, and one more."""
+    m = types
+    intervals = [(a, p) for a in range(1, types) for p in range(a, types)]
+    unit = types * m  # capacity 1 of each resource, in units that make every demand whole
+    demands = [[m if a <= j <= p else 0 for a, p in intervals] + [0] for j in range(1, types)]
+    demands.append([types - (p - a + 1) for a, p in intervals] + [types])
+    tight = tight_family(types)
+    return additive([unit] * (len(intervals) + 1), demands, tight.rewards, tight.workload)
+
+
+def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:
+    """Yield every instance on one resource: demands 1..capacity, rewards 1..rewards, workloads 0, 1/2 and 1."""
+    loads = (Fraction(0), Fraction(1, 2), Fraction(1))
+    for demands in product(range(1, capacity + 1), repeat=types):
+        for u in product(range(1, rewards + 1), repeat=types):
+            base = additive([capacity], [[d] for d in demands], u)
+            for workload in product(loads, repeat=types):
+                yield base.with_workload(workload)
+
+
+def with_rates(instance: Instance, rates: tuple[Fraction | int | str, ...]) -> Instance:
+    """Return the instance with other service rates."""
+    kinds = [replace(t, service_rate=Fraction(rate)) for t, rate in zip(instance.types, rates, strict=True)]
+    return replace(instance, types=tuple(kinds))
+
+
+def not_limited_by_draining() -> dict[str, Instance]:
+    """Return six instances on whose fluid path from the empty system freed servers keep up with the greedy map."""
+    two = additive([4], [[1], [2]], rewards=[3, 2], workload=[1, 3])
+    changing = additive([1, 1], [[1, 0], [0, 1]], rewards=[1, 1], workload=["3/5", "3/2"])
+    return {
+        "four VM types": four_types(),
+        "two types": with_rates(two, (1, "1/2")),
+        "order changes": with_rates(changing, (2, "1/2")),
+        **{f"random {seed}": dynamic_instance(seed) for seed in (32, 59, 136)},
+    }
+
+
+def limited_by_draining() -> dict[str, Instance]:
+    """Return six instances on whose fluid path from the empty system it matters how fast draining servers empty."""
+    four = four_types()
+    return {
+        "drains one type": additive([3], [[1], [3]], rewards=[1, 7], workload=[6, "3/2"]),
+        "drains two types": additive([3, 3], [[1, 0], [0, 1], [3, 3]], rewards=[1, 1, 7], workload=[6, 6, "3/2"]),
+        "drains three types": additive(
+            [2, 2, 2], [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 2, 2]], rewards=[1, 1, 1, 8], workload=[4, 4, 4, "3/2"]
+        ),
+        "drains two at once": with_rates(
+            additive([6], [[2], [3], [6]], rewards=[2, "31/10", 10], workload=[5, 2, "3/2"]), (1, "5/4", "3/4")
+        ),
+        "random 153": dynamic_instance(153),
+        "four VM types, 6 times": four.with_workload([6 * rho for rho in four.workload]),
+    }
+
+
+WITHOUT_38 = ((0, 1, 1), (0, 4, 0), (1, 2, 0))
+"""Configurations of three types that have no monotone greedy property for rewards near (8, 3, 10)."""
+
+
+def at_worst(instance: Instance) -> Instance:
+    """Return the instance at its worst workload, with unequal service rates."""
+    worst = worst_workload(instance).workload
+    rates = (Fraction(1), Fraction(2), Fraction(1, 2))
+    kinds = [replace(t, service_rate=r) for t, r in zip(instance.types, rates, strict=True)]
+    return replace(instance, types=tuple(kinds)).with_workload(worst)
+
+
+def scaled(instance: Instance, load: Fraction) -> Instance:
+    """Return the instance with its workload scaled to a traffic intensity."""
+    z = traffic_intensity(instance)
+    return instance.with_workload([rho * load / z for rho in instance.workload])
+
+
+def loaded_instances(count: int, seed: int, *, fitting: bool = False) -> list[Instance]:
+    """Draw instances with workload and unequal service rates, one pool and two (`fitting`: one, that all types fit)."""
+    generator = np.random.default_rng(seed)
+    drawn: list[Instance] = []
+    while len(drawn) < count:
+        instance = random_instance(generator, pools=1 if fitting else 1 + len(drawn) % 2)
+        width = range(len(instance.types))
+        kinds = [replace(t, service_rate=Fraction(int(generator.integers(1, 6)), 2)) for t in instance.types]
+        if any(instance.workload) and (not fitting or all(map(instance.pools[0].space.most, width))):
+            drawn.append(replace(instance, types=tuple(kinds)))
+    return drawn
+
+
+def random_law(generator: random.Random, *, atoms: bool = True, least: int = 0) -> Law:
+    """Draw a law of up to three uniform pieces and, where wanted, up to three atoms; sizes in twentieths."""
+    ends = sorted(generator.sample(range(least, 21), 2 * generator.randint(1, 3)))
+    sizes = generator.sample(range(max(1, least), 21), generator.randint(0, 3)) if atoms else []
+    rows = [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)] + [(a, a) for a in sizes]
+    weights = [generator.randint(1, 6) for _ in rows]
+    share = [Fraction(w, sum(weights)) for w in weights]
+    return piecewise([(Fraction(a, 20), Fraction(b, 20), p) for (a, b), p in zip(rows, share, strict=True)])

@@ -1,0 +1,36 @@
+"""Results of packproof itself, beyond the papers."""
+
+CLAIMS = {
+    "greedy": (
+        "always-1-1/e",
+        "tight",
+        "worst-workload",
+        "worst-rewards",
+        "pools",
+        "sequential-pools",
+    ),
+    "sharing": (
+        "algorithm-1-cycles",
+        "algorithm-1-endless",
+        "resource-division-not-unique",
+        "fisher-market",
+        "resource-division-not-pareto",
+        "unfairness-without-bound",
+        "idle-resources",
+    ),
+    "partitions": (
+        "linear-prices",
+        "mixed-cells",
+        "partition-guarantee",
+        "best-partitions",
+        "universal-cuts",
+        "google-throughput",
+    ),
+    "region": ("lemma-6.1-constant",),
+    "limits": (
+        "limit-1-1/e",
+        "max-weight-rate",
+        "generator-bound",
+    ),
+}
+"""The claims by the module that checks them, in the order in which they are listed."""

@@ -1,0 +1,174 @@
+"""Results of our own on supportable workloads: tighter bounds, and the exact guarantee of a partition."""
+
+from __future__ import annotations
+
+import os
+import random
+from fractions import Fraction
+from pathlib import Path
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims.instances import random_law
+from theory.files.google import REQUESTS, google_law
+from theory.numbers import text
+from theory.partition import Law, bracket, by_cuts, discrete, lower_rounded, supportable, uniform, upper_rounded
+from theory.partition.guarantee import best_partitions, guarantee
+from theory.partition.mixing import initial_cells, mixed
+from theory.partition.spread import lemma_2, spread_prices
+from theory.partition.universal import universal_cells
+
+TWO_THIRDS = Fraction(2, 3)
+
+
+def _grid(law: Law, grid: int) -> list[int]:
+    return list(range(int(law.least * grid), -int(-law.greatest * grid // 1) + 1))
+
+
+@claim(
+    "linear-prices",
+    "Prices of sizes that are linear between the cuts bound the workload at least as well as rounding down to the same"
+    " cuts, and as Lemma 2: an integer knapsack decides them. Random laws on cuts at twentieths.",
+    printed="not in the paper, which rounds down (step functions)",
+    evidence=Evidence.certified,
+)
+def linear_prices(level: Level, broken: bool) -> Outcome:
+    """Compare both bounds; broken: the cuts of the prices are four times as coarse and Lemma 2 is left out."""
+    generator = random.Random(61)
+    count, better, good = 10 if level is Level.quick else 200, 0, True
+    for _ in range(count):
+        law = random_law(generator, least=1)
+        down = lower_rounded(law, by_cuts(Fraction(i, 20) for i in range(1, 20)))
+        grid = 5 if broken else 20
+        ours = spread_prices(law, grid, _grid(law, grid), 1e-9).bound(law)
+        mean = lemma_2(law).bound(law)
+        assert down is not None
+        good &= ours <= down * (1 + Fraction(1, 10**8)) and ours <= mean * (1 + Fraction(1, 10**8))
+        better += ours < min(down, mean)
+    computed = f"{count} laws, strictly better than both on {better}"
+    return Outcome(computed, Evidence.certified, good and better > 0)
+
+
+@claim(
+    "mixed-cells",
+    "Mixing uniform cells supports at least what rounding them up supports, never more than the prices allow, and is"
+    " exact from one cell on for [0.1, 0.9] and [0.01, 0.19] (there rounding up is 50 % and 47 % short).",
+    printed="not in the paper, which rounds up",
+    evidence=Evidence.certified,
+)
+def mixed_cells(level: Level, broken: bool) -> Outcome:
+    """Compare both bounds on equal cells; broken: the mixed ones have a quarter of the cells."""
+    generator = random.Random(62)
+    count, good = 10 if level is Level.quick else 100, True
+    for _ in range(count):
+        law = random_law(generator, least=1)
+        cells = initial_cells(law, 16)
+        up = supportable([cell.top for cell in cells], [cell.probability for cell in cells])
+        assert up is not None
+        ours = mixed(initial_cells(law, 4) if broken else cells, 1e-9).workload
+        good &= up.workload * (1 - Fraction(1, 10**8)) <= ours <= spread_prices(law, 20, _grid(law, 20)).bound(law)
+    exact = [mixed(initial_cells(law, 1)).workload for law in (uniform("1/10", "9/10"), uniform("1/100", "19/100"))]
+    computed = f"{count} laws; one cell: {', '.join(map(text, exact))}"
+    return Outcome(computed, Evidence.certified, good and exact == [2, 10])
+
+
+@claim(
+    "partition-guarantee",
+    "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once rounded"
+    " up: its worst law attains it exactly, and no law of a random family is below.",
+    printed="not in the paper: 2/3 for its own partition, at most 2/3 for any",
+    evidence=Evidence.proved,
+)
+def partition_guarantee(level: Level, broken: bool) -> Outcome:
+    """Attack each guarantee with many laws; broken: jobs in closed intervals, so that lower ends count."""
+    generator = random.Random(63)
+    partitions = [(["1/2"], "1/4"), (["1/3", "1/2"], "1/5"), (["2/5"], "1/4"), (["1/4", "1/3", "1/2", "2/3"], "1/6")]
+    laws = attained = 0
+    good = True
+    for cuts, least in partitions:
+        found = guarantee(cuts, least)
+        claimed = found.ratio * (Fraction(21, 20) if broken else 1)
+        worst = supportable([x for x, _ in found.worst_law.atoms], [p for _, p in found.worst_law.atoms])
+        assert worst is not None
+        attained += upper_rounded(found.worst_law, by_cuts(cuts)) / worst.workload == claimed
+        for _ in range(20 if level is Level.quick else 400):
+            sizes = [Fraction(i, 60) for i in range(1, 61) if Fraction(i, 60) > Fraction(least)]
+            chosen = generator.sample(sizes, generator.randint(1, 4))
+            weights = [generator.randint(1, 5) for _ in chosen]
+            law = discrete({x: Fraction(w, sum(weights)) for x, w in zip(chosen, weights, strict=True)})
+            best = supportable([x for x, _ in law.atoms], [p for _, p in law.atoms])
+            assert best is not None
+            laws += 1
+            good &= upper_rounded(law, by_cuts(cuts)) >= claimed * best.workload
+    computed = f"{attained} of {len(partitions)} attained, {laws} laws none below"
+    return Outcome(computed, Evidence.proved, good and attained == len(partitions))
+
+
+@claim(
+    "best-partitions",
+    "Best guarantees with N cuts on a rational grid, each other partition refuted by a law: on (1/4, 1] one cut at 1/2"
+    " gives 2/3; on (1/6, 1] in twenty-fourths 1/5, 3/7, 3/5, 12/19 for N = 0..3 (quick: to N = 2).",
+    printed="not in the paper",
+    evidence=Evidence.proved,
+)
+def best_of_few_cuts(level: Level, broken: bool) -> Outcome:
+    """Search exhaustively; broken: the grid has no 1/2 and no 1/3."""
+    grid = 25 if broken else 24
+    rows = {}
+    for least, most in (("1/4", 1), ("1/6", 2 if level is Level.quick else 3)):
+        for number in range(most + 1):
+            *_, best = best_partitions(number, least, grid)
+            rows[least, number] = best
+    expected = {("1/4", 0): "1/3", ("1/4", 1): "2/3", ("1/6", 0): "1/5", ("1/6", 1): "3/7", ("1/6", 2): "3/5"}
+    expected["1/6", 3] = "12/19"
+    good = all(text(best.ratio) == expected[key] for key, best in rows.items())
+    shown = (
+        f"({least}, 1] N={n}: {text(best.ratio)} at {{{', '.join(map(text, best.cuts))}}}"
+        for (least, n), best in rows.items()
+    )
+    return Outcome("; ".join(shown), Evidence.proved, good)
+
+
+@claim(
+    "universal-cuts",
+    "On (1/4, 1] one cut does what the universal partition does with three. On (1/8, 1] each of its five cuts is needed"
+    " (without one at most 3/5), and no four cuts in twelfths (full: in twenty-fourths) reach 2/3.",
+    printed="not in the paper",
+    evidence=Evidence.proved,
+)
+def universal_cuts(level: Level, broken: bool) -> Outcome:
+    """Drop cuts one at a time and search for fewer; broken: the doubled cuts of the partition for J = 4."""
+    every = [high for _, high in universal_cells(4 if broken else 3)[1:]]
+    one = guarantee(["1/2"], "1/4").ratio
+    whole = guarantee(every, Fraction(1, 8)).ratio
+    without = {cut: guarantee([c for c in every if c != cut], Fraction(1, 8)).ratio for cut in every}
+    *_, four = best_partitions(4, "1/8", 12 if level is Level.quick else 24)
+    computed = f"one cut {text(one)}, five {text(whole)}; "
+    computed += ", ".join(f"without {text(cut)}: {text(ratio)}" for cut, ratio in without.items())
+    computed += f"; best of four {text(four.ratio)} at {{{', '.join(map(text, four.cuts))}}}"
+    good = one == whole == TWO_THIRDS and max(*without.values(), four.ratio) <= Fraction(3, 5)
+    return Outcome(computed, Evidence.proved, good)
+
+
+@claim(
+    "google-throughput",
+    "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 %;"
+    " VQS is sure to keep more than 4/5 of it.",
+    printed="not in the paper, which simulates the trace",
+    evidence=Evidence.certified,
+)
+def google(level: Level, broken: bool) -> Outcome:
+    """Bracket both laws; broken: sizes are doubled after the bound was made."""
+    folder = Path(os.environ.get("PACKPROOF_DATA", "../shared/data"))
+    if not (folder / REQUESTS).exists():
+        return Outcome(f"no {REQUESTS} in PACKPROOF_DATA", Evidence.skipped, None)
+    from theory.partition import vqs_workload
+
+    good, shown = True, []
+    for resource in ("memory",) if level is Level.quick else ("memory", "cpu"):
+        law = google_law(folder, resource)
+        best = bracket(law, Fraction(1, 100))
+        upper = 2 * best.upper if broken else best.upper
+        keeps = vqs_workload(law).workload / upper
+        good &= upper <= best.lower * Fraction(101, 100) and keeps > Fraction(4, 5)
+        shown.append(f"{resource}: {float(best.lower):.3f} to {float(upper):.3f}, VQS keeps {float(keeps):.3f}")
+    return Outcome("; ".join(shown), Evidence.certified, good)

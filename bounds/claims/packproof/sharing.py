@@ -1,0 +1,202 @@
+"""Results of our own on fair sharing: Algorithm I, uniqueness, the Fisher market, how bad it can get."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import pairwise
+
+from bounds.adversary.sharing import (
+    cycling_cluster,
+    endless_cluster,
+    everybody_gains,
+    exact_cycle,
+    exact_rounds,
+    greatest_utilisation,
+    idle_family,
+    mean_utilisation,
+    random_cluster,
+    two_allocations,
+    unfair_family,
+)
+from bounds.claims import Evidence, Level, Outcome, claim
+from theory.numbers import text, total
+from theory.sharing import (
+    c_drfh,
+    cluster,
+    is_ps_dsf,
+    is_ps_dsf_tdm,
+    ps_dsf,
+    ps_dsf_tdm,
+    ps_dsf_tdm_rounds,
+    tsf,
+)
+from theory.sharing.properties import pareto_optimality
+
+
+@claim(
+    "algorithm-1-cycles",
+    "Algorithm I (its step beta as rebuilt) need not converge: on three equal users, two servers and three resources "
+    "it enters a cycle of two rounds from its own start, in exact arithmetic, though a PS-DSF allocation exists.",
+    printed="convergence will be studied in future work",
+    evidence=Evidence.certified,
+)
+def algorithm_1_cycles(level: Level, broken: bool) -> Outcome:
+    """Run it in rationals until a state comes back; broken: a cluster on which it ends."""
+    del level
+    instance = cluster([[9, 18]], [[1, 4], [3, 1]]) if broken else cycling_cluster()
+    cycle = exact_cycle(instance, 12)
+    allocation = ps_dsf(instance)
+    exists = allocation.exact and is_ps_dsf(instance, allocation.tasks)
+    good = cycle is not None and cycle[1] == 2 and exists
+    if cycle is None:
+        return Outcome("no cycle", Evidence.certified, good)
+    states = exact_rounds(instance, 12)
+    shown = " and ".join(
+        "(" + ", ".join(text(total(row)) for row in states[cycle[0] + k]) + ")" for k in range(cycle[1])
+    )
+    return Outcome(f"from round {cycle[0]} totals alternate between {shown}", Evidence.certified, good)
+
+
+@claim(
+    "algorithm-1-endless",
+    "Where Algorithm I converges it need not end: two unit servers, one resource, three users. Serving both servers "
+    "maps the third user's part b of the second to (1 + b)/4; from 1/2 it is 1/3 + 4^-k / 6 after k rounds.",
+    printed="convergence will be studied in future work",
+    evidence=Evidence.certified,
+)
+def algorithm_1_endless(level: Level, broken: bool) -> Outcome:
+    """Run it in rationals beside the closed form; broken: the third user on one server only."""
+    rounds = 40 if level is Level.quick else 400
+    instance = endless_cluster()
+    if broken:
+        instance = cluster([[1], [1]], [[1], [1], [1]], eligible=[[True, False], [False, True], [False, True]])
+    history = exact_rounds(instance, rounds)
+    parts = [tasks[2][1] for tasks in history]
+    expected = [Fraction(1, 3) + Fraction(1, 6 * 4**k) for k in range(rounds + 1)]
+    moving = all(4 * b == 1 + a for a, b in pairwise(parts))
+    return Outcome(f"{len(history) - 1} rounds, none the last", Evidence.certified, parts == expected and moving)
+
+
+@claim(
+    "resource-division-not-unique",
+    "PS-DSF allocations under resource division are not unique, not even in the totals: one cluster, two allocations "
+    "that both satisfy Theorem 1 (under time division totals are unique).",
+    printed="not in the paper, which speaks of the allocation",
+    evidence=Evidence.certified,
+)
+def not_unique(level: Level, broken: bool) -> Outcome:
+    """Check both; broken: under time division."""
+    del level
+    instance, first, second = two_allocations()
+    check = is_ps_dsf_tdm if broken else is_ps_dsf
+    totals = [[total(row) for row in tasks] for tasks in (first, second)]
+    good = check(instance, first) and check(instance, second) and totals[0] != totals[1]
+    shown = " and ".join("(" + ", ".join(map(text, row)) + ")" for row in totals)
+    return Outcome(f"totals {shown}", Evidence.certified, good)
+
+
+@claim(
+    "fisher-market",
+    "PS-DSF under time division is the equilibrium of a linear Fisher market: with server prices p_i = 1 / level, "
+    "phi_n gamma_{n,i} / x_n <= p_i with equality where served, all money is spent, and the simplified algorithm "
+    "reaches the same totals: exact on random clusters.",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+)
+def fisher_market(level: Level, broken: bool) -> Outcome:
+    """Check the conditions of Eisenberg and Gale in rationals; broken: on PS-DSF under resource division."""
+    generator = random.Random(5)
+    count = 40 if level is Level.quick else 500
+    good = 0
+    for _ in range(count):
+        instance = random_cluster(generator, generator.randint(2, 6), generator.randint(1, 4), generator.randint(1, 3))
+        allocation = (ps_dsf if broken else ps_dsf_tdm)(instance)
+        gamma, weights = instance.monopoly, instance.weights
+        ratio = [w / x for w, x in zip(weights, allocation.totals, strict=True)]
+        prices = [max(q * row[i] for q, row in zip(ratio, gamma, strict=True)) for i in range(len(instance.servers))]
+        spent = [
+            total(p * x / g for p, x, g in zip(prices, xs, gs, strict=True) if x)
+            for xs, gs in zip(allocation.tasks, gamma, strict=True)
+        ]
+        good += (
+            all(
+                not x or ratio[n] * gamma[n][i] == prices[i]
+                for n, row in enumerate(allocation.tasks)
+                for i, x in enumerate(row)
+            )
+            and spent == list(weights)
+            and total(prices) == total(weights)
+            and ps_dsf_tdm_rounds(instance).totals == allocation.totals
+        )
+    return Outcome(f"{good} of {count} clusters", Evidence.certified, good == count)
+
+
+@claim(
+    "resource-division-not-pareto",
+    "PS-DSF under resource division is not Pareto optimal: smallest witness found, two servers, two resources, three "
+    "users; and everybody can be short at once: on another cluster all could have 112/73 of their tasks.",
+    printed="does not satisfy Pareto optimality in case of RDM (no example)",
+    evidence=Evidence.certified,
+)
+def not_pareto(level: Level, broken: bool) -> Outcome:
+    """Decide by linear programs; broken: under time division."""
+    del level
+    mechanism = ps_dsf_tdm if broken else ps_dsf
+    small = mechanism(
+        cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True, True], [True, True], [True, False]])
+    )
+    verdict = pareto_optimality(small)
+    everybody = mechanism(cluster([[4, 5], [4, 5], [6, 9]], [[1, 8], [9, 1]]))
+    factor = everybody_gains(everybody) if not broken else Fraction(1)
+    gains = "none" if verdict.witness is None else verdict.witness["gains"]
+    good = verdict.holds is False and factor == Fraction(112, 73)
+    return Outcome(f"gains {gains}; everybody times {text(factor)}", Evidence.certified, good)
+
+
+@claim(
+    "unfairness-without-bound",
+    "No constant bounds how far below the bottleneck-fair share TSF and C-DRFH can leave a user: 2 / (2 + m) of it on "
+    "two servers and two users, m the size of a server that neither can use.",
+    printed="not in the paper: far from the fair allocation",
+    evidence=Evidence.certified,
+)
+def unfairness(level: Level, broken: bool) -> Outcome:
+    """Compute members of the family; broken: ask PS-DSF."""
+    sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
+    mechanisms = (ps_dsf,) if broken else (tsf, c_drfh)
+    good = all(
+        mechanism(unfair_family(m)).totals[0] / Fraction(1, 2) == Fraction(2, 2 + m)
+        and ps_dsf(unfair_family(m)).totals[0] == Fraction(1, 2)
+        for m in sizes
+        for mechanism in mechanisms
+    )
+    return Outcome(f"exact for m in {', '.join(map(str, sizes))}", Evidence.certified, good)
+
+
+@claim(
+    "idle-resources",
+    "PS-DSF keeps at least 1/R of the greatest mean utilisation over R resources (Theorem 1 saturates one on every "
+    "usable server), and no more in general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible.",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+)
+def idle_resources(level: Level, broken: bool) -> Outcome:
+    """Compute the family, and the bound on random clusters; broken: a bound of 1/(R - 1)."""
+    generator = random.Random(6)
+    family = all(
+        mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
+        for r in (1, 2, 3, 4)
+        for n in (1, 2, 10, 100)
+    )
+    count = 30 if level is Level.quick else 500
+    least = Fraction(1)
+    kept = 0
+    for _ in range(count):
+        resources = generator.randint(2, 4)
+        instance = idle_family(resources, 50) if broken else random_cluster(generator, 4, 3, resources, zeros=0)
+        part = mean_utilisation(ps_dsf(instance)) / greatest_utilisation(instance)
+        kept += part >= Fraction(1, resources - broken)
+        least = min(least, part)
+    computed = f"family exact; bound kept on {kept} of {count} clusters, least part {float(least):.3f}"
+    return Outcome(computed, Evidence.certified, family and kept == count)

@@ -1,0 +1,150 @@
+"""Pictures of max-weight: how two queues fall, where the region bends the flow, and the length of queues over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from fluid.limits.decay import decay_rate, escape_velocity, norm
+from fluid.limits.drift import Algorithm1
+from fluid.limits.max_weight import MaxWeight, queue_path
+from theory.errors import InputError
+from theory.instance import Instance
+from theory.region import Region, region_facets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ARROWS = 15
+"""Arrows a side."""
+
+
+def picture_of_flow(
+    instance: Instance,
+    starts: Sequence[Sequence[float]],
+    target: str | Path,
+    *,
+    beta: Fraction = Fraction(15, 16),
+    scales: Sequence[int] = (500, 10_000),
+    runs: int = 3,
+) -> None:
+    """Draw the flow of two queues under max-weight, and the length of queues along fluid and simulated paths.
+
+    Left: arrows of the velocity, paths from the given queues, and the rays along which two configurations weigh the
+    same to max-weight, normals of facets. Middle: the region with the workload. Right: ``sqrt(2 V) = |q|`` over time,
+    for the same paths, and for runs of Algorithm 1 on one server from n times the first queues, time and queues divided
+    by n; the dotted line falls at the largest rate that is sure.
+
+    Parameters
+    ----------
+    instance : Instance
+        Two types.
+    starts : sequence of (float, float)
+        Queues per server.
+    target : path
+    beta : Fraction
+        Of Algorithm 1.
+    scales : sequence of int
+        n.
+    runs : int
+        Simulated paths of each scale.
+
+    Raises
+    ------
+    InputError
+        Not two types.
+    """
+    if len(instance.types) != 2:
+        raise InputError(f"picture: expected two types, got {len(instance.types)}")
+    model, region = MaxWeight(instance), region_facets(instance)
+    rate = decay_rate(instance, region)
+    made, (left, middle, right) = figure(15.0, 5.0, 3)
+    lengths = [norm(instance, start) for start in starts]
+    until = 1.12 * max(lengths) / float(rate) if rate else 20.0
+    paths = [queue_path(model, list(start), until) for start in starts]
+    most = 1.05 * max(float(path.queues.max()) for path in paths)
+    _arrows(left, model, most)
+    for facet in region.outer:
+        if all(facet.normal):
+            along = np.array(facet.normal) / max(facet.normal) * most
+            left.plot([0, along[0]], [0, along[1]], color=MARK, ls="--", lw=1)
+    for i, path in enumerate(paths):
+        colour = PALETTE[i % len(PALETTE)]
+        left.plot(*path.queues.T, color=colour, lw=2)
+        left.plot(*path.queues[0], "o", color=colour, ms=5)
+        times = np.linspace(0.0, until, 400)
+        right.plot(times, [norm(instance, q) for q in path.at(times)], color=colour, lw=2)
+    names = instance.names
+    left.set(xlabel=f"queue of {names[0]} per server", ylabel=f"queue of {names[1]} per server")
+    left.set(xlim=(0, most), ylim=(0, most), title="velocity and paths (dashed: equal weights)")
+    _region(middle, instance, region)
+    _simulated(right, instance, beta, starts[0], scales, runs, until)
+    if rate is not None:
+        right.plot([0, max(lengths) / float(rate)], [max(lengths), 0], color="black", ls=":", lw=1.5)
+        right.plot([], [], color="black", ls=":", lw=1.5, label=f"largest sure rate {float(rate):.4f}")
+    else:
+        fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
+        right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
+    right.plot([], [], color=PALETTE[0], lw=2, label="fluid paths, colours as on the left")
+    right.set(xlabel="time (divided by n)", ylabel=r"$\sqrt{2V}$ (divided by n)", xlim=(0, until), ylim=(0, None))
+    right.set_title("length of the queues")
+    right.legend(frameon=False, fontsize=9)
+    save(made, target)
+
+
+def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
+    """Draw directions of the velocity on a grid that the rays hit seldom, darker where faster."""
+    grid = (np.arange(ARROWS) + 0.5) / ARROWS * most
+    points = np.array([(x, y) for x in grid for y in grid])
+    velocities = np.array([model.velocity(q)[0] for q in points])
+    speeds = np.linalg.norm(velocities, axis=1)
+    heads = velocities / np.maximum(speeds, 1e-12)[:, None]
+    axes.quiver(*points.T, *heads.T, speeds, cmap="Greys", clim=(-speeds.max(), 1.4 * speeds.max()), width=0.003)
+
+
+def _region(axes: Axes, instance: Instance, region: Region) -> None:
+    """Draw the region, its vertices and the workload."""
+    outline = np.array([[float(x) for x in v] for v in region.vertices])
+    outline = np.vstack([np.zeros((1, 2)), outline[np.argsort(np.arctan2(outline[:, 1], outline[:, 0]))]])
+    axes.fill(*outline.T, color=OPTIMAL, alpha=0.15)
+    axes.plot(*np.vstack([outline, outline[:1]]).T, color=OPTIMAL, lw=1.5)
+    axes.plot(*outline[1:].T, "o", color=OPTIMAL, ms=5)
+    for x, y in outline[1:].tolist():
+        axes.annotate(f"({x:g}, {y:g})", (x, y), textcoords="offset points", xytext=(5, 5), fontsize=8, color=OPTIMAL)
+    first, second = (float(x) for x in instance.workload)
+    axes.plot([first], [second], "o", color=GREEDY, ms=7)
+    axes.annotate("workload", (first, second), textcoords="offset points", xytext=(-7, -5), ha="right", va="top")
+    tops = np.maximum(outline.max(axis=0), [first, second]) * 1.2
+    axes.set(
+        xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, traffic intensity {_intensity(instance, region):.4g}"
+    )
+    axes.set(xlabel=f"jobs of {instance.names[0]} per server", ylabel=f"jobs of {instance.names[1]} per server")
+
+
+def _intensity(instance: Instance, region: Region) -> float:
+    return float(region.intensity(instance.workload))
+
+
+def _simulated(
+    axes: Axes,
+    instance: Instance,
+    beta: Fraction,
+    start: Sequence[float],
+    scales: Sequence[int],
+    runs: int,
+    until: float,
+) -> None:
+    system = Algorithm1(instance, 1, beta)
+    for scale, shade in zip(scales, ("#BBBBBB", "#555555", "black"), strict=False):
+        scene = system.scene([int(scale * q) for q in start], scale * until, bins=400)
+        for run in range(runs):
+            found = scene.run(system.policy, np.random.SeedSequence((scale, run)))
+            times = (found.measures.edges[:-1] + found.measures.edges[1:]) / (2 * scale)
+            values = [norm(instance, q / scale) for q in found.waiting]
+            label = f"Algorithm 1, n = {scale:,}, β = {beta}" if run == 0 else None
+            axes.plot(times, values, color=shade, lw=0.9, zorder=0, label=label)

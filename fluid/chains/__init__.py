@@ -1,0 +1,1 @@
+"""Exact Markov chains made from the functions of the policies themselves."""

@@ -1,0 +1,1 @@
+"""From files to scenarios: the table [simulation] and what stands in it."""

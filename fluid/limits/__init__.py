@@ -1,0 +1,1 @@
+"""Fluid limits: reservation, max-weight, rates of decay, drift, Lyapunov functions, convergence, sharing in motion."""

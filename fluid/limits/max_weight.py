@@ -1,0 +1,214 @@
+"""The fluid limit of max-weight scheduling: queues fall along the least of the velocities that max-weight allows.
+
+``q' = lambda - mu x`` with x a point of the capacity region of the greatest weight q . x. In the variables
+r = q / sqrt(mu) it is the steepest descent of a convex function with finitely many pieces, so the path is unique, bends
+finitely often between any two times, and its velocity is the one of least norm (sum v_j^2 / mu_j). It is followed
+from bend to bend; the implicit step is a small convex program, exact on straight stretches.
+
+Algorithm 1 of the non-preemptive paper keeps, for large queues, configurations of at least r beta of the greatest
+weight: `MaxWeight.drift` with that fraction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.limits.minimum_norm import minimum_norm
+from theory.errors import InputError
+from theory.exact.configurations import feasible
+from theory.instance import Instance
+
+Vector = NDArray[np.float64]
+
+TOLERANCE = 1e-9
+"""Weights and queues that differ by less are equal."""
+
+MOST_BENDS = 100_000
+
+
+class MaxWeight:
+    """An instance as max-weight scheduling sees it, in floats.
+
+    Parameters
+    ----------
+    instance : Instance
+        All its feasible configurations are listed, so it must have few enough (`theory.exact.configurations.feasible`).
+
+    Attributes
+    ----------
+    arrivals : float64[J]
+        lambda, per server and unit of time.
+    service : float64[J]
+        mu.
+    configurations : list of float64[n, J]
+        Feasible configurations of each pool.
+    shares : float64[P]
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> model = MaxWeight(additive([6], [[4], [1]], workload=["1/4", 2]))
+    >>> velocity, served = model.velocity(np.array([1.0, 1.0]))       # (0, 6) weighs most
+    >>> velocity.tolist(), served.tolist(), model.drift(np.array([1.0, 1.0]))
+    ([0.25, -4.0], [0.0, 6.0], -3.75)
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.service: Vector = np.array([float(t.service_rate) for t in instance.types])
+        self.arrivals: Vector = np.array([float(rho) for rho in instance.workload]) * self.service
+        self.configurations = [feasible(pool.space).astype(np.float64) for pool in instance.pools]
+        self.shares: Vector = np.array([float(pool.share) for pool in instance.pools])
+
+    def weight(self, queues: Vector) -> float:
+        """Return the greatest weight q . x over the region."""
+        return float(sum(w * (ks @ queues).max() for w, ks in zip(self.shares, self.configurations, strict=True)))
+
+    def drift(self, queues: Vector, fraction: float = 1.0) -> float:
+        """Return d/dt sum q_j^2 / (2 mu_j) if a fraction of the greatest weight is served: q . rho - f max q . x."""
+        return float(queues @ (self.arrivals / self.service)) - fraction * self.weight(queues)
+
+    def velocity(self, queues: Vector) -> tuple[Vector, Vector]:
+        """Return q' and the service point x, both float64[J]: the least velocity among max-weight points.
+
+        Types without a queue may be served less than they could be.
+        """
+        faces = [ks[_heaviest(ks, queues)] for ks in self.configurations]
+        scale = np.sqrt(self.service)
+
+        def oracle(direction: Vector) -> Vector:
+            total = sum(w * ks[np.argmax(ks @ (scale * direction))] for w, ks in zip(self.shares, faces, strict=True))
+            return np.asarray(self.arrivals / scale - scale * total)
+
+        point, _, _ = minimum_norm(oracle, oracle(queues / scale))
+        moving = point * scale
+        moving[np.abs(moving) < TOLERANCE] = 0.0
+        return moving, (self.arrivals - moving) / self.service
+
+    def implicit_step(self, queues: Vector, width: float) -> Vector:
+        """Return the queues after an implicit Euler step, float64[J].
+
+        ``q+ = q + h (lambda - mu x)`` with x of the greatest weight at q+: the point of the region nearest to
+        ``(q + h lambda) / (h mu)`` in the norm sum mu_j x_j^2, by Wolfe's method.
+        """
+        scale = np.sqrt(width * self.service)
+        wanted = (queues + width * self.arrivals) / scale
+
+        def oracle(direction: Vector) -> Vector:
+            total = sum(
+                w * ks[np.argmax(ks @ (scale * direction))]
+                for w, ks in zip(self.shares, self.configurations, strict=True)
+            )
+            return np.asarray(wanted - scale * total)
+
+        point, _, _ = minimum_norm(oracle, oracle(wanted))
+        return np.maximum(point * scale, 0.0)
+
+    def implicit_step_cvxpy(self, queues: Vector, width: float) -> Vector:
+        """Return the same by cvxpy, as it is written."""
+        import cvxpy as cp
+
+        x = cp.Variable(len(queues))
+        mixes = [cp.Variable(len(ks), nonneg=True) for ks in self.configurations]
+        slots = sum(ks.T @ mix for ks, mix in zip(self.configurations, mixes, strict=True))
+        after = queues + width * self.arrivals - width * cp.multiply(self.service, x)
+        constraints = [x <= slots, *(cp.sum(mix) == w for mix, w in zip(mixes, self.shares, strict=True))]
+        cp.Problem(cp.Minimize(cp.sum(cp.multiply(1 / self.service, after**2))), constraints).solve(
+            solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
+        )
+        result: Vector = np.maximum(np.asarray(after.value, dtype=float), 0.0)
+        return result
+
+
+@dataclass(frozen=True)
+class QueuePath:
+    """A path of queues, straight between its bends.
+
+    Attributes
+    ----------
+    times : float64[n]
+        0, the bends, and the end.
+    queues : float64[n, J]
+        Per server.
+    served : float64[n - 1, J]
+        The service point x on each stretch.
+    """
+
+    times: Vector
+    queues: Vector
+    served: Vector
+
+    def at(self, times: Vector | list[float]) -> Vector:
+        """Return the queues at given times, float64[m, J]."""
+        return np.column_stack([np.interp(times, self.times, column) for column in self.queues.T])
+
+    @property
+    def drained(self) -> float | None:
+        """The time from which all queues are empty, or None if that is not reached."""
+        return float(self.times[np.argmax(~self.queues.any(axis=1))]) if not self.queues[-1].any() else None
+
+
+def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> QueuePath:
+    """Return the fluid path of the queues under max-weight, bend by bend.
+
+    Parameters
+    ----------
+    model : MaxWeight
+    start : float64[J]
+        Queues per server, at least 0.
+    until : float
+
+    Raises
+    ------
+    InputError
+        Negative queues, or not one for each type.
+
+    Examples
+    --------
+    One server for two types, half a job each a unit of time: the longer queue falls, then both together.
+
+    >>> from theory.instance import additive
+    >>> model = MaxWeight(additive([1], [[1], [1]], workload=["1/4", "1/4"]))
+    >>> path = queue_path(model, [1.0, 0.5], 10.0)
+    >>> path.times.round(6).tolist(), path.queues.round(6).tolist()
+    ([0.0, 0.5, 3.0, 10.0], [[1.0, 0.5], [0.625, 0.625], [0.0, 0.0], [0.0, 0.0]])
+
+    Notes
+    -----
+    Source: non-preemptive VM scheduling paper, Section 4; the path between bends is the slow solution of the
+    differential inclusion (H. Brezis, Operateurs maximaux monotones, 1973).
+    """
+    queues = np.asarray(start, dtype=float).copy()
+    if queues.shape != model.arrivals.shape or (queues < 0).any():
+        raise InputError(f"queues: expected {len(model.arrivals)} numbers of at least 0")
+    times, path, served = [0.0], [queues], []
+    while times[-1] < until and len(times) < MOST_BENDS:
+        velocity, x = model.velocity(queues)
+        step = min(_next_bend(model, queues, velocity), until - times[-1])
+        queues = queues + step * velocity
+        queues[queues < TOLERANCE * 10] = 0.0
+        times.append(times[-1] + step if step < until - times[-1] else until)
+        path.append(queues)
+        served.append(x)
+    return QueuePath(np.array(times), np.array(path), np.array(served))
+
+
+def _next_bend(model: MaxWeight, queues: Vector, velocity: Vector) -> float:
+    """Return how long the velocity stays: until a queue is empty, or another configuration weighs as much."""
+    falling = (velocity < 0) & (queues > 0)
+    bends = [float(t) for t in queues[falling] / -velocity[falling]]
+    for ks in model.configurations:
+        weights, rates = ks @ queues, ks @ velocity
+        top = _heaviest(ks, queues)
+        best, rate = float(weights.max()), float(rates[top].max())
+        rising = ~top & (rates > rate + TOLERANCE)
+        bends += [float(t) for t in (best - weights[rising]) / (rates[rising] - rate)]
+    return min(bends, default=np.inf)
+
+
+def _heaviest(configurations: Vector, queues: Vector) -> NDArray[np.bool_]:
+    weights = configurations @ queues
+    return np.asarray(weights >= weights.max() - TOLERANCE * max(1.0, float(queues.max())))

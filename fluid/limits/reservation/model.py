@@ -1,0 +1,109 @@
+"""What the fluid limit of dynamic reservation is made from: rates, rewards, greedy configurations by set of types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InputError
+from theory.greedy.assignment import GreedyAssignment, MaxRewards, global_greedy
+from theory.instance import Configuration, Instance
+
+Vector = NDArray[np.float64]
+
+MOST = 1e9
+"""Largest workload and service rate; their least, but for 0, is the inverse."""
+
+TOLERANCE = 1e-10
+"""Masses and jobs that differ by less are equal."""
+
+
+class Reservation:
+    """One pool of servers under dynamic reservation, in floats.
+
+    Parameters
+    ----------
+    instance : Instance
+        One pool; the limit over several is not known.
+
+    Attributes
+    ----------
+    service : float64[J]
+        mu, departures a job and unit of time.
+    rewards : float64[J]
+    workload : float64[J]
+        rho, jobs per server that arrive in a mean service time.
+
+    Raises
+    ------
+    InputError
+        Several pools.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> model = Reservation(additive([2], [[1], [2]], rewards=[1, 3], workload=[1, "1/2"]))
+    >>> model.greedy(0b11), model.greedy(0b01)
+    ((0, 1), (2, 0))
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        if len(instance.pools) > 1:
+            raise InputError("server: expected one pool, as the fluid limit over several is not known")
+        for t in instance.types:
+            for name, value in (("workload", t.workload), ("service_rate", t.service_rate)):
+                if value > MOST or (value and value < 1 / MOST):
+                    raise InputError(
+                        f"type {t.name}: {name}: expected a number from {1 / MOST:g} to {MOST:g}, which floats hold "
+                        f"beside the others, got {float(value):g}"
+                    )
+        self.instance = instance
+        self.service: Vector = np.array([float(t.service_rate) for t in instance.types])
+        self.rewards: Vector = np.array([float(u) for u in instance.rewards])
+        self.workload: Vector = np.array([float(rho) for rho in instance.workload])
+        self._max_rewards = MaxRewards(instance)
+        self._greedy: dict[int, Configuration] = {}
+
+    @property
+    def types(self) -> int:
+        """J."""
+        return len(self.rewards)
+
+    @cached_property
+    def equilibrium(self) -> GreedyAssignment:
+        """The global greedy assignment, where every path ends."""
+        return global_greedy(self.instance, self._max_rewards)
+
+    def greedy(self, types: int) -> Configuration:
+        """Return MaxReward of a set of types, given as a bit mask."""
+        known = self._greedy.get(types)
+        if known is None:
+            members = frozenset(j for j in range(self.types) if types >> j & 1)
+            known = self._greedy[types] = self._max_rewards(members).configurations[0]
+        return known
+
+    def slots_of(self, masses: Iterable[tuple[Configuration, float]]) -> Vector:
+        """Return the slots per server that fractions of servers in given configurations make, float64[J]."""
+        slots = [0.0] * self.types  # a few short tuples: faster than arrays
+        for k, mass in masses:
+            if mass:
+                for j, number in enumerate(k):
+                    if number:
+                        slots[j] += mass * number
+        return np.array(slots)
+
+    def checked(self, configuration: Sequence[int]) -> Configuration:
+        """Return a configuration as a tuple.
+
+        Raises
+        ------
+        InputError
+            It does not fit a server.
+        """
+        k = tuple(int(slots) for slots in configuration)
+        if len(k) != self.types or min(k) < 0 or not self.instance.pools[0].space.holds(k):
+            raise InputError(f"configuration {k}: expected one that fits a server")
+        return k

@@ -1,0 +1,352 @@
+"""In which way the fluid moves at a moment: who is admitted, which configurations follow the greedy map, which drain.
+
+Freed servers go to the stages of the greedy map in order, to each what it needs to keep up with its type; the first
+stage that does not get what it needs takes the rest, and all configurations of a worse rank drain. Source: packproof,
+the exact fluid limit of dynamic reservation; auto-scaling paper, Algorithm 2 and equations (25)-(28), (35)-(38).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.limits.reservation.draining import emptying_rates
+from fluid.limits.reservation.greedy_map import PlannedStage, plan
+from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector
+from theory.instance import Configuration
+
+Masses = dict[Configuration, float]
+"""Fraction of the servers in each configuration; the empty one is what is idle."""
+
+DrainRates = Callable[[Sequence[Configuration], Vector, Vector], list[float]]
+"""Configurations in the order in which they are asked, mu_j y_j, occupancy: how fast each frees servers."""
+
+
+Supplies = dict[tuple[object, ...], dict[Configuration, float]]
+"""How fast configurations free servers in a state, by who is asked, who is followed, and which types are refused."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A stage of the greedy map that has, or gets, the servers it needs.
+
+    Attributes
+    ----------
+    configuration : Configuration
+    driver : int
+        The type that ends the stage; all its arrivals are admitted.
+    moves : bool
+        Its servers are just what its type asks for; otherwise there are some to spare.
+    """
+
+    configuration: Configuration
+    driver: int
+    moves: bool
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way of moving, valid until something switches.
+
+    Attributes
+    ----------
+    kind : {"idle", "tracking", "draining", "mixed"}
+        Servers are idle; all are in use and the greedy map is followed; draining limits how far it is; it does, and
+        the last of the followed stages gets what it needs only because more servers drain while it lacks some.
+    followed : tuple of Followed
+    rest : Configuration
+        It takes what the others leave: the empty one, or the first stage that lacks servers.
+    asked : tuple of Configuration
+        Those with a server in the reject group, in the order in which it is asked for jobs.
+    between : tuple of Configuration
+        Mixed: those asked while no followed stage lacks servers.
+    drains : tuple of Configuration
+        Those of them that shrink by draining alone, not with a type that drives them.
+    blocked : tuple of bool, length J
+        Types of which only so many are admitted as there are slots.
+    """
+
+    kind: str
+    followed: tuple[Followed, ...]
+    rest: Configuration
+    asked: tuple[Configuration, ...]
+    between: tuple[Configuration, ...]
+    drains: tuple[Configuration, ...]
+    blocked: tuple[bool, ...]
+
+    @property
+    def diverts(self) -> bool:
+        """Whether a followed stage takes departures from draining servers as it fluctuates about what it needs.
+
+        For a moment it has a server to spare, which is drained before all others of its types. That slows those behind
+        by a fraction that does not vanish as servers grow: seen in simulations, not in these rates.
+        """
+        if self.kind == "idle":
+            return False
+        moving = [f.configuration for f in self.followed if f.moves]
+        draining = [k for k in self.asked if k not in moving]
+        return any(min(a, b) > 0 for f in moving for k in draining for a, b in zip(f, k, strict=True))
+
+
+def decide(
+    model: Reservation, jobs: Vector, masses: Masses, arrivals: Vector, rates: DrainRates = emptying_rates
+) -> Mode:
+    """Decide how the fluid moves from a state.
+
+    Parameters
+    ----------
+    model : Reservation
+    jobs : float64[J]
+    masses : dict
+        Summing to one; slots of each type are at least the jobs.
+    arrivals : float64[J]
+        lambda, per server and unit of time.
+    rates : callable
+        How fast draining configurations free servers.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> model = Reservation(additive([1], [[1], [1]], rewards=[2, 1], workload=[5, 5]))
+    >>> full = decide(model, np.array([0.25, 0.75]), {(1, 0): 0.25, (0, 1): 0.75}, model.workload)
+    >>> full.kind, full.rest, full.drains, full.blocked
+    ('draining', (1, 0), ((0, 1),), (True, True))
+    """
+    velocity = arrivals - model.service * jobs
+    stages = plan(model, jobs, velocity)
+    spare = {s.configuration: masses.get(s.configuration, 0.0) - s.mass for s in stages}
+    empty = (0,) * model.types
+    if masses.get(empty, 0.0) > TOLERANCE:
+        followed = [
+            Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -TOLERANCE)
+            for s in stages
+        ]
+        return Mode("idle", tuple(followed), empty, (), (), (), (False,) * model.types)
+
+    tight = jobs >= model.slots_of(masses.items()) - TOLERANCE
+    above: Mode | None = None
+    known: Supplies = {}
+    for lacking in _candidates(stages, spare):
+        mode = _with_lacking(stages, spare, masses, lacking, tight)
+        moving = _slopes(mode, velocity)
+        supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
+        need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in mode.asked)
+        if need <= most + TOLERANCE:
+            break
+        above = mode
+    if above is not None:  # the stage that lacks may yet get all it needs, from the servers that drain while it lacks
+        both = _slopes(above, velocity)
+        between = above.asked if above.kind == "draining" else ()  # nobody drains while no stage lacks servers
+        up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(mode.followed) + 1)])
+        if mode.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
+            mode = replace(up_to, kind="mixed", asked=mode.asked, between=between, drains=mode.asked)
+            moving = _slopes(mode, velocity)
+            mode = replace(mode, blocked=_unadmitted(mode, tight))
+            supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
+    between_supply = _supply(model, mode, mode.between, jobs, masses, rates, known)
+    mode = _settled(mode, moving, supply, between_supply)
+    slots = model.slots_of(velocities(model, mode, jobs, masses, velocity, rates, known).items())
+    blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(mode.blocked))
+    return replace(mode, blocked=tuple(blocked))
+
+
+def _need(moving: dict[Configuration, float]) -> float:
+    return sum(max(slope, 0.0) for slope in moving.values())
+
+
+def _covered(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float], number: int) -> int:
+    """Return how many stages get what they need part of the time: a number, and those that shrink behind them.
+
+    These lose servers while a stage ahead lacks some, maybe more than they should, and get them back as long as the
+    configurations behind free as many as all stages ahead need together.
+    """
+    for stage in mode.followed[number:]:
+        ahead = [f.configuration for f in mode.followed[: number + 1]]
+        need = sum(moving.get(k, 0.0) for k in ahead)
+        behind = sum(rate for k, rate in supply.items() if k not in ahead)
+        if moving.get(stage.configuration, 1.0) > 0 or need > behind:
+            break
+        number += 1
+    return number
+
+
+def _unadmitted(mode: Mode, tight: NDArray[np.bool_]) -> tuple[bool, ...]:
+    admitted = {f.driver for f in mode.followed}
+    return tuple(bool(full) and j not in admitted for j, full in enumerate(tight))
+
+
+def _candidates(stages: list[PlannedStage], spare: Masses) -> list[int]:
+    """Return which stage may be the first that does not get what it needs, best first (beyond the last: none is)."""
+    lacks = next((i for i, s in enumerate(stages) if spare[s.configuration] < -TOLERANCE), len(stages))
+    needy = [i for i, s in enumerate(stages[:lacks]) if spare[s.configuration] <= TOLERANCE and s.slope > 0]
+    cut = [len(stages) - 1] if stages[-1].driver < 0 <= lacks - len(stages) else []
+    return [lacks, *(i for i in cut if i not in needy), *reversed(needy)]
+
+
+def _with_lacking(
+    stages: list[PlannedStage], spare: Masses, masses: Masses, lacking: int, tight: NDArray[np.bool_]
+) -> Mode:
+    """Return the mode for a given first stage that does not get what it needs."""
+    followed = tuple(
+        Followed(s.configuration, s.driver, bool(spare[s.configuration] <= TOLERANCE)) for s in stages[:lacking]
+    )
+    sliding = {s.configuration for s in stages[:lacking] if s.slope < -TOLERANCE}
+    held = [k for k, mass in masses.items() if mass > TOLERANCE and any(k)]
+    over = sorted((k for k in held if spare.get(k, 1.0) > TOLERANCE or k in sliding), reverse=True)
+    later = [s.configuration for s in stages[lacking + 1 :] if s.configuration in held and s.configuration not in over]
+    asked = (*over, *reversed(later))
+    rest = stages[min(lacking, len(stages) - 1)].configuration
+    mode = Mode("draining" if lacking < len(stages) else "tracking", followed, rest, asked, (), asked, ())
+    return replace(mode, blocked=_unadmitted(mode, tight))
+
+
+def _slopes(mode: Mode, velocity: Vector) -> dict[Configuration, float]:
+    """Return how fast the stages that move with their types do."""
+    moving = velocity.tolist()
+    result, total = {}, 0.0
+    for stage in mode.followed:
+        k, j = stage.configuration, stage.driver
+        slope = moving[j] / k[j] if j >= 0 else -total
+        total += slope
+        for i, slots in enumerate(k):
+            moving[i] -= slope * slots
+        if stage.moves:
+            result[k] = slope
+    return result
+
+
+def targets(mode: Mode, jobs: Vector) -> Masses:
+    """Return the servers that the followed stages ask for, by the types that drive them."""
+    left = jobs.tolist()
+    result: Masses = {}
+    for stage in mode.followed:
+        k, j = stage.configuration, stage.driver
+        mass = left[j] / k[j] if j >= 0 else 1.0 - sum(result.values())
+        result[k] = mass
+        for i, slots in enumerate(k):
+            left[i] -= mass * slots
+    return result
+
+
+def occupancy(model: Reservation, mode: Mode, jobs: Vector, masses: Masses) -> Vector:
+    """Return the chance that a slot of a draining server is full, by type.
+
+    It is 1 for types whose arrivals are refused. Jobs of the others fill the followed stages first, as arrivals take
+    the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
+    Servers that a followed stage has to spare are taken as full, as they were when their turn came.
+    """
+    ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in mode.followed)
+    behind = model.slots_of(masses.items()) - ahead
+    result = np.ones(model.types)
+    for j, blocked in enumerate(mode.blocked):
+        if not blocked and behind[j] > TOLERANCE:
+            result[j] = min(1.0, max(0.0, (jobs[j] - ahead[j]) / behind[j]))
+    return result
+
+
+def _supply(
+    model: Reservation,
+    mode: Mode,
+    asked: tuple[Configuration, ...],
+    jobs: Vector,
+    masses: Masses,
+    rates: DrainRates,
+    known: Supplies | None = None,
+) -> dict[Configuration, float]:
+    """Return how fast configurations that are asked free servers; `known` keeps answers for the same state."""
+    if not asked:
+        return {}
+    key = (asked, tuple(f.configuration for f in mode.followed), mode.blocked)
+    if known is None or key not in known:
+        values = rates(asked, model.service * jobs, occupancy(model, mode, jobs, masses))
+        found = dict(zip(asked, values, strict=True))
+        if known is None:
+            return found
+        known[key] = found
+    return known[key]
+
+
+def _part(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> float:
+    """Return the part of the time for which a followed stage lacks servers, and those asked drain."""
+    if mode.kind == "draining":
+        return 1.0
+    return part_of_the_time(_need(moving), [(supply[k], -moving.get(k, -np.inf)) for k in mode.asked])
+
+
+def _drained(
+    part: float, supply: dict[Configuration, float], between: dict[Configuration, float]
+) -> dict[Configuration, float]:
+    """Return how fast each configuration frees servers, averaged over the time with and without a lack."""
+    return {k: part * rate + (1 - part) * between[k] if k in between else part * rate for k, rate in supply.items()}
+
+
+def part_of_the_time(need: float, sources: Sequence[tuple[float, float]]) -> float:
+    """Return the least part p of the time for which ``sum min(p rate, most)`` covers a need, at most 1.
+
+    Parameters
+    ----------
+    need : float
+    sources : sequence of (rate, most)
+
+    Examples
+    --------
+    >>> part_of_the_time(2.0, [(2.0, np.inf), (4.0, 1.0)])
+    0.5
+    """
+    rate, fixed = sum(r for r, _ in sources), 0.0
+    for share, source, most in sorted((most / r, r, most) for r, most in sources if r > 0 and most < np.inf):
+        if fixed + share * rate >= need:
+            break
+        fixed += most
+        rate -= source
+    return min(1.0, max(0.0, need - fixed) / rate) if rate > 0 else 1.0
+
+
+def _settled(
+    mode: Mode,
+    moving: dict[Configuration, float],
+    supply: dict[Configuration, float],
+    between: dict[Configuration, float],
+) -> Mode:
+    """Decide which shrinking stages keep to their types, and who takes the rest."""
+    drained = _drained(_part(mode, moving, supply), supply, between)
+    late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
+    followed = tuple(replace(f, moves=f.moves and f.configuration not in late) for f in mode.followed)
+    keeping = {f.configuration for f in followed if f.moves}
+    drains = [k for k in mode.asked if k not in keeping]
+    rest = mode.rest
+    if rest in keeping and followed[-1].driver >= 0 and drains:
+        rest = drains[-1]
+    return replace(mode, followed=followed, rest=rest, drains=tuple(k for k in drains if k != rest))
+
+
+def velocities(
+    model: Reservation,
+    mode: Mode,
+    jobs: Vector,
+    masses: Masses,
+    velocity: Vector,
+    rates: DrainRates = emptying_rates,
+    known: Supplies | None = None,
+) -> dict[Configuration, float]:
+    """Return how fast the configurations that change do, in a given mode.
+
+    Parameters
+    ----------
+    velocity : float64[J]
+        lambda - mu y.
+    known : dict, optional
+        Drain rates that were asked before in the same state.
+    """
+    moving = _slopes(mode, velocity)
+    result = {k: slope for k, slope in moving.items() if k != mode.rest}
+    if mode.drains:
+        supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
+        between = _supply(model, mode, mode.between, jobs, masses, rates, known)
+        drained = _drained(_part(mode, moving, supply), supply, between)
+        result.update((k, -drained[k]) for k in mode.drains)
+    result[mode.rest] = -sum(result.values())
+    return result

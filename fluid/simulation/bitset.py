@@ -1,0 +1,142 @@
+"""Sets of small integers with their least member: words of 32 bits in a tree, so all is O(log_32 n).
+
+Members are bits of the lowest level; a bit of a higher level says that a word below it is not empty. Ten million
+members make five levels. The order in which members came leaves no trace, so equal sets are equal arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.jit import step
+
+_BIT = np.int64(1)
+"""Of 64 bits, so that a member of 32 bits (a class of a job) shifts it to bit 31 in Python as it does compiled."""
+
+_LOWEST = np.zeros(32, np.int64)
+for _bit in range(32):
+    _LOWEST[((1 << _bit) * 0x077CB531 & 0xFFFFFFFF) >> 27] = _bit
+
+
+def empty_sets(number: int, members: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Make empty sets of members 0, 1, ..., members - 1.
+
+    Returns
+    -------
+    words : int64[number, W]
+        One row a set; W is about members / 31.
+    levels : int64[D + 1]
+        Where each level of the tree begins in a row.
+
+    Examples
+    --------
+    >>> words, levels = empty_sets(2, 1000)
+    >>> for member in (999, 40, 41): insert(words, levels, 1, member)
+    >>> discard(words, levels, 1, 40)
+    >>> int(least(words, levels, 0)), int(least(words, levels, 1)), levels.tolist()
+    (-1, 41, [0, 32, 33])
+    """
+    starts = [0]
+    size = max(1, members)
+    while True:
+        size = -(-size // 32)
+        starts.append(starts[-1] + size)
+        if size == 1:
+            return np.zeros((number, starts[-1]), np.int64), np.array(starts, np.int64)
+
+
+@step
+def insert(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> None:
+    """Add a member to a set."""
+    for level in range(len(levels) - 1):
+        word = levels[level] + (member >> 5)
+        before = words[row, word]
+        words[row, word] = before | (_BIT << (member & 31))
+        if before != 0:
+            return
+        member >>= 5
+
+
+@step
+def discard(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> None:
+    """Remove a member from a set, if it is there."""
+    for level in range(len(levels) - 1):
+        word = levels[level] + (member >> 5)
+        after = words[row, word] & ~(_BIT << (member & 31))
+        words[row, word] = after
+        if after != 0:
+            return
+        member >>= 5
+
+
+@step
+def least(words: NDArray[np.int64], levels: NDArray[np.int64], row: int) -> int:
+    """Return the least member of a set, -1 if it is empty."""
+    member = 0
+    for level in range(len(levels) - 2, -1, -1):
+        word = words[row, levels[level] + member]
+        if word == 0:
+            return -1
+        member = (member << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+    return member
+
+
+@step
+def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> int:
+    """Return the greatest member of a set that is at most `member`, -1 if there is none.
+
+    Examples
+    --------
+    >>> words, levels = empty_sets(1, 5000)
+    >>> for member in (3, 4000): insert(words, levels, 0, member)
+    >>> [int(greatest_upto(words, levels, 0, m)) for m in (2, 3, 3999, 4999)]
+    [-1, 3, 3, 4000]
+    """
+    for level in range(len(levels) - 1):
+        if member < 0:
+            return -1
+        word = words[row, levels[level] + (member >> 5)] & ((_BIT << (member & 31)) * 2 - 1)
+        if word != 0:
+            found = (member >> 5 << 5) + _highest(word)
+            for lower in range(level - 1, -1, -1):
+                found = (found << 5) + _highest(words[row, levels[lower] + found])
+            return found
+        member = (member >> 5) - 1
+    return -1
+
+
+@step
+def least_from(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> int:
+    """Return the least member of a set that is at least `member`, -1 if there is none.
+
+    Examples
+    --------
+    >>> words, levels = empty_sets(1, 5000)
+    >>> for member in (3, 4000): insert(words, levels, 0, member)
+    >>> [int(least_from(words, levels, 0, m)) for m in (0, 3, 4, 4001)]
+    [3, 3, 4000, -1]
+    """
+    for level in range(len(levels) - 1):
+        if member >> 5 >= levels[level + 1] - levels[level]:
+            return -1
+        word = words[row, levels[level] + (member >> 5)] & ~((_BIT << (member & 31)) - 1)
+        if word != 0:
+            found = (member >> 5 << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+            for lower in range(level - 1, -1, -1):
+                word = words[row, levels[lower] + found]
+                found = (found << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+            return int(found)
+        member = (member >> 5) + 1
+    return -1
+
+
+@step
+def _highest(word: int) -> int:
+    """Return the place of the highest bit of a word of 32."""
+    place = 0
+    for shift in (16, 8, 4, 2, 1):
+        if word >> shift != 0:
+            word >>= shift
+            place += shift
+    return place

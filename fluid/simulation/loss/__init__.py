@@ -1,0 +1,1 @@
+"""Loss systems: a job that finds no server is lost."""

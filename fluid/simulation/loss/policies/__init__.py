@@ -1,0 +1,1 @@
+"""Policies of loss systems."""

@@ -1,0 +1,385 @@
+"""Dynamic reservation (DRA), Algorithm 2 of the auto-scaling paper, with and without preemption.
+
+After every admission and departure the Greedy Placement Algorithm runs on the jobs in service plus a reservation g(L)
+of each type; empty servers are reassigned towards its output, servers are ranked, and the newest server of each
+configuration whose rank is beyond the first unmatched stage is drained: no job is placed there, and each departure
+elsewhere pulls one of its jobs out.
+
+Where the text leaves a choice: an arriving job goes to the accept-group server of best rank with a free slot (option
+``placement = "worst-ranked"``: of worst rank), among equals to the one whose slot was freed last; surplus servers
+have the last rank, and of those the lowest numbered configuration is taken; empty servers without a configuration are
+reassigned before configured ones, surplus ones before those of later stages. The reservation is g rounded up: GPA's
+ceilings of whole jobs plus g do not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, log
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.bitset import empty_sets, least
+from fluid.simulation.loss.policies.greedy_stages import memory, plan_greedily, remember
+from fluid.simulation.loss.policies.slot_lists import (
+    CONFIGURATION,
+    EFFECTIVE,
+    JOBS,
+    LINKS,
+    add_server,
+    assign,
+    filled,
+    freed,
+    mark_all,
+    set_effective,
+)
+from fluid.simulation.policy import Policy
+from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type
+from theory.errors import InputError, TooLargeError
+from theory.exact.knapsack import max_reward
+from theory.instance import Configuration
+from theory.jit import step
+
+TYPES_AT_ONCE = 7
+"""Up to so many types MaxReward of all sets of types is computed beforehand; beyond, as sets come up."""
+
+TYPES = 62
+"""Most types: a set of types is a word."""
+
+
+def default_reservation(servers: int) -> float:
+    """Return g(L) = (log L)^1.5, which grows faster than log L and slower than L, as Theorem 4.1 asks."""
+    return log(servers) ** 1.5 if servers > 1 else 0.0
+
+
+ReservationState = state_type(
+    __name__,
+    "ReservationState",
+    Common._fields,
+    "rows",
+    "configurations",
+    "number",
+    "effective",
+    "newest",
+    "oldest",
+    "border",
+    "lists",
+    "words",
+    "levels",
+    "stage",
+    "plan",
+    "stages",
+    "unmatched",
+    "changed",
+    "reserve",
+    "worst_first",
+    "plan_",
+    "need_",
+    "sets_",
+    "known_",
+    "touched_",
+)
+"""The common part, the servers by configuration (see `fluid.simulation.loss.policies.slot_lists`), and the greedy plan."""
+
+
+@step
+def is_rejecting(state: Any, server: int) -> bool:
+    """Return whether a server is in the reject group: rank beyond the first unmatched stage, newest of its kind."""
+    c = state.rows[server, CONFIGURATION]
+    if server != state.newest[c]:
+        return False
+    if state.rows[server, EFFECTIVE] == 0:
+        return bool(state.unmatched[0] <= len(state.totals))
+    return bool(state.stage[c] > state.unmatched[0])
+
+
+@step
+def place(state: Any, job_type: int, draws: Any) -> int:
+    """Return the accept-group server of best rank with a free slot of the type."""
+    server = -1
+    if state.worst_first[0]:
+        server = _surplus_with_slot(state, job_type)
+    if server < 0:
+        for i in range(state.stages[0]):
+            row = state.stages[0] - 1 - i if state.worst_first[0] else i
+            server = state.lists[state.plan[row, 0], 1, job_type]
+            if server >= 0 and is_rejecting(state, server):
+                server = state.rows[server, LINKS + 2 * job_type]
+            if server >= 0:
+                break
+    if server < 0 and not state.worst_first[0]:
+        server = _surplus_with_slot(state, job_type)
+    state.touched_[0] = server
+    state.touched_[1] = job_type
+    return server
+
+
+@step
+def _surplus_with_slot(state: Any, j: int) -> int:
+    types = len(state.totals)
+    c = least(state.words, state.levels, types + j)
+    if c >= 0:
+        server = state.lists[c, 0, j]
+        return int(state.rows[server, LINKS + 2 * j]) if server == state.newest[c] else int(server)
+    if state.unmatched[0] > types:  # nobody is drained: the newest surplus servers are open too
+        c = least(state.words, state.levels, 2 * types + j)
+        if c >= 0:
+            return int(state.newest[c])
+    return -1
+
+
+@step
+def drained(state: Any, j: int) -> int:
+    """Return the reject-group server of highest rank that holds a type-j job, -1 if there is none."""
+    if state.unmatched[0] > len(state.totals):
+        return -1
+    c = least(state.words, state.levels, j)
+    if c >= 0:
+        return int(state.newest[c])
+    for i in range(state.stages[0] - 1, state.unmatched[0] - 1, -1):
+        server = state.newest[state.plan[i, 0]]
+        if server >= 0 and state.counts[server, j] > 0:
+            return int(server)
+    return -1
+
+
+@step
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+    """Free the slot; if the server accepts, pull a job of the type out of a drained server into it."""
+    freed(state, server, job_type)
+    state.changed[0] = 1
+    if not is_rejecting(state, server):
+        source = drained(state, job_type)
+        if source >= 0:
+            move(state, job_type, source, server)
+            freed(state, source, job_type)
+            filled(state, server, job_type)
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Classify and reassign (CRA) after an admission or a departure."""
+    if state.touched_[0] >= 0:
+        filled(state, state.touched_[0], state.touched_[1])
+        state.touched_[0] = -1
+        state.changed[0] = 1
+    if state.changed[0] == 0:
+        return False
+    stages = plan_greedily(state)
+    if stages < 0:
+        return False
+    state.changed[0] = 0
+    for i in range(state.stages[0]):
+        state.stage[state.plan[i, 0]] = 0
+    for i in range(stages):
+        state.stage[state.plan_[i, 0]] = i + 1
+    for i in range(state.stages[0]):
+        if state.stage[state.plan[i, 0]] == 0:
+            set_effective(state, state.plan[i, 0], 0)
+    for i in range(stages):
+        state.plan[i, 0] = state.plan_[i, 0]
+        state.plan[i, 1] = state.plan_[i, 1]
+    for i in range(stages, len(state.plan)):
+        state.plan[i, 0] = 0
+        state.plan[i, 1] = 0
+    state.stages[0] = stages
+    unmatched = len(state.totals) + 1
+    for i in range(stages):
+        c, wanted = state.plan[i, 0], state.plan[i, 1]
+        set_effective(state, c, min(wanted, state.number[c]))
+        while state.number[c] < wanted:
+            server = _empty_server(state, i)
+            if server < 0:
+                if unmatched > len(state.totals):
+                    unmatched = i + 1
+                break
+            assign(state, server, c)
+            state.done[REASSIGNED] += 1
+    state.unmatched[0] = unmatched
+    return False
+
+
+@step
+def _empty_server(state: Any, stage: int) -> int:
+    """Return an empty server that no stage up to this one has ranked, -1 if there is none."""
+    types = len(state.totals)
+    c = least(state.words, state.levels, 3 * types)
+    if c >= 0:
+        return int(state.lists[c, 0, types])
+    for i in range(state.stages[0] - 1, stage, -1):
+        server = state.lists[state.plan[i, 0], 1, types]
+        if server >= 0:
+            return int(server)
+    return -1
+
+
+@step
+def _fill(state: Any, ids: NDArray[np.int32]) -> None:
+    """Give every server the configuration of its number, all surplus."""
+    for server in range(len(ids)):
+        jobs = 0
+        for j in range(len(state.totals)):
+            jobs += state.counts[server, j]
+        state.rows[server, JOBS] = jobs
+        add_server(state, server, ids[server], 0)
+
+
+def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
+    """Make the arrays of a reservation state, servers configured by their initial jobs; CRA has not run yet.
+
+    Raises
+    ------
+    InputError
+        Several pools (not defined), more than 62 types, an unknown placement rule.
+    """
+    instance, types = setting.instance, len(setting.instance.types)
+    if len(instance.pools) > 1:
+        raise InputError(f"--policy: dynamic reservation is defined for one pool of servers, got {len(instance.pools)}")
+    if types > TYPES:
+        raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
+    rule = setting.options.get("placement", "best-ranked")
+    if rule not in ("best-ranked", "worst-ranked"):
+        raise InputError(f"simulation.placement: expected best-ranked or worst-ranked, got {rule!r}")
+    base = common(setting, resources=False)
+    known = greedy_configurations_of(setting, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
+    table: dict[Configuration, int] = {(0,) * types: 0}
+    for k in known.values():
+        table.setdefault(k, len(table))
+    held, inverse = np.unique(base["counts"], axis=0, return_inverse=True)
+    ids = np.array([table.setdefault(tuple(row), len(table)) for row in held.tolist()], np.int32)[inverse.reshape(-1)]
+    room = len(table) if known else len(table) + 64
+    configurations = np.zeros((room, types), np.int32)
+    configurations[: len(table)] = np.array(list(table), np.int32)
+    sets, slots_of = memory(max(types, 4) if known else 10)
+    for types_left, k in known.items():
+        remember(sets, slots_of, types_left, table[k])
+    words, levels = empty_sets(3 * types + 1, room)
+    links = np.full((setting.servers, LINKS + 2 * (types + 1)), -1, np.int32)
+    base["slots"] = base["totals"].copy()
+    return base | {
+        "rows": links,
+        "configurations": configurations,
+        "number": np.zeros(room, np.int64),
+        "effective": np.zeros(room, np.int64),
+        "newest": np.full(room, -1, np.int32),
+        "oldest": np.full(room, -1, np.int32),
+        "border": np.full(room, -1, np.int32),
+        "lists": np.full((room, 2, types + 1), -1, np.int32),
+        "words": words,
+        "levels": levels,
+        "stage": np.zeros(room, np.int32),
+        "plan": np.zeros((types, 2), np.int64),
+        "stages": np.zeros(1, np.int64),
+        "unmatched": np.full(1, types + 1),
+        "changed": np.ones(1, np.int64),
+        "reserve": np.full(1, ceil(reservation(setting)), np.int64),
+        "worst_first": np.full(1, rule == "worst-ranked", np.int64),
+        "plan_": np.zeros((types, 2), np.int64),
+        "need_": np.zeros(types, np.int64),
+        "sets_": sets,
+        "known_": slots_of,
+        "touched_": np.full(2, -1),
+        "ids": ids,
+    }
+
+
+def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, Configuration]:
+    """Return MaxReward by set of types, each set a word with a bit a type."""
+    instance = setting.instance
+    space, rewards = instance.pools[0].space, instance.rewards
+    return {word: max_reward(space, rewards, [j for j in range(len(rewards)) if word >> j & 1]) for word in sets}
+
+
+def reservation(setting: Setting) -> float:
+    """Return g(L) of a setting: a number, a function of L, or the default."""
+    given = setting.options.get("reservation", default_reservation)
+    expected = f"simulation.reservation: expected a number from 0 to 2^31 at L = {setting.servers}"
+    try:
+        value = float(cast(Callable[[int], float], given)(setting.servers) if callable(given) else given)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
+    if not 0 <= value < 2**31:
+        raise InputError(f"{expected}, got {value!r}")
+    return value
+
+
+def prepare(setting: Setting) -> Any:
+    """Make the state of dynamic reservation and run CRA once."""
+    made = arrays(setting)
+    ids = made.pop("ids")
+    state: Any = settled(setting, ReservationState(**made), ids, refresh, answer)
+    return state
+
+
+def settled(setting: Setting, state: Any, ids: NDArray[np.int32], run: Any, extend: Any) -> Any:
+    """Configure the servers and run CRA, extending the state as it asks."""
+    _fill(cast(Any, state), ids)
+    draws = np.random.default_rng(0)
+    while True:
+        run(state, draws)
+        if not state.done[ASKS]:
+            state.done[:] = 0
+            return state
+        state = extend(setting, state)
+
+
+def answer(setting: Setting, state: Any) -> Any:
+    """Add MaxReward of the set of types that the policy asks for."""
+    types_left = int(state.done[ASKS])
+    (k,) = greedy_configurations_of(setting, [types_left]).values()
+    used = int(np.count_nonzero(state.sets_)) + 1
+    if 2 * used > len(state.sets_):
+        sets, known = memory(len(state.sets_).bit_length())
+        for word, c in zip(state.sets_, state.known_, strict=True):
+            if word:
+                remember(sets, known, word, c)
+        state = state._replace(sets_=sets, known_=known)
+    listed = state.configurations.any(axis=1)
+    same = np.flatnonzero((state.configurations == np.array(k, np.int32)).all(axis=1))
+    c = int(same[0]) if len(same) else int(np.flatnonzero(listed)[-1]) + 1 if listed.any() else 1
+    if c == len(state.configurations):
+        state = _with_room(state, 2 * c)
+    state.configurations[c] = k
+    remember(state.sets_, state.known_, types_left, c)
+    state.done[ASKS] = 0
+    return state
+
+
+def _with_room(state: Any, room: int) -> Any:
+    """Copy a state with room for more configurations."""
+    before = len(state.configurations)
+    changes: dict[str, NDArray[Any]] = {}
+    for name in ("configurations", "number", "effective", "newest", "oldest", "border", "lists", "stage"):
+        array = getattr(state, name)
+        value = -1 if name in ("newest", "oldest", "border", "lists") else 0
+        wider = np.full((room, *array.shape[1:]), value, array.dtype)
+        wider[:before] = array
+        changes[name] = wider
+    words, levels = empty_sets(len(state.words), room)
+    state = state._replace(**changes, words=words, levels=levels)
+    _mark_everything(state)
+    return state
+
+
+@step
+def _mark_everything(state: Any) -> None:
+    for c in range(len(state.number)):
+        if state.number[c] > 0:
+            mark_all(state, c)
+
+
+DRA = Policy(
+    "dra",
+    "loss",
+    prepare,
+    place,
+    depart,
+    refresh,
+    moves_jobs=True,
+    reserves=True,
+    answer=answer,
+    about="dynamic reservation: greedy placement of the jobs at hand plus g(L), draining and migration",
+    options=("reservation", "placement"),
+)

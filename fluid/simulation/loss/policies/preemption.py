@@ -1,0 +1,125 @@
+"""Dynamic reservation with preemption: a refused job of higher priority stops jobs of priority 0, smallest first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.bitset import discard, empty_sets, insert, least
+from fluid.simulation.loss.policies.dra import ReservationState, answer, arrays, drained, settled
+from fluid.simulation.loss.policies.dra import depart as depart_by_reservation
+from fluid.simulation.loss.policies.dra import place as place_by_reservation
+from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
+from fluid.simulation.loss.policies.slot_lists import freed
+from fluid.simulation.policy import Policy
+from fluid.simulation.state import MOVES, Setting, state_type, stop
+from theory.errors import InputError
+from theory.instance import Additive
+from theory.jit import step
+from theory.numbers import to_integers
+
+PreemptionState = state_type(
+    __name__, "PreemptionState", ReservationState._fields, "priority", "size", "victims", "held", "held_levels"
+)
+"""The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J]; ``victims``
+lists the types of priority 0 from the smallest; ``held``, ``held_levels``: the servers with a job of each victim type
+(`fluid.simulation.bitset`)."""
+
+
+def prepare(setting: Setting) -> Any:
+    """Make the state; option ``priority`` gives each type's, a whole number of at least 0.
+
+    The size of a type is the largest share of a resource that it takes, as the paper has it.
+    """
+    made = arrays(setting)
+    ids = made.pop("ids")
+    instance = setting.instance
+    given = setting.options.get("priority")
+    if given is None or set(given) != set(instance.names):
+        raise InputError(f"simulation.priority: expected a priority for each of {', '.join(instance.names)}")
+    priority = np.array([given[name] for name in instance.names], np.int64)
+    space = instance.pools[0].space
+    if not isinstance(space, Additive):
+        raise InputError("--policy dra-preemption: expected a server with capacity, whose types have sizes")
+    whole, _ = to_integers(
+        [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True) if c) for row in space.demands]
+    )
+    size = np.array(whole, np.int64)
+    victims = np.array(sorted(np.flatnonzero(priority == 0).tolist(), key=lambda j: (whole[j], j)), np.int64)
+    held, levels = empty_sets(len(victims), setting.servers)
+    for row, j in enumerate(victims):
+        for server in np.flatnonzero(made["counts"][:, j]).tolist():
+            insert(held, levels, row, server)
+    state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
+    return settled(setting, state, ids, refresh_by_reservation, answer)
+
+
+@step
+def _follow(state: Any, server: int, j: int) -> None:
+    """Bring the set of servers that hold a victim type up to date."""
+    for row in range(len(state.victims)):
+        if state.victims[row] == j:
+            if state.counts[server, j] > 0:
+                insert(state.held, state.held_levels, row, server)
+            else:
+                discard(state.held, state.held_levels, row, server)
+
+
+@step
+def place(state: Any, job_type: int, draws: Any) -> int:
+    """Place as dynamic reservation does; where that refuses a job of priority above 0, stop jobs of priority 0.
+
+    Stops the smallest first, from drained servers before others, until their total size reaches g(L) times the size of
+    the refused job, or none is left.
+    """
+    server = place_by_reservation(state, job_type, draws)
+    if server >= 0 or state.priority[job_type] == 0:
+        return server
+    wanted = state.reserve[0] * state.size[job_type]
+    stopped = 0
+    for row in range(len(state.victims)):
+        j = state.victims[row]
+        while stopped < wanted and state.totals[j] > 0 and state.done[MOVES] < len(state.moves):
+            source = drained(state, j)
+            if source < 0:
+                source = least(state.held, state.held_levels, row)
+            stop(state, j, source)
+            freed(state, source, j)
+            _follow(state, source, j)
+            state.changed[0] = 1
+            stopped += state.size[j]
+    return -1
+
+
+@step
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+    """Let dynamic reservation pull a job in; follow who holds victims."""
+    depart_by_reservation(state, server, job_type, draws)
+    _follow(state, server, job_type)
+    if state.done[MOVES] > 0:
+        _follow(state, state.moves[0, 1], job_type)
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Classify and reassign; follow who holds victims."""
+    if state.touched_[0] >= 0:
+        _follow(state, state.touched_[0], state.touched_[1])
+    return bool(refresh_by_reservation(state, draws))
+
+
+DRA_PREEMPTION = Policy(
+    "dra-preemption",
+    "loss",
+    prepare,
+    place,
+    depart,
+    refresh,
+    moves_jobs=True,
+    reserves=True,
+    answer=answer,
+    about="dynamic reservation that stops jobs of priority 0 when one of higher priority is refused",
+    options=("reservation", "placement", "priority"),
+)

@@ -1,0 +1,229 @@
+"""Servers by configuration and free slot, for policies that reserve: linked lists, so each step is O(1) in the servers.
+
+Servers of a configuration stand in the order in which they were assigned to it, the newest first. The oldest of them,
+as many as the greedy placement wants, are *effective*, the newer ones surplus; the border between the two moves by
+single servers. Beside that order each server is in one list of its class (configuration, effective or not) for every
+type of which it has a free slot, and in one more while it is empty.
+
+::
+
+    configuration c:   newest -> [s] -> [s] -> | [e] -> [e] -> [e] <- oldest      number = 5, effective = 3
+                                 surplus       ^ border
+    lists[c, 0, j]: surplus servers with a free type-j slot      lists[c, 0, J]: empty surplus servers
+    lists[c, 1, j]: effective ones                               lists[c, 1, J]: empty effective ones
+    words, by configuration:  DRAIN j  newest server is surplus and holds a type-j job
+                              OPEN j   a surplus server other than the newest has a free type-j slot
+                              TOP j    newest server is surplus and has a free type-j slot
+                              IDLE     a surplus server is empty
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fluid.simulation.bitset import discard, insert
+from theory.jit import routine, step
+
+CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
+"""Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and
+then two links (next, previous) for each of the J + 1 lists."""
+
+NOBODY = -1
+"""No server."""
+
+
+@step
+def _link(state: Any, server: int, slot: int) -> None:
+    """Put a server at the head of a list of its class."""
+    c, e = state.rows[server, CONFIGURATION], state.rows[server, EFFECTIVE]
+    head = state.lists[c, e, slot]
+    state.rows[server, LINKS + 2 * slot] = head
+    state.rows[server, LINKS + 2 * slot + 1] = NOBODY
+    if head >= 0:
+        state.rows[head, LINKS + 2 * slot + 1] = server
+    state.lists[c, e, slot] = server
+
+
+@step
+def _unlink(state: Any, server: int, slot: int) -> None:
+    """Take a server out of a list of its class."""
+    after, before = state.rows[server, LINKS + 2 * slot], state.rows[server, LINKS + 2 * slot + 1]
+    if after >= 0:
+        state.rows[after, LINKS + 2 * slot + 1] = before
+    if before >= 0:
+        state.rows[before, LINKS + 2 * slot] = after
+    else:
+        state.lists[state.rows[server, CONFIGURATION], state.rows[server, EFFECTIVE], slot] = after
+
+
+@step
+def _mark(state: Any, c: int, slot: int) -> None:
+    """Bring the three words of a configuration and type up to date (or IDLE, for the list of empty servers)."""
+    types = len(state.totals)
+    if slot == types:
+        _put_bit(state, 3 * types, c, state.lists[c, 0, types] >= 0)
+        return
+    head = state.newest[c]
+    surplus = state.number[c] > state.effective[c]
+    holds, top, other = False, False, False
+    if surplus:
+        holds = state.counts[head, slot] > 0
+        top = state.counts[head, slot] < state.configurations[c, slot]
+        first = state.lists[c, 0, slot]
+        other = first >= 0 and (first != head or state.rows[first, LINKS + 2 * slot] >= 0)
+    _put_bit(state, slot, c, holds)
+    _put_bit(state, types + slot, c, other)
+    _put_bit(state, 2 * types + slot, c, top)
+
+
+@step
+def _put_bit(state: Any, row: int, c: int, value: bool) -> None:
+    if value:
+        insert(state.words, state.levels, row, c)
+    else:
+        discard(state.words, state.levels, row, c)
+
+
+@step
+def mark_all(state: Any, c: int) -> None:
+    """Bring all words of a configuration up to date."""
+    for slot in range(len(state.totals) + 1):
+        _mark(state, c, slot)
+
+
+@step
+def filled(state: Any, server: int, j: int) -> None:
+    """Follow a job that has been put into a type-j slot of a server."""
+    c = state.rows[server, CONFIGURATION]
+    types = len(state.totals)
+    if state.counts[server, j] == state.configurations[c, j]:
+        _unlink(state, server, j)
+    if state.rows[server, JOBS] == 0:
+        _unlink(state, server, types)
+        if state.rows[server, EFFECTIVE] == 0:
+            _mark(state, c, types)
+    state.rows[server, JOBS] += 1
+    if state.rows[server, EFFECTIVE] == 0:
+        _mark(state, c, j)
+
+
+@step
+def freed(state: Any, server: int, j: int) -> None:
+    """Follow a job that has been taken out of a type-j slot of a server."""
+    c = state.rows[server, CONFIGURATION]
+    types = len(state.totals)
+    if state.counts[server, j] == state.configurations[c, j] - 1:
+        _link(state, server, j)
+    state.rows[server, JOBS] -= 1
+    if state.rows[server, JOBS] == 0:
+        _link(state, server, types)
+        if state.rows[server, EFFECTIVE] == 0:
+            _mark(state, c, types)
+    if state.rows[server, EFFECTIVE] == 0:
+        _mark(state, c, j)
+
+
+@routine
+def _turn(state: Any, server: int, e: int) -> None:
+    """Make a server effective (1) or surplus (0): it changes all its lists."""
+    c = state.rows[server, CONFIGURATION]
+    types = len(state.totals)
+    for slot in range(types + 1):
+        member = (
+            state.rows[server, JOBS] == 0
+            if slot == types
+            else state.counts[server, slot] < state.configurations[c, slot]
+        )
+        if member:
+            _unlink(state, server, slot)
+    state.rows[server, EFFECTIVE] = e
+    for slot in range(types + 1):
+        member = (
+            state.rows[server, JOBS] == 0
+            if slot == types
+            else state.counts[server, slot] < state.configurations[c, slot]
+        )
+        if member:
+            _link(state, server, slot)
+
+
+@step
+def set_effective(state: Any, c: int, target: int) -> None:
+    """Move the border so that the `target` oldest servers of a configuration are effective."""
+    if state.effective[c] != target:
+        _shift(state, c, target)
+
+
+@routine
+def _shift(state: Any, c: int, target: int) -> None:
+    """Turn servers one by one from the border on."""
+    while state.effective[c] < target:
+        border = state.border[c]
+        server = state.oldest[c] if border < 0 else state.rows[border, NEWER]
+        _turn(state, server, 1)
+        state.border[c] = server
+        state.effective[c] += 1
+    while state.effective[c] > target:
+        server = state.border[c]
+        _turn(state, server, 0)
+        state.border[c] = state.rows[server, OLDER]
+        state.effective[c] -= 1
+    mark_all(state, c)
+
+
+@routine
+def assign(state: Any, server: int, c: int) -> None:
+    """Reassign an empty server to a configuration, as its newest and effective server.
+
+    All servers of that configuration are effective when this is called.
+    """
+    types = len(state.totals)
+    old = state.rows[server, CONFIGURATION]
+    for j in range(types):
+        if state.configurations[old, j] > 0:
+            _unlink(state, server, j)
+    _unlink(state, server, types)
+    newer, older = state.rows[server, NEWER], state.rows[server, OLDER]
+    if newer >= 0:
+        state.rows[newer, OLDER] = older
+    else:
+        state.newest[old] = older
+    if older >= 0:
+        state.rows[older, NEWER] = newer
+    else:
+        state.oldest[old] = newer
+    state.number[old] -= 1
+    if state.rows[server, EFFECTIVE] == 1:
+        state.effective[old] -= 1
+        if state.border[old] == server:
+            state.border[old] = older
+    mark_all(state, old)
+    add_server(state, server, c, 1)
+    for j in range(types):
+        state.slots[j] += state.configurations[c, j] - state.configurations[old, j]
+
+
+@step
+def add_server(state: Any, server: int, c: int, e: int) -> None:
+    """Make a server without configuration the newest of one; effective only where all others are."""
+    types = len(state.totals)
+    head = state.newest[c]
+    state.rows[server, CONFIGURATION] = c
+    state.rows[server, NEWER] = NOBODY
+    state.rows[server, OLDER] = head
+    state.rows[server, EFFECTIVE] = e
+    if head >= 0:
+        state.rows[head, NEWER] = server
+    else:
+        state.oldest[c] = server
+    state.newest[c] = server
+    state.number[c] += 1
+    if e == 1:
+        state.effective[c] += 1
+        state.border[c] = server
+    for j in range(types):
+        if state.counts[server, j] < state.configurations[c, j]:
+            _link(state, server, j)
+    if state.rows[server, JOBS] == 0:
+        _link(state, server, types)
+    mark_all(state, c)

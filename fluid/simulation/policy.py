@@ -1,0 +1,222 @@
+"""The one interface of every policy: a state of arrays, and the plain functions ``place``, ``depart`` and ``refresh``.
+
+The same three functions serve every use. The event loop owns clocks, service requirements, job lists, counters and
+measurements; the policy owns nothing but its state, and never sees time unless its definition needs it. The state and
+the tools named below (`common`, `fits`, `move`, ...) stand in `fluid.simulation.state`.
+
+::
+
+      Setting (instance, servers, options, initial contents)
+         |  policy.prepare
+         v
+      State: a NamedTuple of numpy arrays, nothing else
+      +-----------------------------------------------------+          +-- compiled: theory.jit.bound(loop, ...)
+      | common part, the same names in every state          |          |   millions of events a second
+      |   counts[L,J] totals[J] slots[J] free[L,R]          |          |
+      |   demands[J,R] generators spans pool[L]             | -- loop -+-- Python: theory.jit.plain(loop, ...)
+      |   moves[M,3] done[4]                                |          |   same seed, same path; every step checked
+      | the policy's own arrays (lists, ranks, tokens, ...) |          |
+      +-----------------------------------------------------+          +-- fluid.chains.loss: all outcomes of all draws,
+                                                                           the exact law of a small system
+
+      arrival of type j                              departure of type j from server l
+        l = place(state, j, draws)                     take(state, l, j)           <- the loop
+        l < 0: refused (loss) or waiting (queue)       depart(state, l, j, draws)
+        l >= 0: put(state, l, j)     <- the loop       moves are carried out
+        moves are carried out                          while refresh(state, draws): moves are carried out
+        while refresh(state, draws): ...               moves are carried out
+
+Rules
+-----
+- ``place`` names a server and changes nothing in the common part; the loop puts the job there, after it has checked
+  that it fits. ``depart`` is told after the job has gone. ``refresh`` runs after each event (queue models: it starts
+  waiting jobs; dynamic reservation: it reassigns servers). A policy without need for one hands in `nothing_to_depart`
+  or `nothing_to_refresh`.
+- Any other change of the jobs in service goes through `move` (migration), `stop` (preemption) or `start` (a waiting job
+  begins): these update the common part and write a row ``(type, from, to)`` to ``moves``, -1 standing for outside. The
+  loop reads the rows, changes its lists of jobs and its measurements alike, and clears them. There is room for
+  ``len(moves)`` rows between two clearings: ``refresh`` returns True where it needs another call to go on.
+- Jobs of one type on one server are exchangeable to a policy: which of them moves is the loop's choice.
+- ``draws`` is a numpy Generator in a simulator. Policies draw by ``one_of(draws, n)``, uniform on 0, ..., n - 1, and by
+  ``draws.random() < p``: the exact chain hands in a stand-in that branches over the outcomes of these two. A policy
+  that draws otherwise can be simulated, not enumerated.
+- Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
+  empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
+  computed before (see `fluid.simulation.state.key`).
+- Functions are written for numba: scalars, arrays by field, no allocation if it can be helped. Plain functions do, and
+  so do plain functions of the same module that they call; `theory.jit.step` is for those that stand elsewhere.
+  What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
+- ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
+  in service besides (slots: each server and each job that waits as the slot begins).
+- An author's own policy is watched: the first events are rehearsed as Python, where whatever it does to the jobs in
+  service is compared with its ``moves``; later its tools look before they write. What goes wrong ends in one line with
+  file, line, function and event (`fluid.simulation.authors`). State types of one's own are replaced by equal ones of
+  `fluid.simulation.state_types`: a state has fields, no methods.
+- Where a policy of a loss system must be extended from outside (a table that it fills as sets of types come up), it
+  sets ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a
+  larger one, calls ``refresh`` once more, and goes on.
+
+Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the state holds ``waiting`` int64[J] beside the
+common part, which the loop raises for a job that is not placed and the policy lowers by one at each `start`. It also
+holds ``clocks`` float64[K], the rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings,
+the loop calls ``ring(state, k, draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time
+and real sizes on one resource; what stands for the type is the class, a place among the sizes
+(`fluid.simulation.slotted.state`).
+
+What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
+``QueueCommon(**queue_fields(setting))`` (`fluid.simulation.queue.state`); in slots ``SlottedCommon(**shared(setting))``
+(`fluid.simulation.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not when
+what it imports has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from os.path import basename
+from typing import Any, Literal
+
+from fluid.simulation.state import Setting, State
+from theory.errors import InputError
+from theory.jit import step
+
+RESTLESS = (
+    "refresh: has returned True more than 1000 times at one event and 10 times for each server and each job in the "
+    "system besides, expected False at last"
+)
+"""What the loops say of it."""
+
+UNANSWERED = "expected an answer that leaves done[ASKS] at 0 at last, has been asked 1000 times at one event"
+"""What is said of a policy that goes on asking."""
+
+
+def _nothing_to_answer(setting: Setting, state: State) -> State:
+    return state
+
+
+def nothing_to_ring(state: State, clock: int, draws: Any) -> None:
+    """Do nothing when a clock rings: for policies without clocks."""
+
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "prepare": ("setting",),
+    "place": ("state", "job_type", "draws"),
+    "depart": ("state", "server", "job_type", "draws"),
+    "refresh": ("state", "draws"),
+    "ring": ("state", "clock", "draws"),
+    "answer": ("setting", "state"),
+}
+"""What the functions of a policy are called with."""
+
+RESERVED = (
+    "arrivals",
+    "service",
+    "initial",
+    "slot",
+    "rate",
+    "intensity",
+    "service_rate",
+    "grid",
+    "instance",
+    "policy",
+    "servers",
+    "workload",
+    "until",
+    "warmup",
+    "replications",
+    "seed",
+    "vary",
+)
+"""Fields of files that mean something whatever the policy, so that no option of one may be called so."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A placement or scheduling policy.
+
+    Attributes
+    ----------
+    name : str
+    model : {"loss", "queue", "slotted"}
+    prepare : callable
+        ``prepare(setting) -> State``; raises `theory.errors.InputError` where the setting does not suit (several pools,
+        an unknown option).
+    place : callable
+        ``place(state, job_type, draws) -> server``, -1 for none.
+    depart : callable
+        ``depart(state, server, job_type, draws) -> None``.
+    refresh : callable
+        ``refresh(state, draws) -> again``.
+    moves_jobs : bool
+        Whether it ever calls `move` or `stop`: the loop then keeps the lists that this needs.
+    reserves : bool
+        Whether ``slots`` is kept.
+    answer : callable
+        ``answer(setting, state) -> State`` after ``done[ASKS]`` was set (model ``loss``).
+    ring : callable
+        ``ring(state, clock, draws) -> None`` (model ``queue``).
+    about : str
+        One line for lists of policies.
+    options : tuple of str
+        Names of the options that `prepare` reads, fields of the table ``[simulation]``; it is handed no others.
+
+    Raises
+    ------
+    InputError
+        A function that cannot be called so, or a model that is none.
+    """
+
+    name: str
+    model: Literal["loss", "queue", "slotted"]
+    prepare: Callable[[Any], State]
+    place: Callable[..., int]
+    depart: Callable[..., None]
+    refresh: Callable[..., bool]
+    moves_jobs: bool = False
+    reserves: bool = False
+    answer: Callable[[Setting, State], State] = _nothing_to_answer
+    ring: Callable[..., None] = nothing_to_ring
+    about: str = ""
+    options: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse functions that cannot be called as they will be."""
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"Policy: name: expected a text, got {self.name!r}")
+        if self.model not in ("loss", "queue", "slotted"):
+            raise InputError(f"Policy {self.name}: model: expected loss, queue or slotted, got {self.model!r}")
+        if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):
+            raise InputError(f"Policy {self.name}: options: expected a tuple of names, got {self.options!r}")
+        for name in self.options:
+            if name in RESERVED or not name.isidentifier():
+                raise InputError(f"Policy {self.name}: options: expected a name of its own, got {name!r}")
+        for name, wanted in ARGUMENTS.items():
+            _refuse_other_arguments(f"Policy {self.name}: {name}", getattr(self, name), wanted)
+
+
+def _refuse_other_arguments(field: str, function: Any, wanted: tuple[str, ...]) -> None:
+    expected = f"expected a function of ({', '.join(wanted)})"
+    if not callable(function):
+        raise InputError(f"{field}: {expected}, got {function!r}")
+    source = getattr(function, "py_func", function)
+    try:
+        signature(source).bind(*wanted)
+    except TypeError:
+        code = getattr(source, "__code__", None)
+        where = "" if code is None else f" in line {code.co_firstlineno} of {basename(code.co_filename)}"
+        called = getattr(source, "__name__", type(source).__name__)
+        raise InputError(f"{field}: {expected}, got {called}{signature(source)}{where}") from None
+    except ValueError:  # built in, of unknown arguments
+        return
+
+
+@step
+def nothing_to_depart(state: State, server: int, job_type: int, draws: Any) -> None:
+    """Do nothing when a job leaves: for policies without memory."""
+
+
+@step
+def nothing_to_refresh(state: State, draws: Any) -> bool:
+    """Do nothing after an event: for policies that only place."""
+    return False

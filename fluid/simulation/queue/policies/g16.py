@@ -1,0 +1,140 @@
+"""G16 (randomized sampling): each queue samples servers at random and reserves room by tokens.
+
+What paper 004 tells: each queue samples servers at random, at a rate that grows with its length; where a job fits it
+places a token, which holds room for a job of the type for some time; an arriving job takes a token of its type if there
+is one, else it is queued. What it leaves open, and what is chosen here:
+
+- queue j samples at rate ``sampling`` x mu_j x (1 + Q_j), each server with the same probability;
+- a sampled server in which a job fits beside jobs and tokens gets a waiting job if there is one, else a token;
+- a token of type j lasts an exponential time of rate ``expiry`` x mu_j; an arriving job takes a token of its type at
+  random;
+- the room of a job that leaves is free for whoever samples it next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.options import Options
+from fluid.simulation.policy import Policy
+from fluid.simulation.queue.state import QUEUE, queue_fields
+from fluid.simulation.state import Setting, one_of, start, state_type
+from theory.errors import InputError
+from theory.instance import Additive
+from theory.jit import step
+
+TokenState = state_type(__name__, "TokenState", QUEUE, "rates", "held", "urn", "tokens")
+"""The fields of queues, and the tokens.
+
+``clocks`` float64[2 J]: rates at which each queue samples, then rates at which a token of each type expires. ``rates``
+float64[2, J]: sampling rate of an empty queue, and expiry rate of one token. ``held`` int32[L, J]: tokens on each
+server. ``urn`` int32[J, N]: the servers of the tokens of each type. ``tokens`` int64[J]: their number.
+"""
+
+FASTEST = 1e12
+"""Largest rate of sampling and expiry, in units of the service rate."""
+
+
+def prepare(setting: Setting) -> Any:
+    """Make the state of G16; several pools are servers of several kinds. Options: ``sampling`` (1), ``expiry`` (1)."""
+    options = Options(setting.options)
+    sampling = options.number("sampling", 1.0, least=0.0, most=FASTEST)
+    expiry = options.number("expiry", 1.0, least=0.0, most=FASTEST)
+    spaces = [pool.space for pool in setting.instance.pools]
+    if not all(isinstance(space, Additive) for space in spaces):
+        raise InputError("--policy randomized-sampling: expected servers with capacities, these list configurations")
+    services = np.array([float(t.service_rate) for t in setting.instance.types])
+    types = len(services)
+    most = max(
+        sum(space.most(j) * n for space, n in zip(spaces, setting.pool_sizes, strict=True)) for j in range(types)
+    )
+    state = TokenState(
+        **queue_fields(setting, "randomized-sampling", resources=True, room=16, clocks=2 * types),
+        rates=np.array([sampling * services, expiry * services]),
+        held=np.zeros((setting.servers, types), np.int32),
+        urn=np.zeros((types, most), np.int32),
+        tokens=np.zeros(types, np.int64),
+    )
+    refresh(state, None)
+    return state
+
+
+@step
+def _fits_beside_tokens(state: Any, server: int, job_type: int) -> bool:
+    for r in range(state.free.shape[1]):
+        left = state.free[server, r] - state.demands[job_type, r]
+        for j in range(len(state.waiting)):
+            left -= state.held[server, j] * state.demands[j, r]
+        if left < 0:
+            return False
+    return True
+
+
+@step
+def _drawn_token(state: Any, job_type: int, draws: Any) -> int:
+    """Remove a token of a type, each with the same probability; return its server."""
+    last = state.tokens[job_type] - 1
+    entry = one_of(draws, last + 1)
+    server = state.urn[job_type, entry]
+    state.urn[job_type, entry] = state.urn[job_type, last]
+    state.urn[job_type, last] = 0
+    state.tokens[job_type] = last
+    state.held[server, job_type] -= 1
+    return int(server)
+
+
+@step
+def place(state: Any, job_type: int, draws: Any) -> int:
+    """Return the server of a token of the type, which the job takes."""
+    if state.tokens[job_type] == 0:
+        return -1
+    return _drawn_token(state, job_type, draws)
+
+
+@step
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+    """Leave the room of the job to whoever samples it next."""
+
+
+@step
+def ring(state: Any, clock: int, draws: Any) -> None:
+    """Let a queue sample a server, or a token expire."""
+    types = len(state.waiting)
+    if clock >= types:
+        _drawn_token(state, clock - types, draws)
+        return
+    server = one_of(draws, len(state.counts))
+    if not _fits_beside_tokens(state, server, clock):
+        return
+    if state.waiting[clock] > 0:
+        state.waiting[clock] -= 1
+        start(state, clock, server)
+    else:
+        state.urn[clock, state.tokens[clock]] = server
+        state.tokens[clock] += 1
+        state.held[server, clock] += 1
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Set the clocks by the queues and the tokens."""
+    types = len(state.waiting)
+    for j in range(types):
+        state.clocks[j] = state.rates[0, j] * (1 + state.waiting[j])
+        state.clocks[types + j] = state.rates[1, j] * state.tokens[j]
+    return False
+
+
+RANDOMIZED_SAMPLING = Policy(
+    "randomized-sampling",
+    "queue",
+    prepare,
+    place,
+    depart,
+    refresh,
+    ring=ring,
+    about="G16: queues sample servers at random and hold room by tokens",
+    options=("sampling", "expiry"),
+)

@@ -1,0 +1,117 @@
+"""M14 (max-weight at local refresh times): a server takes a configuration of greatest weight whenever it is empty.
+
+What paper 004 leaves open in its account of Maguluri and Srikant's policy, and what is chosen here: a server stays at a
+refresh time as long as it is empty, so an arrival that finds no slot lets the first empty server that can hold it
+choose anew; between refresh times slots are refilled from the queues; ties as in `fluid.simulation.queue.policies.oracle`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.bitset import discard, insert, least
+from fluid.simulation.options import Options
+from fluid.simulation.policy import Policy
+from fluid.simulation.queue.policies.oracle import Oracle, heaviest, oracle
+from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
+from fluid.simulation.state import Setting, start, state_type
+from theory.jit import step
+
+LocalState = state_type(__name__, "LocalState", (*QUEUE, *Oracle._fields), "configuration", "vacant", "levels", "asked")
+"""The fields of queues, the oracle, and of each server its slots, ``configuration`` int32[L, J].
+
+``vacant``, ``levels``: servers with an empty slot of each type, then the empty servers of each pool
+(`fluid.simulation.bitset`). ``asked`` int64[1]: type of a job that has found no slot; -1 for none.
+"""
+
+
+def prepare(setting: Setting) -> Any:
+    """Make the state of M14; several pools are servers of several kinds. Option: ``oracle``."""
+    options = Options(setting.options)
+    helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
+    vacant, levels = vacancies(setting)
+    return LocalState(
+        **queue_fields(setting, "max-weight-local", resources=False, room=most_starts(setting)),
+        **helper._asdict(),
+        configuration=np.zeros((setting.servers, len(setting.instance.types)), np.int32),
+        vacant=vacant,
+        levels=levels,
+        asked=np.full(1, -1),
+    )
+
+
+@step
+def _renew(state: Any, server: int) -> None:
+    """Give an empty server a configuration of greatest weight and fill it from the queues."""
+    types = len(state.waiting)
+    heaviest(state, state.pool[server])
+    for j in range(types):
+        state.configuration[server, j] = state.best_[j]
+        while state.counts[server, j] < state.best_[j] and state.waiting[j] > 0:
+            state.waiting[j] -= 1
+            start(state, j, server)
+            discard(state.vacant, state.levels, types + state.pool[server], server)
+        if state.counts[server, j] < state.best_[j]:
+            insert(state.vacant, state.levels, j, server)
+        else:
+            discard(state.vacant, state.levels, j, server)
+
+
+@step
+def place(state: Any, job_type: int, draws: Any) -> int:
+    """Return the first server with an empty slot of the type."""
+    types = len(state.waiting)
+    server = least(state.vacant, state.levels, job_type)
+    if server < 0:
+        state.asked[0] = job_type
+        return server
+    discard(state.vacant, state.levels, types + state.pool[server], server)
+    if state.counts[server, job_type] + 1 == state.configuration[server, job_type]:
+        discard(state.vacant, state.levels, job_type, server)
+    return server
+
+
+@step
+def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+    """Renew the configuration of a server that is empty, else refill the slot."""
+    types = len(state.waiting)
+    for j in range(types):
+        if state.counts[server, j] > 0:
+            if state.waiting[job_type] > 0:
+                state.waiting[job_type] -= 1
+                start(state, job_type, server)
+            else:
+                insert(state.vacant, state.levels, job_type, server)
+            return
+    insert(state.vacant, state.levels, types + state.pool[server], server)
+    _renew(state, server)
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Renew the configuration of the first empty server that can hold a job that has found no slot."""
+    types = len(state.waiting)
+    job_type = state.asked[0]
+    if job_type >= 0:
+        state.asked[0] = -1
+        for p in range(len(state.rows)):
+            if state.share[p, job_type] <= 1.0:
+                server = least(state.vacant, state.levels, types + p)
+                if server >= 0:
+                    _renew(state, server)
+                    break
+    return False
+
+
+MAX_WEIGHT_LOCAL = Policy(
+    "max-weight-local",
+    "queue",
+    prepare,
+    place,
+    depart,
+    refresh,
+    about="M14: a configuration of greatest weight at local refresh times",
+    options=("oracle",),
+)

@@ -1,0 +1,294 @@
+"""A loop under a policy: compiled where numba can, as Python where it cannot, on the same path.
+
+A policy that comes with packproof is bound to the loop and compiled. With an author's own
+
+- the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at
+  (`fluid.simulation.authors.Guard`);
+- its functions are compiled with tools that look before they write; what numba cannot compile runs as Python, said on
+  stderr once in a process;
+- if compiled code raises, the part of the run in question is halved until the event is found, from a copy of the system
+  taken before the part, and that event runs as Python, so that the message names it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.authors import Guard, is_own, place_of, tools_of, written_by_author
+from fluid.simulation.policy import Policy
+from fluid.simulation.state import ASKS, PolicyError
+from theory.jit import bound, bound_allocating, kernel, plain, retooled
+
+REHEARSED = 64
+"""Events rehearsed at most."""
+
+REHEARSAL = 0.2
+"""Seconds that the rehearsal of more than one event may take."""
+
+Function = Callable[..., Any]
+
+
+class Runner:
+    """A loop under a policy, to be called as ``run(*inputs, most)``.
+
+    Parameters
+    ----------
+    policy : Policy
+    loop : callable
+        ``loop(*inputs, most) -> status``, 0 where it may go on; the state comes first among the inputs, and one of them
+        has the time in ``now``.
+    names : tuple of str
+        The policy's functions that it calls.
+    parts : mapping
+        Other names of the loop and what they stand for, compiled or not.
+    checks : mapping
+        Likewise, for an author's own policy alone.
+    others : mapping
+        Likewise, for which there is no compiled form: then it runs as Python.
+    compiled : bool
+        False: as Python.
+    types : sequence of str
+        Names of the types, for messages.
+
+    Attributes
+    ----------
+    functions : dict
+        The policy's functions as Python, by name.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        loop: Function,
+        names: tuple[str, ...],
+        *,
+        parts: Mapping[str, Function] | None = None,
+        checks: Mapping[str, Function] | None = None,
+        others: Mapping[str, Function] | None = None,
+        compiled: bool = True,
+        types: Sequence[str] = (),
+    ) -> None:
+        from numba import config
+
+        self._policy, self._loop, self._names = policy, loop, names
+        self.guard = Guard(policy, types) if is_own(policy) else None
+        self.functions: dict[str, Function] = (
+            {name: getattr(policy, name) for name in names} if self.guard is None else self.guard.functions(*names)
+        )
+        self._parts = {**(parts or {}), **(checks or {} if self.guard else {})}
+        self._plain = plain(loop, **self.functions, **{**self._parts, **(others or {})})
+        self._compiles = compiled and not others and not config.DISABLE_JIT
+        self._run = self._as_python
+
+    def ready(self, *inputs: Any) -> None:
+        """Rehearse and compile, with the inputs of the first call; nothing in them changes.
+
+        Raises
+        ------
+        InputError
+            An author's policy that does what it must not.
+        """
+        if not self._compiles:
+            return
+        if self.guard is not None:
+            self._rehearse(inputs)
+            self.at(inputs)
+        run = _compiled(self._policy, self._loop, self._names, tuple(self._parts.items()), inputs)
+        if run is not None:
+            self._run = run if self.guard is None else self._watched(run)
+
+    def __call__(self, *arguments: Any) -> int:
+        """Run the loop; the last argument says how many events at most."""
+        return self._run(*arguments)
+
+    def at(self, inputs: tuple[Any, ...]) -> None:
+        """Let messages tell the time of these inputs."""
+        if self.guard is not None:
+            self.guard.now = next(one.now for one in inputs if hasattr(one, "now"))
+
+    def refused(self, name: str, state: Any, complaint: str) -> Exception:
+        """Return the error of a policy that does what it must not."""
+        if self.guard is None:
+            return PolicyError(f"{self._policy.name}: {complaint}")
+        return self.guard.refuse(name, state, complaint)
+
+    def _as_python(self, *arguments: Any) -> int:
+        self.at(arguments)
+        try:
+            return self._plain(*arguments)  # type: ignore[no-any-return]
+        except PolicyError as error:  # what the loop itself complains of
+            name = str(error).partition(":")[0]
+            if self.guard is None or name not in self._names:
+                raise
+            raise self.guard.refuse(name, arguments[0], str(error)) from None
+
+    def _rehearse(self, inputs: tuple[Any, ...]) -> None:
+        key = (self._policy, self._loop, *(array.shape for array in inputs[0]))
+        if key in _REHEARSED:
+            return
+        trial = _copied(inputs)
+        end = perf_counter() + REHEARSAL
+        with redirect_stdout(StringIO()):  # what the author prints comes with the run itself
+            for _ in range(REHEARSED):
+                if self._as_python(*trial, 1) or trial[0].done[ASKS] or perf_counter() > end:
+                    break
+        _REHEARSED.add(key)
+
+    def _watched(self, run: Function) -> Function:
+        def watched(*arguments: Any) -> int:
+            before = _noted(arguments[:-1])
+            try:
+                return run(*arguments)  # type: ignore[no-any-return]
+            except Exception:
+                self._find(run, _restored(before), arguments[-1])
+                raise
+
+        return watched
+
+    def _find(self, run: Function, inputs: tuple[Any, ...], most: int) -> None:
+        """Run as Python the first event of a part at which the compiled loop raises."""
+        while most > 1:
+            half = most // 2
+            trial = _copied(inputs)
+            try:
+                run(*trial, half)
+            except Exception:
+                most = half
+            else:
+                inputs, most = trial, most - half
+        self._as_python(*inputs, 1)
+
+
+def _noted(inputs: tuple[Any, ...]) -> list[Any]:
+    """Copy what a loop is called with, generators as the words that they stand at."""
+    return [_copy_of(one) for one in inputs]
+
+
+def _copy_of(one: Any) -> Any:
+    if isinstance(one, np.ndarray):
+        return one.copy()
+    if isinstance(one, tuple):
+        return type(one)._make([_copy_of(part) for part in one])  # type: ignore[attr-defined]
+    return type(one.bit_generator), one.bit_generator.state
+
+
+def _restored(noted: list[Any]) -> tuple[Any, ...]:
+    """Return what was noted as it was, to be used once."""
+    return tuple(_generator(*one) if type(one) is tuple else one for one in noted)
+
+
+def _generator(kind: type[Any], words: Any) -> np.random.Generator:
+    bits = kind()
+    bits.state = words
+    return np.random.Generator(bits)
+
+
+def _copied(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return _restored(_noted(inputs))
+
+
+_REHEARSED: set[tuple[Any, ...]] = set()
+"""What has been rehearsed in this process: policies and loops with the shapes of a state."""
+
+_AS_PYTHON: set[tuple[Any, ...]] = set()
+"""Policies and loops that numba could not compile in this process."""
+
+
+def _compiled(
+    policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], inputs: Any
+) -> Function | None:
+    """Return the compiled loop, None where numba cannot compile an author's functions."""
+    if not is_own(policy):
+        run = _bound(policy, loop, names, parts, False)
+        run(*inputs, 0)  # compiles, and runs nothing
+        return run
+    key = (policy, loop, parts)
+    for allocating in (False, True):
+        if (*key, allocating) in _AS_PYTHON:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
+                run = _bound(policy, loop, names, parts, allocating)
+                run(*inputs, 0)
+        except Exception as error:
+            _AS_PYTHON.add((*key, allocating))
+            failure = error
+        else:
+            return run
+    if key not in _AS_PYTHON:
+        _AS_PYTHON.add(key)
+        print(_why(policy, names, inputs, failure), file=sys.stderr)
+    return None
+
+
+@cache
+def _bound(
+    policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], allocating: bool
+) -> Function:
+    functions = {name: getattr(policy, name) for name in names}
+    if is_own(policy):
+        tools = tools_of(policy)
+        functions = {
+            name: retooled(function, tools, allocating=allocating) if written_by_author(function) else function
+            for name, function in functions.items()
+        }
+    return (bound_allocating if allocating else bound)(loop, **functions, **dict(parts))
+
+
+def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: Exception) -> str:
+    """Return the line that says which function numba cannot compile, and why."""
+    from numba import int64, typeof
+    from numba.core import types
+
+    state, draws = typeof(inputs[0]), typeof(inputs[-1])
+    arguments = {
+        "place": (state, int64, draws),
+        "depart": (state, int64, int64, draws),
+        "refresh": (state, draws),
+        "ring": (state, int64, draws),
+    }
+    results: dict[str, tuple[Any, str]] = {
+        "place": (types.Integer, "a whole number"),
+        "refresh": ((types.Boolean, types.Integer), "True or False"),
+    }
+    for name in names:
+        function = getattr(policy, name)
+        if not written_by_author(function):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                made: Any = kernel(getattr(function, "py_func", function))
+                made.compile(arguments[name])
+        except Exception as error:
+            return _line(policy, name, error)
+        wanted, words = results.get(name, (types.Type, ""))
+        signature = made.nopython_signatures[-1]
+        if not isinstance(signature.return_type, wanted):
+            return _line(policy, name, TypeError(f"it returns {signature.return_type}, expected {words}"))
+    return _line(policy, "all", failure)
+
+
+def _line(policy: Policy, name: str, error: Exception) -> str:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip(" >") for line in text.splitlines() if line.strip(" >")]
+    skipped = ("Failed in", "During", "No implementation", "There are", "- Of which", "Overload")
+    reason = next((line for line in lines if not line.startswith(skipped)), type(error).__name__)
+    reason = re.sub(r"\(array\(.*", "", reason)
+    function = getattr(policy, name, policy.place)
+    file = os.path.basename(place_of(function).rpartition(":")[0])
+    named = re.search(rf'File "[^"]*{re.escape(file)}", line (\d+)', text)
+    where = place_of(function, int(named[1])) if named else place_of(function)
+    return f"{where}: {policy.name} runs as Python, numba cannot compile {name}: {reason[:150]}"

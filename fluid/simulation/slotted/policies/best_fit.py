@@ -1,0 +1,210 @@
+"""Best-Fit as a scheduler (paper 001, IV): from the job's perspective, from the server's, and both.
+
+Ties, which the paper leaves open: the server with the lowest number among equal residuals; the job that came first
+among equal sizes. Queues are listed in the order of arrival, servers by number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.bitset import discard, empty_sets, insert, least
+from fluid.simulation.policy import Policy
+from fluid.simulation.slotted.state import (
+    COMMON,
+    SIZE,
+    SlottedSetting,
+    begin,
+    classes_upto,
+    largest_fitting,
+    shared,
+    smallest_waiting,
+)
+from fluid.simulation.slotted.trees import (
+    add_node,
+    first_at_least,
+    greatest_in,
+    least_node,
+    new_treap,
+    new_tree,
+    remove_node,
+    set_leaf,
+)
+from fluid.simulation.state import MOVES, state_type
+from theory.jit import step
+
+JobState = state_type(__name__, "JobState", COMMON, "treap", "root")
+"""``treap``, ``root``: servers by residual."""
+
+ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
+"""``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
+
+BothState = state_type(__name__, "BothState", COMMON, "treap", "root", "vacated", "spread")
+"""``vacated``, ``spread``: the set of servers that jobs have left in this slot (`fluid.simulation.bitset`)."""
+
+
+def prepare_job(setting: SlottedSetting) -> Any:
+    """Make the state of BF-J."""
+    treap, root = new_treap(setting.servers)
+    for server in range(setting.servers):
+        add_node(treap, root, server, setting.capacity)
+    return JobState(**shared(setting, ordered=True), treap=treap, root=root)
+
+
+def prepare_server(setting: SlottedSetting) -> Any:
+    """Make the state of BF-S."""
+    return ServerState(
+        **shared(setting), rooms=new_tree(setting.servers, value=setting.capacity), cursor=np.zeros(1, np.int64)
+    )
+
+
+def prepare_both(setting: SlottedSetting) -> Any:
+    """Make the state of BF-J/S."""
+    treap, root = new_treap(setting.servers)
+    for server in range(setting.servers):
+        add_node(treap, root, server, setting.capacity)
+    vacated, spread = empty_sets(1, setting.servers)
+    return BothState(**shared(setting), treap=treap, root=root, vacated=vacated, spread=spread)
+
+
+@step
+def place_nowhere(state: Any, job_class: int, draws: Any) -> int:
+    """Leave newcomers to ``refresh``."""
+    return -1
+
+
+@step
+def rekey(state: Any, server: int) -> None:
+    """Bring the treap up to date with the residual of a server."""
+    remove_node(state.treap, state.root, server)
+    add_node(state.treap, state.root, server, state.free[server])
+
+
+@step
+def job_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+    """Keep the treap."""
+    rekey(state, server)
+
+
+@step
+def job_refresh(state: Any, draws: Any) -> bool:
+    """Start the first job in the order of arrival that fits any server, where it leaves the least room (BF-J)."""
+    at = state.root[0]
+    if at < 0:
+        return False
+    while state.treap[at, 2] >= 0:
+        at = state.treap[at, 2]
+    job_class = greatest_in(state.heads, 0, classes_upto(state, state.treap[at, 0]))
+    if job_class < 0:
+        return False
+    server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
+    begin(state, job_class, server)
+    rekey(state, server)
+    return True
+
+
+@step
+def fill(state: Any, server: int) -> bool:
+    """Fill a server with the largest jobs that fit, as far as there is room for moves; return whether it is done."""
+    while True:
+        job_class = largest_fitting(state, state.free[server])
+        if job_class < 0:
+            return True
+        if state.done[MOVES] == len(state.moves):
+            return False
+        begin(state, job_class, server)
+
+
+@step
+def server_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+    """Keep the tree."""
+    set_leaf(state.rooms, server, state.free[server])
+
+
+@step
+def next_with_room(state: Any) -> int:
+    """Return the next server, by number, that some waiting job fits; -1 after the last, and the turn begins anew."""
+    smallest = smallest_waiting(state)
+    server = -1
+    if smallest >= 0:
+        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
+    if server < 0:
+        state.cursor[0] = 0
+    return server
+
+
+@step
+def server_refresh(state: Any, draws: Any) -> bool:
+    """Fill the next server, by number, that some waiting job fits (BF-S)."""
+    server = next_with_room(state)
+    if server < 0:
+        return False
+    state.cursor[0] = server + 1 if fill(state, server) else server
+    set_leaf(state.rooms, server, state.free[server])
+    return True
+
+
+@step
+def both_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+    """Note that the server has been left, and take it out of the treap until it has been filled."""
+    if not _is_vacated(state, server):
+        remove_node(state.treap, state.root, server)
+        insert(state.vacated, state.spread, 0, server)
+
+
+@step
+def _is_vacated(state: Any, server: int) -> bool:
+    return bool(state.vacated[0, server >> 5] >> (server & 31) & 1)
+
+
+@step
+def both_refresh(state: Any, draws: Any) -> bool:
+    """Fill the next server, by number, that jobs have left (BF-J/S, step 1)."""
+    server = least(state.vacated, state.spread, 0)
+    if server < 0:
+        return False
+    if fill(state, server):
+        discard(state.vacated, state.spread, 0, server)
+        add_node(state.treap, state.root, server, state.free[server])
+    return True
+
+
+@step
+def both_place(state: Any, job_class: int, draws: Any) -> int:
+    """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
+    server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
+    if server >= 0:
+        remove_node(state.treap, state.root, server)
+        add_node(state.treap, state.root, server, state.free[server] - state.lines[job_class, SIZE])
+    return server
+
+
+BF_J = Policy(
+    "bf-j",
+    "slotted",
+    prepare_job,
+    place_nowhere,
+    job_depart,
+    job_refresh,
+    about="Best-Fit from the job's perspective: each job, by arrival, on the fullest server that it fits",
+)
+BF_S = Policy(
+    "bf-s",
+    "slotted",
+    prepare_server,
+    place_nowhere,
+    server_depart,
+    server_refresh,
+    about="Best-Fit from the server's perspective: each server takes the largest job that fits, again and again",
+)
+BF_JS = Policy(
+    "bf-js",
+    "slotted",
+    prepare_both,
+    both_place,
+    both_depart,
+    both_refresh,
+    about="BF-J/S: servers that jobs have left fill up, newcomers take the fullest server that they fit",
+)

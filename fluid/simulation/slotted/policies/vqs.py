@@ -1,0 +1,203 @@
+"""VQS (paper 001, V): servers keep a configuration of the reduced set over virtual queues, renewed when they are empty.
+
+What the paper leaves open, and what is chosen here: servers take their turns by number, each sees the queues as those
+before it have left them; among configurations of equal weight the first of (19) is taken; a server that may not take
+the head of a virtual queue takes none behind it; a size of at most 2^-J counts as the unit that 2^-J rounds up to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.bitset import discard, empty_sets, insert, least_from
+from fluid.simulation.options import Options
+from fluid.simulation.policy import Policy
+from fluid.simulation.slotted.policies.best_fit import place_nowhere
+from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedSetting, begin, shared
+from fluid.simulation.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
+from fluid.simulation.state import MOVES, state_type
+from theory.jit import step
+
+VirtualState = state_type(
+    __name__,
+    "VirtualState",
+    COMMON,
+    "table",
+    "spans",
+    "least_size",
+    "active",
+    "ones",
+    "inner",
+    "rooms",
+    "empty",
+    "spread",
+    "cursor",
+)
+"""``table`` int64[4J - 4, 3]: K_RED (`fluid.simulation.slotted.policies.partition`). ``spans`` int64[V, 2]: first and last-but-one
+class of each virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row
+of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the others. ``rooms`` int64[V, 2P]:
+trees over servers of the room for jobs of each queue. ``empty``, ``spread``: the empty servers. ``cursor`` int64[1]:
+whose turn it is.
+"""
+
+
+def spans_of(queue_of: np.ndarray[Any, np.dtype[np.int32]], queues: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return first and last-but-one class of each virtual queue, which lie side by side."""
+    spans = np.zeros((queues, 2), np.int64)
+    for queue in range(queues):
+        members = np.flatnonzero(queue_of == queue)
+        if len(members):
+            spans[queue] = members[0], members[-1] + 1
+    return spans
+
+
+def prepare(setting: SlottedSetting) -> Any:
+    """Make the state of VQS. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
+    options = Options(setting.options)
+    levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
+    queues = 2 * levels
+    queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
+    empty, spread = empty_sets(1, setting.servers)
+    for server in range(setting.servers):
+        insert(empty, spread, 0, server)
+    return VirtualState(
+        **shared(setting, ordered=True, queue_of=queue_of, queues=queues),
+        table=reduced_configurations(levels),
+        spans=spans_of(queue_of, queues),
+        least_size=np.full(1, -(-setting.capacity // 2**levels)),
+        active=np.full(setting.servers, -1),
+        ones=np.zeros(setting.servers, np.int64),
+        inner=np.zeros(setting.servers, np.int64),
+        rooms=new_tree(setting.servers, queues),
+        empty=empty,
+        spread=spread,
+        cursor=np.zeros(1, np.int64),
+    )
+
+
+@step
+def heaviest_row(state: Any) -> int:
+    """Return the first row of K_RED of the greatest weight (20)."""
+    chosen, most = 0, -1
+    for row in range(len(state.table)):
+        weight = state.table[row, 0] * state.queues[1] + state.table[row, 2] * state.queues[state.table[row, 1]]
+        if weight > most:
+            chosen, most = row, weight
+    return chosen
+
+
+@step
+def _counted(state: Any, job_class: int) -> int:
+    size, least = state.lines[job_class, SIZE], state.least_size[0]
+    return int(size if size > least else least)
+
+
+@step
+def _head(state: Any, queue: int) -> int:
+    """Return the class of the job that came first to a virtual queue, -1 if it is empty."""
+    if state.queues[queue] == 0:
+        return -1
+    return greatest_in(state.heads, state.spans[queue, 0], state.spans[queue, 1])
+
+
+@step
+def _room(state: Any, server: int) -> int:
+    """Return the room for jobs of the other queue of the active configuration: a third, or all of the server."""
+    share = state.capacity[0]
+    if state.table[state.active[server], 0] == 1:
+        share = share // 3
+    return int(share - state.inner[server])
+
+
+@step
+def _show_rooms(state: Any, server: int) -> None:
+    """Bring the trees up to date with a server that has a configuration."""
+    row = state.active[server]
+    if state.table[row, 0] == 1:
+        set_leaf(state.rooms[1], server, NOTHING if state.ones[server] > 0 else state.capacity[0])
+    set_leaf(state.rooms[state.table[row, 1]], server, _room(state, server))
+
+
+@step
+def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+    """Free the room; a server that is empty loses its configuration."""
+    row = state.active[server]
+    if state.table[row, 0] == 1 and state.queue_of[job_class] == 1:
+        state.ones[server] -= 1
+    else:
+        state.inner[server] -= _counted(state, job_class)
+    if state.jobs[server] > 0:
+        _show_rooms(state, server)
+        return
+    set_leaf(state.rooms[1], server, NOTHING)
+    set_leaf(state.rooms[state.table[row, 1]], server, NOTHING)
+    state.active[server] = -1
+    insert(state.empty, state.spread, 0, server)
+
+
+@step
+def _next_server(state: Any, start: int) -> int:
+    """Return the first server from `start` on that can take a job; -1 if there is none."""
+    found = -1
+    if state.counters[WAITING] > 0:
+        found = least_from(state.empty, state.spread, 0, start)
+    for queue in range(len(state.queues)):
+        head = _head(state, queue)
+        if head >= 0:
+            server = first_at_least(state.rooms[queue], start, _counted(state, head))
+            if server >= 0 and (found < 0 or server < found):
+                found = server
+    return found
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Let the next server, by number, that can take a job do so.
+
+    One of queue 1 if its configuration has one, then others.
+    """
+    server = -1
+    if state.cursor[0] < len(state.free):
+        server = _next_server(state, state.cursor[0])
+    if server < 0:
+        state.cursor[0] = 0
+        if _next_server(state, 0) >= 0:
+            state.done[SOON] = 1
+        return False
+    if state.active[server] < 0:
+        state.active[server] = heaviest_row(state)
+        discard(state.empty, state.spread, 0, server)
+    row = state.active[server]
+    state.cursor[0] = server + 1
+    if state.table[row, 0] == 1 and state.ones[server] == 0:
+        head = _head(state, 1)
+        if head >= 0:
+            begin(state, head, server)
+            state.ones[server] = 1
+    queue = state.table[row, 1]
+    while True:
+        head = _head(state, queue)
+        if head < 0 or _counted(state, head) > _room(state, server):
+            break
+        if state.done[MOVES] == len(state.moves):
+            state.cursor[0] = server
+            break
+        begin(state, head, server)
+        state.inner[server] += _counted(state, head)
+    _show_rooms(state, server)
+    return True
+
+
+VQS = Policy(
+    "vqs",
+    "slotted",
+    prepare,
+    place_nowhere,
+    depart,
+    refresh,
+    about="virtual queues of the universal partition, reduced configurations, renewed by empty servers",
+    options=("partition",),
+)

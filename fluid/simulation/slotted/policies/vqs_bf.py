@@ -1,0 +1,108 @@
+"""VQS-BF (paper 001, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
+
+Choices as in `fluid.simulation.slotted.policies.vqs`; sizes count as they are. The jobs of the other queue in a server are
+those it holds, however they came there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.bitset import greatest_upto
+from fluid.simulation.options import Options
+from fluid.simulation.policy import Policy
+from fluid.simulation.slotted.policies.best_fit import fill, next_with_room, place_nowhere
+from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.policies.vqs import heaviest_row, spans_of
+from fluid.simulation.slotted.state import COMMON, SlottedSetting, begin, classes_upto, shared
+from fluid.simulation.slotted.trees import new_tree, set_leaf
+from fluid.simulation.state import MOVES, state_type
+from theory.jit import step
+
+HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
+"""As `fluid.simulation.slotted.policies.vqs.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
+``rooms`` int64[2P]: tree over servers of residuals."""
+
+
+def prepare(setting: SlottedSetting) -> Any:
+    """Make the state of VQS-BF. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
+    options = Options(setting.options)
+    levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
+    queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
+    return HybridState(
+        **shared(setting, queue_of=queue_of, queues=2 * levels),
+        table=reduced_configurations(levels),
+        spans=spans_of(queue_of, 2 * levels),
+        active=np.full(setting.servers, -1),
+        held=np.zeros((setting.servers, 2 * levels), np.int64),
+        rooms=new_tree(setting.servers, value=setting.capacity),
+        cursor=np.zeros(1, np.int64),
+    )
+
+
+@step
+def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+    """Free the room; a server that is empty loses its configuration."""
+    state.held[server, state.queue_of[job_class]] -= 1
+    set_leaf(state.rooms, server, state.free[server])
+    if state.jobs[server] == 0:
+        state.active[server] = -1
+
+
+@step
+def _largest_of(state: Any, queue: int, room: int) -> int:
+    """Return the largest class of a virtual queue that waits and fits so much room, -1 if there is none."""
+    most = min(classes_upto(state, room), state.spans[queue, 1]) - 1
+    found = greatest_upto(state.words, state.levels, 0, most)
+    return found if found >= state.spans[queue, 0] else -1
+
+
+@step
+def _start(state: Any, job_class: int, server: int) -> None:
+    begin(state, job_class, server)
+    state.held[server, state.queue_of[job_class]] += 1
+
+
+@step
+def refresh(state: Any, draws: Any) -> bool:
+    """Let the next server, by number, that some waiting job fits take jobs.
+
+    (i) queue 1, (ii) the other queue, (iii) any.
+    """
+    server = next_with_room(state)
+    if server < 0:
+        return False
+    if state.active[server] < 0:
+        state.active[server] = heaviest_row(state)
+    row = state.active[server]
+    if state.table[row, 0] == 1:
+        job_class = _largest_of(state, 1, state.free[server])
+        if job_class >= 0:
+            _start(state, job_class, server)
+    queue, most = state.table[row, 1], state.table[row, 2]
+    while state.held[server, queue] < most:
+        job_class = _largest_of(state, queue, state.free[server])
+        if job_class < 0 or state.done[MOVES] == len(state.moves):
+            break
+        _start(state, job_class, server)
+    before = state.done[MOVES]
+    finished = fill(state, server)
+    for started in range(before, state.done[MOVES]):
+        state.held[server, state.queue_of[state.moves[started, 0]]] += 1
+    state.cursor[0] = server + 1 if finished else server
+    set_leaf(state.rooms, server, state.free[server])
+    return True
+
+
+VQS_BF = Policy(
+    "vqs-bf",
+    "slotted",
+    prepare,
+    place_nowhere,
+    depart,
+    refresh,
+    about="VQS whose servers take the largest jobs that fit and fill up by Best-Fit",
+    options=("partition",),
+)

@@ -1,0 +1,254 @@
+"""The state that all slotted policies share: servers with residual capacities, and jobs waiting in lines by size.
+
+A job is known by its class, its place among the sizes in increasing order; jobs of one class are served in the order of
+their arrival. Sizes and capacity are whole numbers of one unit: whether jobs fit is never a matter of rounding.
+
+::
+
+      slot t:  jobs end     free[l] += size, depart(state, l, class, draws)
+               jobs arrive  join(state, class)
+               schedule     while refresh(state, draws): ...        each call starts the jobs of one server or one job
+               newcomers    l = place(state, class, draws) for each class that came and still waits; l >= 0: begin(...)
+
+A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it
+could start another job in the next slot although nothing comes or ends there; otherwise idle slots are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.bitset import discard, empty_sets, greatest_upto, insert, least
+from fluid.simulation.slotted.trees import NOTHING, new_tree, set_leaf
+from fluid.simulation.state import MOVES, PolicyError, state_type
+from theory.errors import InputError
+from theory.jit import step
+
+SOON = 3
+"""Place in ``done``: whether the policy asks to be called in the next slot."""
+
+FREE, NEXT, WAITING = 0, 1, 2
+"""Places in ``counters``: the first free place, the number of the next job, how many wait."""
+
+FIRST, LAST, SIZE, COUNT = 0, 1, 2, 3
+"""Columns of ``lines``, side by side because they are looked up together."""
+
+DIRECT = 1 << 22
+"""Largest capacity for which the class of every residual is tabled; beyond it is searched for."""
+
+COMMON = (
+    "sizes",
+    "capacity",
+    "below",
+    "free",
+    "jobs",
+    "lines",
+    "after",
+    "number",
+    "counters",
+    "words",
+    "levels",
+    "heads",
+    "queue_of",
+    "queues",
+    "moves",
+    "done",
+)
+"""Fields of every slotted state.
+
+sizes : int64[n]
+    Sizes of the classes, not decreasing.
+capacity : int64[1]
+    Of every server.
+below : int32[capacity + 1]
+    Number of classes of at most each size; empty where the capacity is more than `DIRECT`.
+free, jobs : int64[L]
+    Residual capacity of each server, and its jobs in service.
+lines : int64[n, 4]
+    Of each class the places of the first and the last job in its line (-1 if it is empty), its size, and how many wait.
+after, number : int64[M]
+    Of each place the one behind it (or the next free one), and the number of its job in the order of arrival.
+counters : int64[3]
+    See `FREE`, `NEXT`, `WAITING`.
+words, levels
+    The set of classes that wait (`fluid.simulation.bitset`).
+heads : int64[2 P]
+    Tree over classes of minus the number of the first job in line (`fluid.simulation.slotted.trees`); P = 0 unless asked
+    for.
+queue_of : int32[n]
+    The virtual queue of each class; empty unless there are some.
+queues : int64[V]
+    Lengths of the virtual queues.
+moves : int64[K, 3]
+    Rows (class, place, server) of the jobs started since the loop last cleared them.
+done : int64[4]
+    See `fluid.simulation.state.MOVES` and `SOON`.
+"""
+
+SlottedCommon = state_type(__name__, "SlottedCommon", COMMON)
+"""A state with these fields alone, enough for a policy without memory."""
+
+
+@dataclass(frozen=True)
+class SlottedSetting:
+    """What a slotted policy is prepared for.
+
+    Attributes
+    ----------
+    sizes : int64[n]
+        Not decreasing, from 1 to the capacity.
+    capacity : int
+        Of every server, in the same unit.
+    servers : int
+    options : mapping
+    """
+
+    sizes: NDArray[np.int64]
+    capacity: int
+    servers: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that are not in order or do not fit."""
+        if self.servers < 1:
+            raise InputError(f"servers: expected at least 1, got {self.servers}")
+        if (
+            len(self.sizes) == 0
+            or self.sizes[0] < 1
+            or self.sizes[-1] > self.capacity
+            or (np.diff(self.sizes) < 0).any()
+        ):
+            raise InputError(f"sizes: expected whole numbers from 1 to the capacity {self.capacity}, in order")
+
+
+def shared(
+    setting: SlottedSetting, *, ordered: bool = False, queue_of: NDArray[np.int32] | None = None, queues: int = 0
+) -> dict[str, NDArray[Any]]:
+    """Make the common fields for an empty system; ``ordered`` asks for ``heads``."""
+    n, capacity, room = len(setting.sizes), setting.capacity, 1024
+    after = np.arange(1, room + 1)
+    after[-1] = -1
+    below = np.zeros(0, np.int32)
+    if capacity <= DIRECT:
+        below = np.searchsorted(setting.sizes, np.arange(capacity + 1), side="right").astype(np.int32)
+    words, levels = empty_sets(1, n)
+    return {
+        "sizes": setting.sizes.astype(np.int64),
+        "capacity": np.full(1, capacity),
+        "below": below,
+        "free": np.full(setting.servers, capacity),
+        "jobs": np.zeros(setting.servers, np.int64),
+        "lines": np.column_stack([np.full(n, -1), np.full(n, -1), setting.sizes, np.zeros(n, np.int64)]),
+        "after": after,
+        "number": np.zeros(room, np.int64),
+        "counters": np.zeros(3, np.int64),
+        "words": words,
+        "levels": levels,
+        "heads": new_tree(n) if ordered else np.zeros(0, np.int64),
+        "queue_of": np.zeros(0, np.int32) if queue_of is None else queue_of,
+        "queues": np.zeros(queues, np.int64),
+        "moves": np.zeros((min(1 << 16, 16 + capacity // int(setting.sizes[0])), 3), np.int64),
+        "done": np.zeros(4, np.int64),
+    }
+
+
+def with_places(state: Any, room: int) -> Any:
+    """Copy a state with more places for waiting jobs."""
+    before = len(state.after)
+    after = np.concatenate([state.after, np.arange(before + 1, room + 1)])
+    after[-1] = state.counters[FREE]
+    state.counters[FREE] = before
+    return state._replace(after=after, number=np.concatenate([state.number, np.zeros(room - before, np.int64)]))
+
+
+@step
+def classes_upto(state: Any, room: int) -> int:
+    """Return how many classes have at most a size; the last of them is the largest that fits so much room."""
+    if len(state.below) > 0:
+        return int(state.below[room])
+    low, high = 0, len(state.sizes)
+    while low < high:
+        middle = (low + high) >> 1
+        if state.sizes[middle] <= room:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@step
+def largest_fitting(state: Any, room: int) -> int:
+    """Return the largest class that waits and fits so much room, -1 if there is none."""
+    return greatest_upto(state.words, state.levels, 0, classes_upto(state, room) - 1)
+
+
+@step
+def smallest_waiting(state: Any) -> int:
+    """Return the smallest class that waits, -1 if none does."""
+    return least(state.words, state.levels, 0)
+
+
+@step
+def join(state: Any, job_class: int) -> int:
+    """Put a job at the end of its line; return its place. There must be a free one."""
+    at = state.counters[FREE]
+    state.counters[FREE] = state.after[at]
+    state.after[at] = -1
+    state.number[at] = state.counters[NEXT]
+    state.counters[NEXT] += 1
+    state.counters[WAITING] += 1
+    line = state.lines
+    line[job_class, COUNT] += 1
+    if line[job_class, FIRST] < 0:
+        line[job_class, FIRST] = at
+        insert(state.words, state.levels, 0, job_class)
+        if len(state.heads) > 0:
+            set_leaf(state.heads, job_class, -state.number[at])
+    else:
+        state.after[line[job_class, LAST]] = at
+    line[job_class, LAST] = at
+    if len(state.queue_of) > 0:
+        state.queues[state.queue_of[job_class]] += 1
+    return int(at)
+
+
+@step
+def begin(state: Any, job_class: int, server: int) -> None:
+    """Start the first waiting job of a class on a server."""
+    line = state.lines
+    at = line[job_class, FIRST]
+    size = line[job_class, SIZE]
+    row = state.done[MOVES]
+    if at < 0 or size > state.free[server] or row == len(state.moves):
+        raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
+    behind = state.after[at]
+    line[job_class, FIRST] = behind
+    line[job_class, COUNT] -= 1
+    if behind < 0:
+        line[job_class, LAST] = -1
+        discard(state.words, state.levels, 0, job_class)
+    if len(state.heads) > 0:
+        set_leaf(state.heads, job_class, -state.number[behind] if behind >= 0 else NOTHING)
+    if len(state.queue_of) > 0:
+        state.queues[state.queue_of[job_class]] -= 1
+    state.after[at] = state.counters[FREE]
+    state.counters[FREE] = at
+    state.counters[WAITING] -= 1
+    state.free[server] -= size
+    state.jobs[server] += 1
+    state.moves[row, 0] = job_class
+    state.moves[row, 1] = at
+    state.moves[row, 2] = server
+    state.done[MOVES] = row + 1
+
+
+@step
+def end(state: Any, job_class: int, server: int) -> None:
+    """Let a job leave its server."""
+    state.free[server] += state.lines[job_class, SIZE]
+    state.jobs[server] -= 1

@@ -1,0 +1,312 @@
+"""What a policy sees and changes: its setting, the common part of every state, and the tools that change it.
+
+How the tools are used stands in `fluid.simulation.policy`.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InputError
+from theory.greedy.servers import apportion
+from theory.instance import Additive, Instance
+from theory.jit import step
+
+State = Any
+"""A NamedTuple of numpy arrays with the fields of the common part."""
+
+OUTSIDE = -1
+"""In a row of ``moves``: not on a server."""
+
+MOVES, REASSIGNED, ASKS = 0, 1, 2
+"""Places in ``done``: rows in ``moves``, servers reassigned since the last clearing, and whether the policy asks."""
+
+UNLIMITED = 2**62
+"""Free units on a server whose pool lists its configurations instead of resources."""
+
+NO_ROOM = "more moves in one call than the state has rows for: refresh returns True where it needs another call"
+"""What `write_move` says."""
+
+PATIENCE = 1000
+"""Calls of ``refresh`` that every event has; see `most_calls`."""
+
+
+class PolicyError(ValueError):
+    """A function of a policy does what it must not; the words say what was expected."""
+
+
+class Common(NamedTuple):
+    """A state with the common part alone, enough for a policy without memory.
+
+    Attributes
+    ----------
+    counts : int32[L, J]
+        Jobs of each type in service on each server.
+    totals : int64[J]
+        Jobs of each type in service.
+    slots : int64[J]
+        Slots that a reserving policy holds ready, used or not; of no meaning elsewhere.
+    free : int64[L, R]
+        Free units of each resource; R = 0 where the policy does not want them kept.
+    demands : int64[J, R]
+        Units that a job takes; changed by nobody.
+    generators : int32[G, J]
+        Maximal configurations of the pools that list them.
+    spans : int64[P, 2]
+        First and last-but-one row of ``generators`` of each pool; empty for additive pools.
+    pool : int32[L]
+        The pool of each server; pools stand one after another.
+    moves : int32[M, 3]
+        Rows (type, from, to) written since the loop last cleared them.
+    done : int64[4]
+        See `MOVES`, `REASSIGNED`, `ASKS`.
+    """
+
+    counts: NDArray[np.int32]
+    totals: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    free: NDArray[np.int64]
+    demands: NDArray[np.int64]
+    generators: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    pool: NDArray[np.int32]
+    moves: NDArray[np.int32]
+    done: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a policy is prepared for.
+
+    Attributes
+    ----------
+    instance : Instance
+    servers : int
+        L >= 1 servers, split over pools by `theory.greedy.servers.apportion`.
+    options : mapping
+        Options of the policy, by the names of the table ``[simulation]``.
+    initial : int32[L, J], optional
+        Jobs in service at time 0; none where left out.
+    """
+
+    instance: Instance
+    servers: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+    initial: NDArray[np.int32] | None = None
+
+    @cached_property
+    def pool_sizes(self) -> tuple[int, ...]:
+        """Servers of each pool, in the order in which they are numbered."""
+        return apportion(self.servers, [pool.share for pool in self.instance.pools])
+
+    @cached_property
+    def pool(self) -> NDArray[np.int32]:
+        """The pool of each server, int32[L]."""
+        return np.repeat(np.arange(len(self.pool_sizes), dtype=np.int32), self.pool_sizes)
+
+
+def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dict[str, NDArray[Any]]:
+    """Make the common part of a state, to be spread into the policy's own: ``MyState(**common(setting), ...)``.
+
+    Parameters
+    ----------
+    setting : Setting
+    resources : bool
+        Whether ``free``, ``demands`` and ``generators`` are kept, so that `fits` can be asked. A policy whose slots see
+        to it that jobs fit leaves them out and saves the memory.
+    room : int
+        M, rows of ``moves``.
+
+    Raises
+    ------
+    InputError
+        Initial contents that no server can hold.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> state = Common(**common(Setting(additive([12], [[5], [7]]), servers=3)))
+    >>> put(state, 1, 0)
+    >>> state.free.tolist(), [bool(fits(state, l, 1)) for l in range(3)]
+    ([[12], [7], [12]], [True, True, True])
+    """
+    instance, servers = setting.instance, setting.servers
+    types = len(instance.types)
+    initial = np.zeros((servers, types), np.int32) if setting.initial is None else setting.initial.astype(np.int32)
+    if initial.shape != (servers, types):
+        raise InputError(
+            f"simulation.initial: expected {servers} rows of {types} numbers, got an array of shape {initial.shape}"
+        )
+    _refuse_overfull(setting, initial)
+    spaces = [pool.space for pool in instance.pools]
+    capacities = [space.capacity if isinstance(space, Additive) else None for space in spaces]
+    demands = next((space.demands for space in spaces if isinstance(space, Additive)), ((),) * types)
+    width = len(demands[0]) if resources else 0
+    free = np.zeros((servers, width), np.int64)
+    needs = np.array(demands, np.int64).reshape(types, -1)[:, :width]
+    if width:
+        rows = [capacity if capacity is not None else (UNLIMITED,) * width for capacity in capacities]
+        free[:] = np.array(rows, np.int64)[setting.pool] - initial.astype(np.int64) @ needs
+    generators: list[tuple[int, ...]] = []
+    spans = np.zeros((len(spaces), 2), np.int64)
+    for p, space in enumerate(spaces):
+        spans[p] = len(generators)
+        if resources and not isinstance(space, Additive):
+            generators += space.generators
+            spans[p, 1] = len(generators)
+    return {
+        "counts": initial.copy(),
+        "totals": initial.sum(axis=0, dtype=np.int64),
+        "slots": np.zeros(types, np.int64),
+        "free": free,
+        "demands": needs.copy(),
+        "generators": np.array(generators, np.int32).reshape(-1, types),
+        "spans": spans,
+        "pool": setting.pool.copy(),
+        "moves": np.zeros((room, 3), np.int32),
+        "done": np.zeros(4, np.int64),
+    }
+
+
+def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
+    rows, first = np.unique(np.column_stack([setting.pool, initial]), axis=0, return_index=True)
+    for row, server in zip(rows.tolist(), first.tolist(), strict=True):
+        if not setting.instance.pools[row[0]].space.holds(row[1:]):
+            raise InputError(f"simulation.initial: server {server + 1} cannot hold {_shown(setting, row[1:])}")
+
+
+def _shown(setting: Setting, jobs: list[int]) -> str:
+    """Return the jobs of a server by name."""
+    held = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
+    return ", ".join(held[:8]) + (", ..." if len(held) > 8 else "")
+
+
+@step
+def fits(state: State, server: int, job_type: int) -> bool:
+    """Return whether a server has room for one more job of a type, by the resources or configurations that are kept."""
+    for r in range(state.free.shape[1]):
+        if state.demands[job_type, r] > state.free[server, r]:
+            return False
+    if len(state.generators) == 0:
+        return True
+    pool = state.pool[server]
+    first, end = state.spans[pool, 0], state.spans[pool, 1]
+    for g in range(first, end):
+        below = True
+        for j in range(state.generators.shape[1]):
+            if state.counts[server, j] + (1 if j == job_type else 0) > state.generators[g, j]:
+                below = False
+                break
+        if below:
+            return True
+    return bool(first == end)
+
+
+@step
+def put(state: State, server: int, job_type: int) -> None:
+    """Add a job to a server in the common part."""
+    state.counts[server, job_type] += 1
+    state.totals[job_type] += 1
+    for r in range(state.free.shape[1]):
+        state.free[server, r] -= state.demands[job_type, r]
+
+
+@step
+def take(state: State, server: int, job_type: int) -> None:
+    """Remove a job from a server in the common part."""
+    state.counts[server, job_type] -= 1
+    state.totals[job_type] -= 1
+    for r in range(state.free.shape[1]):
+        state.free[server, r] += state.demands[job_type, r]
+
+
+@step
+def one_of(draws: Any, number: int) -> int:
+    """Draw one of 0, ..., number - 1, each with the same probability (up to 2^-53 number)."""
+    return int(draws.random() * number)
+
+
+@step
+def move(state: State, job_type: int, source: int, target: int) -> None:
+    """Migrate a job of a type from one server to another."""
+    write_move(state, job_type, source, target)
+    take(state, source, job_type)
+    put(state, target, job_type)
+
+
+@step
+def stop(state: State, job_type: int, server: int) -> None:
+    """Preempt a job of a type on a server: it leaves the system."""
+    write_move(state, job_type, server, OUTSIDE)
+    take(state, server, job_type)
+
+
+@step
+def start(state: State, job_type: int, server: int) -> None:
+    """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
+    write_move(state, job_type, OUTSIDE, server)
+    put(state, server, job_type)
+
+
+@step
+def write_move(state: State, job_type: int, source: int, target: int) -> None:
+    """Write a row of ``moves``; in an author's own policy a stricter one stands for it (`fluid.simulation.authors`)."""
+    write_row(state, job_type, source, target)
+
+
+@step
+def write_row(state: State, job_type: int, source: int, target: int) -> None:
+    """Write a row of ``moves``, whatever it is."""
+    row = state.done[MOVES]
+    if row == len(state.moves):
+        raise PolicyError(NO_ROOM)
+    state.moves[row, 0] = job_type
+    state.moves[row, 1] = source
+    state.moves[row, 2] = target
+    state.done[MOVES] = row + 1
+
+
+@step
+def most_calls(state: State) -> int:
+    """Return how often ``refresh`` may return True at one event beyond `PATIENCE`: ten times a server and a job."""
+    jobs = len(state.counts)
+    for j in range(len(state.totals)):
+        jobs += state.totals[j]
+    return 10 * jobs
+
+
+def state_type(module: str, name: str, fields: Sequence[str], *own: str) -> Any:
+    """Make the type of a state: the fields of another and a policy's own.
+
+    It is to stand under its name in its module (``X = state_type(__name__, "X", ...)``), where the cache of compiled
+    loops finds it again.
+
+    Examples
+    --------
+    >>> state_type(__name__, "Counting", Common._fields, "seen")._fields[-2:]
+    ('done', 'seen')
+    """
+    return namedtuple(name, (*fields, *own), module=module)
+
+
+def copied(state: State) -> State:
+    """Copy a state, arrays and all."""
+    return type(state)(*(array.copy() for array in state))
+
+
+def key(state: State) -> bytes:
+    """Return what distinguishes two states of one policy, as bytes.
+
+    Left out are ``moves`` and ``done``, which are empty between events, and fields whose name ends in ``_``: memory of
+    computed values, which never changes what the policy does.
+    """
+    fields = cast(tuple[str, ...], state._fields)
+    law = (name for name in fields if name not in ("moves", "done") and not name.endswith("_"))
+    return b"".join(getattr(state, name).tobytes() for name in law)

@@ -1,0 +1,140 @@
+"""The table ``arrivals = { trace = ... }``: a file of tasks, and what is done to them before they are jobs.
+
+.. code-block:: toml
+
+    arrivals = { trace = "jobs.csv" }               # a file beside this one, of any format of `fluid.traces.read_trace`
+    arrivals = { trace = "jobs.csv", stretch = 0.8 }            # times multiplied by 0.8: traffic divided by it
+    arrivals = { trace = "google.csv.gz", completed = true }    # only what finished at its first attempt
+    arrivals = { trace = "google.csv.gz", types = "powers-of-half" }    # how a task finds its type, see below
+    arrivals = { trace = "pods.csv", capacity = { cpu = 96, memory = 393216, gpu = 8 } }    # of one server, for sizes
+
+A task finds its type by the column ``type`` of a plain table, or else by its demand, which must be that of one type
+exactly. With ``types = "powers-of-half"`` its size, the largest share of a server that it asks of any resource, is
+rounded up to a power of 1/2, and the type has that share of its one resource (paper 004, Section 7.3); with ``types =
+"priority-classes"`` the type is, besides, that of the task's priority class by its name: ``pC/N`` with C from 0 to 2
+and size 1/N (auto-scaling paper, Section 7.2; `fluid.traces.tasks` makes such an instance). Shares are of
+``capacity``; where it is left out, the numbers of the trace are shares themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from fluid.traces import Trace, completed, read_trace, stretched
+from theory.errors import InputError
+from theory.files.document import Fields
+
+POWERS, PRIORITIES = "powers-of-half", "priority-classes"
+"""Values of ``types``."""
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace that stands for arrivals and service.
+
+    Attributes
+    ----------
+    path : Path
+        Of any format of `fluid.traces.read_trace`.
+    stretch : Fraction
+        Arrival times are multiplied by it, so traffic is divided (paper 001, VII-B).
+    digest : str
+        SHA-256 that the file must have; empty for any.
+    completed : bool
+        Whether only tasks count that finished at their first attempt.
+    types : str
+        How a task finds its type: by name or demand (empty), or one of `POWERS`, `PRIORITIES`.
+    capacity : tuple of (str, Fraction)
+        Of one server by resource, to take sizes from; empty where the trace has shares.
+    """
+
+    path: Path
+    stretch: Fraction = Fraction(1)
+    digest: str = ""
+    completed: bool = False
+    types: str = ""
+    capacity: tuple[tuple[str, Fraction], ...] = ()
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What is in it, read once.
+
+        Raises
+        ------
+        InputError
+            A file that is no trace, or another one than the digest says.
+        """
+        return _kept(self) if self.digest else _read(self)
+
+
+def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
+    """Take ``arrivals`` if it is a table with the field ``trace``: a file, and how it is read.
+
+    Parameters
+    ----------
+    fields : Fields
+        Of the table ``[simulation]``.
+    folder : Path, optional
+        Where a relative name starts; the working directory unless given.
+    """
+    value = fields.peek("arrivals")
+    if not isinstance(value, Mapping) or "trace" not in value:
+        return None
+    table = fields.table("arrivals")
+    path = (folder or Path()) / table.text("trace", "the name of a file")
+    stretch = table.optional_number("stretch", Fraction(1), "a factor greater than 0", strict=True)
+    digest = table.text("digest", "the SHA-256 of the file") if table.peek("digest") is not None else ""
+    finished = table.take("completed", "true or false") if table.has("completed") else False
+    if not isinstance(finished, bool):
+        table.fail("completed", f"expected true or false, got {finished!r}")
+    types = table.text("types", f"{POWERS} or {PRIORITIES}") if table.has("types") else ""
+    if types not in ("", POWERS, PRIORITIES):
+        table.fail("types", f"expected {POWERS} or {PRIORITIES}, got {types!r}")
+    capacity = _capacity(table) if table.has("capacity") else ()
+    table.finish()
+    return TraceFile(path, stretch, digest, finished, types, capacity)
+
+
+def on_file(given: TraceFile | None, path: Path | None) -> TraceFile | None:
+    """Return how a trace is read with another file in its place; the same where there is none."""
+    if path is None:
+        return given
+    return TraceFile(path) if given is None else replace(given, path=path, digest="")
+
+
+def _capacity(table: Fields) -> tuple[tuple[str, Fraction], ...]:
+    inner = table.table("capacity", "a table of what one server has, by resource")
+    return tuple((name, inner.number(name, "a number greater than 0", strict=True)) for name in inner.names())
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+@lru_cache(maxsize=4)
+def _kept(file: TraceFile) -> Trace:
+    if digest_of(file.path) != file.digest:
+        raise InputError(f"{file.path}: it has changed since the experiment was read; run it again")
+    return _read(file)
+
+
+def _read(file: TraceFile) -> Trace:
+    trace = read_trace(file.path)
+    if file.completed:
+        trace = completed(trace)
+    return trace if file.stretch == 1 else stretched(trace, file.stretch)

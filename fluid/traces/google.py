@@ -1,0 +1,181 @@
+"""The Google cluster trace of 2011: the table of task attempts, and the original task events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid.traces.model import GOOGLE, MICROSECONDS, Outcome, Trace
+from fluid.traces.rows import Tasks, fail, opened, rows, whole
+
+OPENS = 600 * MICROSECONDS
+"""When the Google trace of 2011 opens: earlier events have the time 0."""
+
+AFTER = 2**63 - 1
+"""The time of its events after its end."""
+
+TABLE = ("attempt", "submit_us", "schedule_us", "end_us", "outcome", "priority", "cpu_req", "mem_req")
+"""Columns of the table that are read."""
+
+EVENT_FIELDS = 13
+"""Columns of an original file of events, which has no header."""
+
+_RESOURCES = ("cpu", "memory")
+_ENDS = {"2": Outcome.evict, "3": Outcome.fail, "4": Outcome.finish, "5": Outcome.kill, "6": Outcome.kill}
+_SUBMIT, _SCHEDULE = "0", "1"
+
+
+@dataclass
+class _Attempt:
+    """A run of a task in the making."""
+
+    line: int
+    submit: int
+    number: int
+    priority: int
+    demand: tuple[str, str]
+    schedule: int = -1
+
+
+def read_google_table(path: str | Path) -> Trace:
+    """Read the table of task attempts made from ``task_events`` of the Google cluster trace of 2011.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV or its gzip with the columns attempt, submit_us, schedule_us, end_us, outcome, priority, cpu_req, mem_req:
+        one row an attempt, by submission.
+
+    Returns
+    -------
+    Trace
+        Resources cpu and memory in parts of the largest machine; labels are priorities 0 to 11.
+
+    Raises
+    ------
+    InputError
+        Missing columns; fields that are missing, negative or out of order.
+
+    Notes
+    -----
+    An attempt that was submitted before the trace opens (time 600 s) runs at time 0 if it was scheduled by then, and
+    arrives at time 0 if not. Attempts that were never scheduled, or have no request, are dropped and counted.
+    Source: Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema", 2011.
+    """
+    place = Path(path)
+    tasks = Tasks(place, _RESOURCES)
+    dropped = {"never scheduled": 0, "without a request": 0}
+    last = 0
+    kinds = {one.name.upper(): int(one) for one in Outcome}
+    still = int(Outcome.censored)
+    found = list(rows(place, TABLE))
+    ends = max((int(row[3]) for _, row in found if row[3].isdigit()), default=OPENS)
+    for line, (attempt, submit, schedule, end, outcome, priority, cpu, memory) in found:
+        came = whole(place, line, "submit_us", submit)
+        if came < last:
+            fail(place, line, "submit_us", f"expected a time of at least {last} (by submission), got {came}")
+        last = came
+        if outcome not in kinds:
+            fail(place, line, "outcome", f"expected one of {', '.join(kinds)}, got {outcome!r}")
+        if not schedule:
+            dropped["never scheduled"] += 1
+            continue
+        if not cpu or not memory:
+            dropped["without a request"] += 1
+            continue
+        demand = (cpu, memory)
+        tasks.check_demand(line, demand)
+        kind = kinds[outcome]
+        begun = whole(place, line, "schedule_us", schedule)
+        gone = ends if kind == still and not end else whole(place, line, "end_us", end)
+        arrival, stay = _stay(place, line, came, begun, gone)
+        number = whole(place, line, "attempt", attempt)
+        tasks.add(line, arrival, stay, kind, number, whole(place, line, "priority", priority), demand)
+    return tasks.trace(GOOGLE, notes=_notes(dropped, ends))
+
+
+def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
+    """Read original ``task_events`` files of the Google cluster trace of 2011, part 0 first.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        CSV or gzip without header, 13 columns: time, missing, job, task, machine, event, user, class, priority, cpu,
+        memory, disk, different machine.
+
+    Returns
+    -------
+    Trace
+        As `read_google_table` makes it: one task an attempt, from SUBMIT over SCHEDULE to EVICT, FAIL, FINISH, KILL or
+        LOST (taken as killed). A request is the one at submission; updates are ignored.
+
+    Raises
+    ------
+    InputError
+        A line that has not 13 fields, an unknown event, times that are negative or go back.
+    """
+    files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    tasks = Tasks(files[0] if files else Path(), _RESOURCES)
+    dropped = {"never scheduled": 0, "without a request": 0}
+    running: dict[tuple[str, str], _Attempt] = {}
+    attempts: dict[tuple[str, str], int] = {}
+    last = 0
+
+    def close(one: _Attempt, end: int, outcome: Outcome) -> None:
+        if one.schedule < 0:
+            dropped["never scheduled"] += 1
+        elif not all(one.demand):
+            dropped["without a request"] += 1
+        else:
+            arrival, stay = _stay(tasks.path, one.line, one.submit, one.schedule, end)
+            tasks.add(one.line, arrival, stay, outcome, one.number, one.priority, one.demand)
+
+    for place in files:
+        tasks.path = place
+        with opened(place) as table:
+            for line, row in table:
+                if len(row) != EVENT_FIELDS:
+                    fail(place, line, "", f"expected {EVENT_FIELDS} fields, got {len(row)}")
+                time, job, task, event, priority = row[0], row[2], row[3], row[5], row[8]
+                now = whole(place, line, "time", time)
+                if now < last:
+                    fail(place, line, "time", f"expected a time of at least {last}, got {now}")
+                last = now if now != AFTER else last
+                if now == AFTER:
+                    continue
+                key = (job, task)
+                if event == _SUBMIT:
+                    number = attempts[key] = attempts.get(key, -1) + 1
+                    demand = (row[9], row[10])
+                    if all(demand):
+                        tasks.check_demand(line, demand)
+                    running[key] = _Attempt(line, now, number, whole(place, line, "priority", priority), demand)
+                elif event == _SCHEDULE:
+                    if key in running:
+                        running[key].schedule = now
+                elif event in _ENDS:
+                    if key in running:
+                        close(running.pop(key), now, _ENDS[event])
+                elif event not in {"7", "8"}:
+                    fail(place, line, "event", f"expected a whole number from 0 to 8, got {event!r}")
+    for one in running.values():
+        close(one, last, Outcome.censored)
+    return tasks.trace(GOOGLE, notes=_notes(dropped, last), lines=len(files) == 1)
+
+
+def _stay(place: Path, line: int, submit: int, schedule: int, end: int) -> tuple[int, int]:
+    """Return arrival and duration after the trace opens."""
+    if not submit <= schedule <= end:
+        fail(place, line, "end", f"expected submission <= schedule <= end, got {submit}, {schedule}, {end}")
+    if submit < OPENS and schedule <= OPENS:
+        return -1, max(0, end - OPENS)
+    return max(0, submit - OPENS), end - schedule
+
+
+def _notes(dropped: dict[str, int], ends: int) -> list[str]:
+    span = (ends - OPENS) / MICROSECONDS
+    return [
+        f"the trace is seen for {span:.2f} s; stays that end later are right-censored there",
+        *(f"{count:,} attempts {reason} dropped" for reason, count in dropped.items()),
+    ]

@@ -1,0 +1,120 @@
+"""Tasks of a trace as jobs of a simulation: by type or by size, those that are there at time 0 apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.arrivals import JobList, joined
+from fluid.simulation.slotted.streams import SizeLaw, SlotChunk
+from fluid.traces import Trace
+from fluid.traces.file import TraceFile
+from fluid.traces.model import MICROSECONDS
+from fluid.traces.types import in_shares, with_types
+from theory.errors import InputError
+from theory.instance import Instance
+
+
+@dataclass(frozen=True)
+class TraceJobs:
+    """Jobs of a trace.
+
+    Attributes
+    ----------
+    arriving : JobList
+        In seconds.
+    present : JobList
+        Tasks that run when the trace opens, all at time 0; their durations are what was left of them.
+    cut : int
+        How many of the latter were still there when the trace ended: their durations are what was seen.
+    unfinished : int
+        How many of the former were.
+    notes : tuple of str
+        What was dropped, assumed and done.
+    """
+
+    arriving: JobList
+    present: JobList
+    cut: int
+    unfinished: int = 0
+    notes: tuple[str, ...] = ()
+
+    def all(self, initial: bool) -> JobList:
+        """Return the jobs that arrive, and before them, if `initial`, those that are there."""
+        return joined(self.present, self.arriving) if initial else self.arriving
+
+
+def typed_jobs(file: TraceFile, instance: Instance, *, present: bool = True) -> TraceJobs:
+    """Turn a trace into jobs of the types of an instance (see `fluid.traces.file` for how they are found).
+
+    Without `present`, tasks that run when it opens are left out and need no type.
+
+    Raises
+    ------
+    InputError
+        A row whose type the instance does not have, or a trace without arrivals.
+    """
+    return _divided(file.path, *with_types(file, _used(file, present), instance))
+
+
+def sized_jobs(file: TraceFile, *, present: bool = True) -> tuple[SizeLaw, TraceJobs]:
+    """Turn a trace into jobs with sizes: the largest share of a server that a task asks of any resource.
+
+    Without `present`, tasks that run when it opens are left out.
+
+    Returns
+    -------
+    SizeLaw
+        The sizes that occur, of a server of capacity 1.
+    TraceJobs
+        Their types are places among the sizes.
+
+    Raises
+    ------
+    InputError
+        A plain trace with a size of 0 or of more than a server, or without arrivals. From a real trace such tasks are
+        dropped.
+    """
+    if file.types:
+        raise InputError(
+            "simulation.arrivals.types: expected an instance with types; beside a law, tasks keep their sizes"
+        )
+    kept = in_shares(file, _used(file, present))
+    sizes, place = np.unique(kept.demand[:, 0], return_inverse=True)
+    law = SizeLaw(sizes * kept.unit[0].numerator, kept.unit[0].denominator, np.zeros(0))
+    return law, _divided(file.path, kept, place.reshape(-1))
+
+
+def _used(file: TraceFile, present: bool) -> Trace:
+    return file.trace if present or not file.trace.present.any() else file.trace.arrivals
+
+
+def _divided(path: Path, trace: Trace, types: NDArray[Any]) -> TraceJobs:
+    there = trace.present
+    if there.all():
+        raise InputError(f"{path}: expected at least one arrival")
+    times, kinds, durations = trace.arrival / MICROSECONDS, types.astype(np.int32), trace.duration / MICROSECONDS
+    arriving = JobList(times[~there], kinds[~there], durations[~there])
+    present = JobList(np.zeros(int(there.sum())), kinds[there], durations[there])
+    unfinished = int((~there & trace.censored).sum())
+    return TraceJobs(arriving, present, int((there & trace.censored).sum()), unfinished, trace.notes)
+
+
+def in_slots(jobs: JobList, slot: Fraction) -> SlotChunk:
+    """Put jobs in the first slot that begins after they come, for at least one slot."""
+    when, work = _slots(jobs.times, slot), np.maximum(1, _slots(jobs.durations, slot))
+    return SlotChunk(when, jobs.types.astype(np.int32), work)
+
+
+def _slots(seconds: NDArray[np.float64], slot: Fraction) -> NDArray[np.int64]:
+    """Round up to slots, exactly: the times of a trace are whole microseconds."""
+    ticks = np.rint(seconds * MICROSECONDS).astype(np.int64)
+    size = slot * MICROSECONDS
+    if max(int(ticks.max(initial=0)) * size.denominator, size.numerator) >= 2**62:  # no machine word holds it
+        return np.array([-(-tick * size.denominator // size.numerator) for tick in ticks.tolist()], np.int64)
+    return np.asarray(-(-ticks * size.denominator // size.numerator))

@@ -1,0 +1,170 @@
+"""Tables of tasks: rows of a CSV or its gzip, fields whose errors name file and line, tasks in the making."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from fluid.traces.model import MICROSECONDS, Trace
+from theory.errors import InputError, TooLargeError
+from theory.numbers import rational
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Open a table and give its rows with the numbers of their lines; a byte order mark and blank lines are no rows."""
+    try:
+        with (
+            gzip.open(place, "rt", newline="", encoding="utf-8-sig")
+            if place.suffix == ".gz"
+            else open(place, newline="", encoding="utf-8-sig") as stream
+        ):
+            reader = csv.reader(stream, strict=True)
+            yield ((reader.line_num, row) for row in reader if len(row) > 1 or any(cell.strip() for cell in row))
+    except (OSError, EOFError) as error:
+        raise InputError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
+    except csv.Error as error:
+        raise InputError(f"{place}:{reader.line_num}: expected comma-separated values ({error})") from None
+
+
+def header(path: str | Path) -> list[str]:
+    """Return the cells of the first row of a table, without the space around them; nothing if it is empty."""
+    with opened(Path(path)) as table:
+        return next(([cell.strip() for cell in row] for _, row in table), [])
+
+
+def rows(place: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield line numbers and the named columns.
+
+    Raises
+    ------
+    InputError
+        A column that is missing or stands twice, a row of another length than the header.
+    """
+    with opened(place) as table:
+        first, found = next(table, (1, []))
+        found = [cell.strip() for cell in found]
+        missing = [name for name in names if name not in found]
+        if missing:
+            fail(place, first, missing[0], f"expected a column of this name, found {', '.join(found) or 'no columns'}")
+        twice = next((name for name in found if found.count(name) > 1), None)
+        if twice is not None:
+            fail(place, first, twice, f"expected each column once, found {', '.join(found)}")
+        at = [found.index(name) for name in names]
+        for line, row in table:
+            if len(row) != len(found):
+                fail(place, line, "", f"expected {len(found)} fields, got {len(row)}")
+            yield line, [row[i] for i in at]
+
+
+def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
+    """Raise the one error line of a field (empty: of the row)."""
+    where = f"{place}:{line}: {name}" if name else f"{place}:{line}"
+    raise InputError(f"{where}: {problem}")
+
+
+def whole(place: Path, line: int, name: str, text: str) -> int:
+    """Read a whole number of at least 0."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 19):
+        fail(place, line, name, f"expected a whole number of at least 0, got {text!r}")
+    return int(text)
+
+
+def nonnegative(place: Path, line: int, name: str, text: str) -> Fraction:
+    """Read a number of at least 0 exactly."""
+    try:
+        value = rational(text)
+    except ValueError as error:
+        fail(place, line, name, f"expected a number, got {text!r} ({error})")
+    if value < 0:
+        fail(place, line, name, f"expected a number of at least 0, got {text!r}")
+    return value
+
+
+def ticks(place: Path, line: int, name: str, text: str) -> int:
+    """Read seconds as whole microseconds."""
+    value = round(nonnegative(place, line, name, text) * MICROSECONDS)
+    if value >= 2**62:
+        fail(place, line, name, f"expected a time within 146,000 years, got {text!r}")
+    return value
+
+
+@dataclass
+class Tasks:
+    """Tasks as they are read, before they are arrays."""
+
+    path: Path
+    resources: tuple[str, ...]
+    arrival: list[int] = field(default_factory=list)
+    duration: list[int] = field(default_factory=list)
+    outcome: list[int] = field(default_factory=list)
+    attempt: list[int] = field(default_factory=list)
+    label: list[int] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    demand: list[tuple[str, ...]] = field(default_factory=list)
+    numbers: dict[str, Fraction] = field(default_factory=dict)
+
+    def add(
+        self, line: int, arrival: int, duration: int, outcome: int, attempt: int, label: int, demand: tuple[str, ...]
+    ) -> None:
+        """Take a task whose demand has been checked."""
+        self.line.append(line)
+        self.arrival.append(arrival)
+        self.duration.append(duration)
+        self.outcome.append(outcome)
+        self.attempt.append(attempt)
+        self.label.append(label)
+        self.demand.append(demand)
+
+    def check_demand(self, line: int, demand: tuple[str, ...]) -> None:
+        """Read each new numeral once."""
+        for name, text in zip(self.resources, demand, strict=True):
+            if text not in self.numbers:
+                self.numbers[text] = nonnegative(self.path, line, name, text)
+
+    def trace(self, source: str, labels: Sequence[str] = (), notes: Sequence[str] = (), *, lines: bool = True) -> Trace:
+        """Sort by arrival (ties in the order of the file) and put demands on their largest common unit."""
+        order = np.argsort(np.array(self.arrival, np.int64), kind="stable")
+        columns, units = [], []
+        for r in range(len(self.resources)):
+            texts = [row[r] for row in self.demand]
+            values = {text: self.numbers[text] for text in texts}
+            below = lcm(*(v.denominator for v in values.values())) if values else 1
+            above = gcd(*(int(v * below) for v in values.values())) if values else 1
+            unit = Fraction(above or 1, below)
+            multiples = {text: int(v / unit) for text, v in values.items()}
+            if max(multiples.values(), default=0) >= 2**62:
+                name = self.resources[r]
+                raise TooLargeError(f"{self.path}: {name}: expected numbers with fewer digits in all: round them")
+            columns.append([multiples[text] for text in texts])
+            units.append(unit)
+        demand = np.array(columns, np.int64).reshape(len(self.resources), len(order)).T
+
+        def sorted_(column: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+            return np.array(column, np.int64)[order]
+
+        return Trace(
+            self.resources,
+            tuple(units),
+            sorted_(self.arrival),
+            sorted_(self.duration),
+            sorted_(self.outcome),
+            sorted_(self.attempt),
+            np.ascontiguousarray(demand[order]),
+            sorted_(self.label),
+            tuple(labels),
+            tuple(notes),
+            sorted_(self.line) if lines else None,
+            source,
+        )

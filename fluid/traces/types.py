@@ -1,0 +1,217 @@
+"""Which type of an instance a task of a trace is: by name, by demand, or by its size rounded up to a power of 1/2."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.traces import Trace, powers_of_half, priority_classes, single_resource
+from fluid.traces.file import POWERS, PRIORITIES, TraceFile
+from fluid.traces.model import ALIBABA, GOOGLE, PLAIN
+from theory.errors import InputError, TooLargeError
+from theory.instance import Additive, Instance
+from theory.numbers import text
+
+ROUND = f'round its tasks up to types of one resource: arrivals = {{ trace = ..., types = "{POWERS}" }}'
+"""What helps with a real trace, whose tasks have thousands of demands."""
+
+
+def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
+    """Return the tasks of a trace, the one in a file or a part of it, that have types, and the types.
+
+    Raises
+    ------
+    InputError
+        A row whose type or demand the instance does not have, or whose demand is not that of its type: the line is
+        named. Resources that are not those of the instance.
+    """
+    if file.types:
+        return _by_power(file, trace, instance)
+    if file.capacity:
+        raise InputError(f"simulation.arrivals.capacity: expected types too (a law of sizes needs none); {ROUND}")
+    if trace.source == PLAIN and trace.labels:
+        return trace, _by_name(file, trace, instance)
+    return trace, _by_demand(file, trace, instance)
+
+
+def in_shares(file: TraceFile, trace: Trace) -> Trace:
+    """Return the tasks of a trace with one resource, ``size``: the largest share of a server that each asks.
+
+    Raises
+    ------
+    InputError
+        A plain trace with a size of 0 or of more than a server: the line is named. From a real trace such tasks are
+        dropped, and counted. A trace that has no shares, and no capacity to make them.
+    """
+    given = dict(file.capacity)
+    if given and set(given) != set(trace.resources):
+        found, expected = ", ".join(given), ", ".join(trace.resources) or "none"
+        raise InputError(f"simulation.arrivals.capacity: expected the resources of the trace ({expected}), got {found}")
+    if trace.source == ALIBABA and not given:
+        raise InputError(
+            f"{file.path}: expected the capacity of a server, of which cpu (vCPU), memory (MiB) and gpu (GPUs) take "
+            "shares: arrivals = { trace = ..., capacity = { cpu = 96, memory = 393216, gpu = 8 } }"
+        )
+    try:
+        kept = single_resource(trace, [given[name] for name in trace.resources] if given else None)
+    except InputError as error:
+        raise type(error)(f"{file.path}: {error}") from None
+    if trace.source == PLAIN and len(kept) < len(trace) and trace.line is not None and kept.line is not None:
+        i = int(np.flatnonzero(~np.isin(trace.line, kept.line))[0])
+        advice = "" if given else "; or say what a server has: arrivals = { trace = ..., capacity = { ... } }"
+        _refuse(
+            file, trace, i, f"expected shares of a server, more than 0 and at most 1, got {_shown(trace, i)}{advice}"
+        )
+    return kept
+
+
+def _by_name(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any]:
+    """By the column ``type``; resources, where there are some, must say the same as the instance."""
+    for place, name in enumerate(trace.labels):
+        if name not in instance.names:
+            i = int(np.argmax(trace.label == place))
+            _refuse(file, trace, i, f"type: expected one of {', '.join(instance.names)}, got {name!r}")
+    types = np.array([instance.names.index(name) for name in trace.labels], np.int64)[trace.label]
+    if trace.resources:
+        space = _space_of(file, trace, instance, or_none=True)
+        wrong = [(_other(trace, r, space, types), r) for r in range(len(trace.resources))]
+        rows = [(int(np.argmax(row)), r) for row, r in wrong if row.any()]
+        if rows:
+            i, r = min(rows)
+            name, where = trace.resources[r], space.resources.index(trace.resources[r])
+            says = _number(space.demands[types[i]][where] * space.unit[where])
+            got = _number(int(trace.demand[i, r]) * trace.unit[r])
+            _refuse(
+                file,
+                trace,
+                i,
+                f"{name}: expected {says} as the instance says of {_name(instance, types[i])}, got {got}",
+            )
+    return types
+
+
+def _other(trace: Trace, r: int, space: Additive, types: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whose resource is another than that of the type."""
+    where = space.resources.index(trace.resources[r])
+    wanted = [row[where] * space.unit[where] / trace.unit[r] for row in space.demands]
+    whole = [int(x) if x.denominator == 1 and x < 2**62 else -1 for x in wanted]
+    return np.asarray(trace.demand[:, r] != np.array(whole, np.int64)[types])
+
+
+def _by_demand(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any]:
+    space = _space_of(file, trace, instance)
+    columns = [space.resources.index(name) for name in trace.resources]
+    known: dict[tuple[Fraction, ...], list[int]] = {}
+    for j, row in enumerate(space.demands):
+        known.setdefault(tuple(row[r] * space.unit[r] for r in columns), []).append(j)
+    rows, first, back = np.unique(trace.demand, axis=0, return_index=True, return_inverse=True)
+    number = np.zeros(len(rows), np.int64)
+    for place in np.argsort(first).tolist():
+        demand = tuple(n * unit for n, unit in zip(rows[place].tolist(), trace.unit, strict=True))
+        types = known.get(demand, [])
+        shown = _shown(trace, int(first[place]))
+        if not types:
+            help_ = "" if trace.source == PLAIN else f"; {ROUND}"
+            _refuse(
+                file, trace, int(first[place]), f"expected the demand of a type of the instance, got {shown}{help_}"
+            )
+        if len(types) > 1:
+            names = " and ".join(_name(instance, j) for j in types)
+            _refuse(file, trace, int(first[place]), f"expected a column type, as {names} have the same demand, {shown}")
+        number[place] = types[0]
+    return number[back.reshape(-1)]
+
+
+def _space_of(file: TraceFile, trace: Trace, instance: Instance, *, or_none: bool = False) -> Additive:
+    """Return the capacities of the instance, whose resources are those of the trace."""
+    space = next((pool.space for pool in instance.pools if isinstance(pool.space, Additive)), None)
+    own = () if space is None else space.resources
+    if space is not None and set(own) == set(trace.resources):
+        return space
+    strange = [name for name in trace.resources if name not in own]
+    lacking = [name for name in own if name not in trace.resources]
+    what = f"{', '.join(strange)}: no resource of the instance" if strange else f"{', '.join(lacking)}: missing"
+    wanted = f"the resources {', '.join(own)}" if own else "no resources"
+    none = ", or none, as there is a column type" if or_none and own else ""
+    help_ = "" if trace.source == PLAIN else f"; {ROUND}"
+    found = ", ".join(trace.resources) or "none"
+    raise InputError(f"{file.path}:1: {what}: expected {wanted}{none}, found {found}{help_}")
+
+
+def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
+    """By size rounded up to a power of 1/2, and by the class of the priority if types are of such classes."""
+    by_class = file.types == PRIORITIES
+    if by_class and trace.source != GOOGLE:
+        raise InputError(f"{file.path}: expected a Google trace for types = {PRIORITIES!r}, which has priorities")
+    known = _powers_of(instance, by_class=by_class)
+    kept = in_shares(file, trace)
+    level = priority_classes(kept) if by_class else np.zeros(len(kept), np.int64)
+    exponent = powers_of_half(kept, max(m for _, m in known))
+    pairs, first, back = np.unique(np.column_stack([level, exponent]), axis=0, return_index=True, return_inverse=True)
+    number = np.zeros(len(pairs), np.int64)
+    for place in np.argsort(first).tolist():
+        c, m = pairs[place].tolist()
+        if (c, m) not in known:
+            which = f"p{c}/{2**m}" if by_class else f"of size {Fraction(1, 2**m)}"
+            have = ", ".join(_name(instance, j) for j in known.values())
+            i = int(first[place])
+            _refuse(file, kept, i, f"expected a type {which} in the instance for {_shown(kept, i)}, found {have}")
+        number[place] = known[c, m]
+    return kept, number[back.reshape(-1)]
+
+
+def _powers_of(instance: Instance, *, by_class: bool) -> dict[tuple[int, int], int]:
+    """Return the types by class and exponent."""
+    space = instance.pools[0].space
+    if len(instance.pools) > 1 or not isinstance(space, Additive) or len(space.capacity) > 1:
+        raise InputError(
+            "simulation.arrivals.types: expected servers of one kind with one resource, as types are sizes"
+        )
+    known: dict[tuple[int, int], int] = {}
+    for j, (name, row) in enumerate(zip(instance.names, space.demands, strict=True)):
+        size = Fraction(row[0], space.capacity[0])
+        if size.numerator != 1 or size.denominator.bit_count() != 1:
+            raise InputError(
+                f"simulation.arrivals.types: expected types of 1, 1/2, 1/4, ... of a server, {name} is {size}"
+            )
+        m = size.denominator.bit_length() - 1
+        if m > 40:
+            raise TooLargeError(
+                f"simulation.arrivals.types: expected sizes of at least 2^-40 of a server, {name} is 2^-{m}"
+            )
+        c = next((c for c in range(3) if name == f"p{c}/{2**m}"), None) if by_class else 0
+        if c is None:
+            raise InputError(
+                f"simulation.arrivals.types: {name}: expected p0/{2**m}, p1/{2**m} or p2/{2**m}, by its size"
+            )
+        if (c, m) in known:
+            raise InputError(
+                f"simulation.arrivals.types: expected one type of each size, {instance.names[known[c, m]]} and {name} "
+                f"are {size} of a server; types = {PRIORITIES!r} tells them apart by the priority of a Google trace"
+            )
+        known[c, m] = j
+    return known
+
+
+def _shown(trace: Trace, i: int) -> str:
+    pairs = zip(trace.resources, trace.demand[i].tolist(), trace.unit, strict=True)
+    return ", ".join(f"{name} = {_number(n * unit)}" for name, n, unit in pairs)
+
+
+def _number(value: Fraction) -> str:
+    """Write a number as a table has it, as a decimal, where that is exact."""
+    decimal = f"{float(value):.12g}"
+    return decimal if Fraction(decimal) == value else text(value)
+
+
+def _name(instance: Instance, j: int) -> str:
+    return instance.names[j]
+
+
+def _refuse(file: TraceFile, trace: Trace, i: int, problem: str) -> NoReturn:
+    """Raise the one error line of a task."""
+    where = f"{file.path}" if trace.line is None else f"{file.path}:{int(trace.line[i])}"
+    raise InputError(f"{where}: {problem}")

@@ -1,0 +1,1 @@
+"""Exact computation: linear programs, columns, knapsack, enumeration, linear systems."""

@@ -1,0 +1,187 @@
+"""Column generation over configurations: floats propose, exact prices dispose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.exact.configurations import has_at_most, maximal
+from theory.exact.knapsack import max_weight
+from theory.exact.linear import LinearProgram, Number, Vertex
+from theory.instance import Additive, Configuration, Explicit, Space
+from theory.numbers import to_integers
+
+ENUMERATE_BELOW = 20_000
+"""Number of feasible configurations up to which all maximal ones are columns from the start."""
+
+PRICE_BITS = 40
+"""Float prices are rounded to this many bits before the integer dynamic program."""
+
+
+class ConfigurationColumns:
+    """The columns of a linear program that stand for configurations: one block for every pool.
+
+    A column of pool p holds ``-k_j`` in the row of slots of type j and 1 in the row of pool p, and costs nothing: it
+    turns servers into slots. The prices of slots decide which configuration is missing.
+
+    Parameters
+    ----------
+    program : LinearProgram
+        Maximises; slots row j reads ``(slots used) - sum of k_j x_k <= 0``.
+    spaces : sequence of Space, length P
+    slot_rows : sequence of int, length J
+    pool_rows : sequence of int, length P
+        ``sum of x_k <= servers`` in each.
+    """
+
+    def __init__(
+        self, program: LinearProgram, spaces: Sequence[Space], slot_rows: Sequence[int], pool_rows: Sequence[int]
+    ) -> None:
+        self._program, self._spaces = program, tuple(spaces)
+        self._slot_rows, self._pool_rows = tuple(slot_rows), tuple(pool_rows)
+        self._present: dict[tuple[int, Configuration], int] = {}
+        self._complete = [isinstance(space, Explicit) or _is_small(space) for space in spaces]
+        for p, space in enumerate(self._spaces):
+            width = len(slot_rows)
+            if self._complete[p]:
+                self.add(p, [tuple(map(int, k)) for k in maximal(space)])
+            else:
+                most = [space.most(j) for j in range(width)]
+                self.add(p, (tuple(most[j] if i == j else 0 for i in range(width)) for j in range(width) if most[j]))
+
+    def add(self, pool: int, configurations: Iterable[Configuration]) -> bool:
+        """Add columns that are not there yet; return whether any was new."""
+        fresh = [k for k in dict.fromkeys(configurations) if (pool, k) not in self._present]
+        for position, k in enumerate(fresh, self._program.width):
+            self._present[pool, k] = position
+        entries: list[dict[int, Number]] = [
+            {self._pool_rows[pool]: 1, **{self._slot_rows[j]: -slots for j, slots in enumerate(k) if slots}}
+            for k in fresh
+        ]
+        if fresh:
+            self._program.add_columns([0] * len(fresh), entries)
+        return bool(fresh)
+
+    def items(self) -> Iterable[tuple[int, Configuration, int]]:
+        """Yield (pool, configuration, column) for every column so far."""
+        return ((pool, k, column) for (pool, k), column in self._present.items())
+
+    def solve(self) -> Vertex:
+        """Solve the program over *all* configurations exactly.
+
+        Notes
+        -----
+        Rounds of float solve and integer pricing until no rounded price finds a better configuration, then the exact
+        vertex, priced exactly over all configurations; what prices in is added and the loop goes on. It ends because
+        a configuration enters once.
+        """
+        while True:
+            self._generate()
+            vertex = self._program.solve()
+            prices, unit = to_integers([vertex.dual[row] for row in self._slot_rows])
+            added = False
+            for p in self._unfinished():
+                best = max_weight(self._spaces[p], prices)
+                value = sum(a * b for a, b in zip(prices, best, strict=True)) * unit
+                if value > vertex.dual[self._pool_rows[p]]:
+                    added |= self.add(p, [best])
+            if not added:
+                return vertex
+
+    def solve_float(self) -> float:
+        """Return the float objective over all configurations, up to the rounding of prices."""
+        self._generate()
+        return self._program.solve_float()[0]
+
+    def _unfinished(self) -> list[int]:
+        return [p for p, complete in enumerate(self._complete) if not complete]
+
+    def _generate(self) -> None:
+        unfinished = self._unfinished()
+        while unfinished:
+            _, _, dual = self._program.solve_float()
+            prices = _rounded(dual[list(self._slot_rows)])
+            added = False
+            for p in unfinished:
+                best = max_weight(self._spaces[p], prices)
+                gain = sum(float(dual[self._slot_rows[j]]) * slots for j, slots in enumerate(best))
+                threshold = float(dual[self._pool_rows[p]])
+                if gain > threshold + 1e-9 * (1 + abs(threshold)):
+                    added |= self.add(p, [best])
+            if not added:
+                return
+
+
+def _is_small(space: Space) -> bool:
+    return isinstance(space, Additive) and has_at_most(space, ENUMERATE_BELOW)
+
+
+def _rounded(prices: NDArray[np.float64]) -> list[int]:
+    largest = max(float(prices.max()), 1e-300)
+    return [max(0, round(float(price) / largest * 2**PRICE_BITS)) for price in prices]
+
+
+def slots_of(columns: Iterable[tuple[Configuration, Fraction]], width: int) -> list[Fraction]:
+    """Return the slots of each type that fractions of servers in given configurations make, shape (J,)."""
+    slots = [Fraction(0)] * width
+    for k, fraction in columns:
+        for j, number in enumerate(k):
+            if number:
+                slots[j] += fraction * number
+    return slots
+
+
+PoolColumn = tuple[int, Configuration, Fraction]
+"""(pool, configuration, amount of servers)."""
+
+
+def trimmed(columns: Sequence[PoolColumn], need: Sequence[Fraction | int]) -> list[PoolColumn]:
+    """Take away slots beyond what is needed, splitting a column where only part of it has a slot too many.
+
+    Parameters
+    ----------
+    columns : sequence of (pool, configuration, amount)
+        Their slots cover the need; whole amounts stay whole if the need is whole.
+    need : sequence of rational, shape (J,)
+
+    Returns
+    -------
+    list of (pool, configuration, amount)
+        Slots exactly as needed; distinct, without empty configurations, by pool and decreasing configuration.
+
+    Examples
+    --------
+    >>> trimmed([(0, (2, 1), Fraction(3))], [4, 3])
+    [(0, (2, 1), Fraction(1, 1)), (0, (1, 1), Fraction(2, 1))]
+    """
+    current = [(p, list(k), amount) for p, k, amount in _in_order(columns)]
+    slots = slots_of([(k, amount) for _, k, amount in columns], len(need))
+    for j, surplus in enumerate(have - wanted for have, wanted in zip(slots, need, strict=True)):
+        if not surplus:
+            continue
+        left, kept = surplus, []
+        for p, k, amount in current:
+            whole = min(k[j], floor(left / amount))
+            k[j] -= whole
+            left -= whole * amount
+            part = left if k[j] else Fraction(0)
+            if part:
+                less = k.copy()
+                less[j] -= 1
+                kept.append((p, less, part))
+                left = Fraction(0)
+            kept.append((p, k, amount - part))
+        current = kept
+    merged: dict[tuple[int, Configuration], Fraction] = {}
+    for p, k, amount in current:
+        if any(k):
+            merged[p, tuple(k)] = merged.get((p, tuple(k)), Fraction(0)) + amount
+    return _in_order([(p, k, amount) for (p, k), amount in merged.items()])
+
+
+def _in_order(columns: Iterable[PoolColumn]) -> list[PoolColumn]:
+    return sorted(columns, key=lambda column: (column[0], tuple(-slots for slots in column[1])))

@@ -1,0 +1,368 @@
+"""The feasible and the maximal configurations of a server, counted before they are enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import TooLargeError
+from theory.instance import Additive, Configuration, Space
+from theory.jit import kernel
+
+LIMIT = 100_000_000
+"""Largest table of configurations (rows times types) that is enumerated unless told otherwise: 800 MB."""
+
+TABLE_LIMIT = 2_000_000
+"""Most resource levels by which configurations are counted; beyond, they are counted one by one."""
+
+WALKED = 10_000_000
+"""Most feasible configurations that are walked through to count the maximal ones among them."""
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """An additive space without what does not matter: the same configurations of the listed types, smaller integers.
+
+    Attributes
+    ----------
+    types : tuple of int, length n
+        The types that fit at least once, out of those asked for.
+    capacity : tuple of int, length R
+    demands : tuple of tuple of int, shape (n, R)
+    """
+
+    types: tuple[int, ...]
+    capacity: tuple[int, ...]
+    demands: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def jobs(self) -> int:
+        """Upper bound of the number of jobs in a configuration: the sum over types of how many fit alone."""
+        return sum(min(c // d for c, d in zip(self.capacity, row, strict=True) if d) for row in self.demands)
+
+    @property
+    def cells(self) -> int:
+        """Number of distinct resource levels: the size of a dynamic program's table."""
+        return prod(c + 1 for c in self.capacity)
+
+
+def reduced(space: Additive, types: Iterable[int] | None = None) -> Reduced:
+    """Drop types that do not fit and resources that never bind, and divide each resource by its common unit.
+
+    Parameters
+    ----------
+    space : Additive
+    types : iterable of int, optional
+        Types to keep; all of them where left out.
+
+    Notes
+    -----
+    Resource r never binds beside s if ``d_r / C_r <= d_s / C_s`` for every type, decided in integers. O(J R^2).
+
+    Examples
+    --------
+    >>> reduced(Additive(("cpu", "gb"), (80, 64), ((4, 2), (8, 6)), (1, 1)))
+    Reduced(types=(0, 1), capacity=(20,), demands=((1,), (2,)))
+    """
+    return _reduced(space, tuple(range(len(space.demands)) if types is None else sorted(set(types))))
+
+
+@lru_cache(maxsize=256)  # column generation asks for the same space again and again
+def _reduced(space: Additive, wanted: tuple[int, ...]) -> Reduced:
+    kept = tuple(j for j in wanted if space.most(j))
+    levels: list[tuple[int, tuple[int, ...]]] = []
+    for r, capacity in enumerate(space.capacity):
+        column = tuple(space.demands[j][r] for j in kept)
+        divisor = gcd(*column)
+        if divisor:
+            levels.append((capacity // divisor, tuple(d // divisor for d in column)))
+    binding = [
+        level
+        for i, level in enumerate(levels)
+        if not any(
+            _covers(other, level) and not (i < k and _covers(level, other)) for k, other in enumerate(levels) if k != i
+        )
+    ]
+    capacities = tuple(c for c, _ in binding)
+    return Reduced(kept, capacities, tuple(tuple(column[i] for _, column in binding) for i in range(len(kept))))
+
+
+def _covers(a: tuple[int, tuple[int, ...]], b: tuple[int, tuple[int, ...]]) -> bool:
+    """Return whether every configuration within resource `a` is within resource `b`."""
+    return all(db * a[0] <= da * b[0] for da, db in zip(a[1], b[1], strict=True))
+
+
+def count(space: Space, *, stop: int = 10**15) -> int:
+    """Count the feasible configurations, the empty one included.
+
+    Parameters
+    ----------
+    space : Space
+    stop : int
+        Where the resource table is too large for a dynamic program, counting one by one ends here; the answer is
+        then `stop` and stands for "at least".
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> count(additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space)
+    12574
+    """
+    if not isinstance(space, Additive):
+        return len(_closure(space.generators))
+    small = reduced(space)
+    if small.cells <= TABLE_LIMIT:
+        return int(_ways(small).sum())
+    return int(_count(*_arrays(small), min(stop, 2_000_000_000)))
+
+
+def has_at_most(space: Additive, number: int) -> bool:
+    """Return whether a server has at most so many feasible configurations, by counting no further.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> [has_at_most(additive([12], [[5], [7]]).pools[0].space, n) for n in (4, 5)]
+    [False, True]
+    """
+    small = reduced(space)
+    return not small.types or int(_count(*_arrays(small), number + 1)) <= number
+
+
+def count_maximal(space: Space) -> int | None:
+    """Count the maximal configurations, or return None where neither a table nor listing is small enough.
+
+    Notes
+    -----
+    A configuration is maximal if no type fits into what it leaves: the same table as `count` tells, by level. Beyond
+    `TABLE_LIMIT` levels they are counted one by one, if the feasible ones are at most `WALKED`.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> count_maximal(additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space)
+    424
+    """
+    if not isinstance(space, Additive):
+        return len(space.generators)
+    small = reduced(space)
+    if small.cells > TABLE_LIMIT:
+        if count(space, stop=WALKED) == WALKED:
+            return None
+        capacity, demands = _arrays(small)
+        return int(_maximal(capacity, demands, np.zeros((0, len(small.types)), np.int64)))
+    ways = _ways(small)
+    full = np.ones(ways.shape, np.bool_)
+    for row in small.demands:
+        full[tuple(slice(0, c - d + 1) for c, d in zip(small.capacity, row, strict=True))] = False
+    return int(ways[full].sum())
+
+
+def feasible(space: Space, *, limit: int = LIMIT) -> NDArray[np.int64]:
+    """List all feasible configurations.
+
+    Returns
+    -------
+    int64[n, J]
+        In increasing lexicographic order, the empty configuration first.
+
+    Raises
+    ------
+    TooLargeError
+        If n x J is more than `limit`; they are counted first and nothing is enumerated then.
+
+    Notes
+    -----
+    An odometer compiled by numba: O(n (J + R)) time, and memory for the answer only.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> feasible(additive([12], [[5], [7]]).pools[0].space).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]]
+    """
+    if not isinstance(space, Additive):
+        return np.array(sorted(_closure(space.generators, limit)), np.int64)
+    width = len(space.demands)
+    number = _within(space, limit)
+    small = reduced(space)
+    rows = np.zeros((number, len(small.types)), np.int64)
+    _feasible(*_arrays(small), rows)
+    return _widen(rows, small.types, width)
+
+
+def maximal(space: Space, *, limit: int = LIMIT) -> NDArray[np.int64]:
+    """List the maximal configurations: those to which no job can be added.
+
+    Returns
+    -------
+    int64[n, J]
+        In increasing lexicographic order.
+
+    Raises
+    ------
+    TooLargeError
+        If the *feasible* configurations, through which the search walks, times J are more than 100 times `limit`,
+        or the maximal ones times J more than `limit`.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> maximal(additive([12], [[5], [7]]).pools[0].space).tolist()
+    [[1, 1], [2, 0]]
+    """
+    if not isinstance(space, Additive):
+        return np.array(sorted(space.generators), np.int64)
+    width = len(space.demands)
+    _within(space, limit * 100)
+    small = reduced(space)
+    if not small.types:
+        return np.zeros((1, width), np.int64)
+    capacity, demands = _arrays(small)
+    number = int(_maximal(capacity, demands, np.zeros((0, len(small.types)), np.int64)))
+    if number * width > limit:
+        raise TooLargeError(_refusal(number, "maximal configurations", limit // width))
+    rows = np.zeros((number, len(small.types)), np.int64)
+    _maximal(capacity, demands, rows)
+    return _widen(rows, small.types, width)
+
+
+def _within(space: Additive, limit: int) -> int:
+    most = limit // max(1, len(space.demands))
+    number = count(space, stop=most + 1)
+    if number > most:
+        raise TooLargeError(_refusal(number, "feasible configurations", most))
+    return number
+
+
+def _refusal(number: int, what: str, most: int) -> str:
+    advice = "use fewer types or coarser units, or a method that prices configurations instead of listing them"
+    return f"the server has {number:,} {what} at least, expected at most {most:,} to enumerate: {advice}"
+
+
+def _widen(rows: NDArray[np.int64], types: Sequence[int], width: int) -> NDArray[np.int64]:
+    if len(types) == width:
+        return rows
+    full = np.zeros((len(rows), width), np.int64)
+    full[:, list(types)] = rows
+    return full
+
+
+def _arrays(small: Reduced) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    shape = (len(small.types), len(small.capacity))
+    return np.array(small.capacity, np.int64), np.array(small.demands, np.int64).reshape(shape)
+
+
+def _closure(generators: Iterable[Configuration], limit: int = LIMIT) -> set[Configuration]:
+    """Everything below a listed configuration."""
+    below: set[Configuration] = set()
+    for k in generators:
+        size = prod(entry + 1 for entry in k)
+        if size * len(k) > limit:
+            raise TooLargeError(_refusal(size, f"configurations below {list(k)}", limit // len(k)))
+        below.update(product(*(range(entry + 1) for entry in k)))
+        if len(below) * len(k) > limit:
+            raise TooLargeError(_refusal(len(below), "feasible configurations", limit // len(k)))
+    return below
+
+
+def _ways(small: Reduced) -> NDArray[Any]:
+    """Count by resource level: ways[c] is the number of configurations that use exactly c."""
+    shape = tuple(c + 1 for c in small.capacity)
+    largest = prod(min(c // d for c, d in zip(small.capacity, row, strict=True) if d) + 1 for row in small.demands)
+    ways = np.zeros(shape, np.int64 if largest < 2**62 else object)
+    ways[(0,) * len(shape)] = 1
+    for row in small.demands:
+        # one more job of this type, again and again: a running sum along its demand vector
+        step = next(r for r, d in enumerate(row) if d)
+        for level in range(row[step], shape[step]):
+            to: list[slice | int] = [slice(d, None) for d in row]
+            source: list[slice | int] = [slice(None, size - d) for d, size in zip(row, shape, strict=True)]
+            to[step], source[step] = level, level - row[step]
+            ways[tuple(to)] += ways[tuple(source)]
+    return ways
+
+
+@kernel
+def _fits(left: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
+    for r in range(left.size):  # noqa: SIM110 (compiled)
+        if demand[r] > left[r]:
+            return False
+    return True
+
+
+@kernel
+def _count(capacity: NDArray[np.int64], demands: NDArray[np.int64], stop: int) -> int:
+    left = capacity.copy()
+    k = np.zeros(len(demands), np.int64)
+    n = 0
+    while n < stop:
+        n += 1
+        j = len(demands) - 1
+        while j >= 0:
+            if _fits(left, demands[j]):
+                k[j] += 1
+                left -= demands[j]
+                break
+            left += k[j] * demands[j]
+            k[j] = 0
+            j -= 1
+        if j < 0:
+            break
+    return n
+
+
+@kernel
+def _feasible(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    left = capacity.copy()
+    k = np.zeros(len(demands), np.int64)
+    for n in range(len(rows)):
+        rows[n] = k
+        for j in range(len(demands) - 1, -1, -1):
+            if _fits(left, demands[j]):
+                k[j] += 1
+                left -= demands[j]
+                break
+            left += k[j] * demands[j]
+            k[j] = 0
+
+
+@kernel
+def _maximal(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDArray[np.int64]) -> int:
+    """Write the maximal configurations to `rows` as far as it reaches; return their number."""
+    left = capacity.copy()
+    last = len(demands) - 1
+    k = np.zeros(last + 1, np.int64)
+    n = 0
+    while True:
+        while _fits(left, demands[last]):
+            k[last] += 1
+            left -= demands[last]
+        full = True
+        for j in range(last):
+            if _fits(left, demands[j]):
+                full = False
+                break
+        if full:
+            if n < len(rows):
+                rows[n] = k
+            n += 1
+        j = last
+        while j >= 0:  # the last type is full: empty it, then advance the next one before it
+            if j < last and _fits(left, demands[j]):
+                k[j] += 1
+                left -= demands[j]
+                break
+            left += k[j] * demands[j]
+            k[j] = 0
+            j -= 1
+        if j < 0:
+            break
+    return n

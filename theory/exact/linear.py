@@ -1,0 +1,377 @@
+"""Linear programs solved in floats and answered in rationals: basis -> exact vertex -> exact optimality conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.exact import elimination, simplex
+
+Number = Fraction | int
+Bound = Fraction | int | None
+"""A bound of a row or a column; None means there is none."""
+
+
+class InfeasibleError(ArithmeticError):
+    """No point satisfies the constraints (decided exactly)."""
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """An optimal vertex with its multipliers, exact.
+
+    Attributes
+    ----------
+    objective : Fraction
+    primal : tuple of Fraction, shape (n,)
+        Column values x.
+    dual : tuple of Fraction, shape (m,)
+        Row multipliers y; the reduced costs are c - A'y.
+    """
+
+    objective: Fraction
+    primal: tuple[Fraction, ...]
+    dual: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column as integers: cost and entries are the true ones divided by `unit` > 0."""
+
+    cost: int
+    entries: tuple[tuple[int, int], ...]
+    unit: Fraction
+
+    def reduced_cost(self, dual: Sequence[int], scale: int) -> int:
+        """Return a positive multiple of c - a'y for y = dual / scale."""
+        return self.cost * scale - sum(value * dual[i] for i, value in self.entries)
+
+
+class LinearProgram:
+    """Maximise ``c x`` subject to ``row_lower <= A x <= row_upper`` and ``lower <= x <= upper``.
+
+    One HiGHS model that stays warm: after a change of bounds, costs or columns, the next solve starts from the last
+    basis. Beside it stand the exact data, against which every answer of `solve` is certified.
+
+    Parameters
+    ----------
+    rows : sequence of (lower, upper), length m
+        Bounds of the rows; None for no bound.
+
+    Examples
+    --------
+    >>> program = LinearProgram([(None, 3)])
+    >>> program.add_columns([1, 2], [{0: 1}, {0: 4}], upper=[2, None])
+    >>> program.solve()
+    Vertex(objective=Fraction(5, 2), primal=(Fraction(2, 1), Fraction(1, 4)), dual=(Fraction(1, 2),))
+    """
+
+    def __init__(self, rows: Sequence[tuple[Bound, Bound]]) -> None:
+        self._rows = list(rows)
+        self._columns: list[_Column] = []
+        self._bounds: list[tuple[Bound, Bound]] = []
+        self._highs = highs = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("parallel", "off"),
+            ("primal_feasibility_tolerance", 1e-9),
+            ("dual_feasibility_tolerance", 1e-9),
+        ):
+            highs.setOptionValue(option, value)
+        highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        for lower, upper in self._rows:
+            highs.addRow(*_floats(lower, upper), 0, np.empty(0, np.int32), np.empty(0))
+
+    @property
+    def width(self) -> int:
+        """Number of columns n."""
+        return len(self._columns)
+
+    def add_columns(
+        self,
+        costs: Sequence[Number],
+        entries: Sequence[Mapping[int, Number]],
+        lower: Sequence[Bound] | None = None,
+        upper: Sequence[Bound] | None = None,
+    ) -> None:
+        """Append columns: cost, entries by row, and bounds (0 and none where left out)."""
+        count = len(costs)
+        lower = [0] * count if lower is None else lower
+        upper = [None] * count if upper is None else upper
+        starts: list[int] = []
+        indices: list[int] = []
+        values: list[float] = []
+        for cost, column in zip(costs, entries, strict=True):
+            starts.append(len(indices))
+            kept = [(i, value) for i, value in column.items() if value]
+            indices.extend(i for i, _ in kept)
+            values.extend(float(value) for _, value in kept)
+            self._columns.append(_column(cost, kept))
+        self._bounds.extend(zip(lower, upper, strict=True))
+        floats = [_floats(*bounds) for bounds in zip(lower, upper, strict=True)]
+        self._highs.addCols(
+            count,
+            np.array([float(cost) for cost in costs]),
+            np.array([low for low, _ in floats]),
+            np.array([high for _, high in floats]),
+            len(indices),
+            np.array(starts, np.int32),
+            np.array(indices, np.int32),
+            np.array(values, np.float64),
+        )
+
+    def drop_column(self) -> None:
+        """Remove the last column."""
+        last = len(self._columns) - 1
+        self._highs.deleteCols(1, np.array([last], np.int32))
+        self._columns.pop()
+        self._bounds.pop()
+
+    def set_bounds(self, column: int, lower: Bound, upper: Bound) -> None:
+        """Change the bounds of a column."""
+        self._bounds[column] = (lower, upper)
+        self._highs.changeColBounds(column, *_floats(lower, upper))
+
+    def set_row(self, row: int, lower: Bound, upper: Bound) -> None:
+        """Change the bounds of a row."""
+        self._rows[row] = (lower, upper)
+        self._highs.changeRowBounds(row, *_floats(lower, upper))
+
+    def set_cost(self, column: int, cost: Number) -> None:
+        """Change the cost of a column."""
+        old = self._columns[column]
+        self._columns[column] = _column(cost, [(i, value * old.unit) for i, value in old.entries])
+        self._highs.changeColCost(column, float(cost))
+
+    def solve_float(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """Solve in floats only.
+
+        Returns
+        -------
+        objective : float
+            NaN where the solver reports anything but an optimum.
+        primal : float64[n]
+        dual : float64[m]
+        """
+        highs = self._highs
+        highs.run()
+        solution = highs.getSolution()
+        optimal = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        objective = highs.getInfo().objective_function_value if optimal else float("nan")
+        return objective, np.array(solution.col_value), np.array(solution.row_dual)
+
+    def solve(self) -> Vertex:
+        """Solve exactly.
+
+        Returns
+        -------
+        Vertex
+            Feasible and optimal in rationals, checked against every row and column.
+
+        Raises
+        ------
+        InfeasibleError
+        theory.exact.simplex.UnboundedError
+
+        Notes
+        -----
+        The float basis almost always certifies at once: two exact linear systems of the order of the basic columns,
+        then integer arithmetic on every row and column. Where it does not, a rational simplex method decides.
+        """
+        vertex = self.solve_basis()
+        if vertex is not None:
+            return vertex
+        solution = self._highs.getSolution()
+        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return self._by_simplex(np.array(solution.row_dual) if optimal else None)
+
+    def solve_basis(self) -> Vertex | None:
+        """Solve in floats and return the exact vertex of the last basis, or None if it does not certify.
+
+        For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
+        feasible, this gives up.
+        """
+        _, primal, _ = self.solve_float()
+        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return self._from_basis(primal) if optimal else None
+
+    def _from_basis(self, primal: NDArray[np.float64]) -> Vertex | None:
+        basis = self._highs.getBasis()
+        if not basis.valid:
+            return None
+        basic = highspy.HighsBasisStatus.kBasic
+        columns = [j for j, status in enumerate(basis.col_status) if status == basic]
+        tight = [i for i, status in enumerate(basis.row_status) if status != basic]
+        activity = self._highs.getSolution().row_value
+        x: list[Fraction | int] = [0] * self.width
+        is_basic = set(columns)
+        for j, (lower, upper) in enumerate(self._bounds):
+            if j not in is_basic:
+                x[j] = _nearest(lower, upper, primal[j])
+        targets = [Fraction(_nearest(*self._rows[i], activity[i])) for i in tight]
+        place = {i: position for position, i in enumerate(tight)}
+        for j, value in enumerate(x):
+            if value:
+                for i, entry in self._columns[j].entries:
+                    if i in place:
+                        targets[place[i]] -= value * entry * self._columns[j].unit
+        square: list[list[int]] = [[0] * len(columns) for _ in tight]
+        for position, j in enumerate(columns):
+            for i, entry in self._columns[j].entries:
+                if i in place:
+                    square[place[i]][position] = entry
+        values = elimination.solve(square, targets)
+        if values is None:
+            return None
+        for j, value in zip(columns, values, strict=True):
+            x[j] = value / self._columns[j].unit
+        transposed = [list(column) for column in zip(*square, strict=True)]
+        multipliers = elimination.solve(transposed, [self._columns[j].cost for j in columns])
+        if multipliers is None:
+            return None
+        y = [Fraction(0)] * len(self._rows)
+        for i, multiplier in zip(tight, multipliers, strict=True):
+            y[i] = multiplier
+        exact = [Fraction(value) for value in x]
+        return self._vertex(exact, y) if self._is_optimal(exact, y, is_basic) else None
+
+    def _is_optimal(self, x: Sequence[Fraction], y: Sequence[Fraction], basic: set[int]) -> bool:
+        """Decide primal feasibility, dual feasibility and complementarity exactly."""
+        scale = lcm(*(value.denominator for value in y))
+        dual = [value.numerator * (scale // value.denominator) for value in y]
+        activity = [Fraction(0)] * len(self._rows)
+        for j, ((lower, upper), column) in enumerate(zip(self._bounds, self._columns, strict=True)):
+            value = x[j]
+            if value:
+                for i, entry in column.entries:
+                    activity[i] += value * entry * column.unit
+            if j in basic and not _within(value, lower, upper):
+                return False
+            gain = column.reduced_cost(dual, scale)
+            if (gain > 0 and value != upper) or (gain < 0 and value != lower):
+                return False
+        for (lower, upper), value, price in zip(self._rows, activity, y, strict=True):
+            if not _within(value, lower, upper):
+                return False
+            if (price > 0 and value != upper) or (price < 0 and value != lower):
+                return False
+        return True
+
+    def _vertex(self, x: Sequence[Fraction], y: Sequence[Fraction]) -> Vertex:
+        pairs = zip(self._columns, x, strict=True)
+        objective = sum((column.cost * column.unit * value for column, value in pairs if value), Fraction(0))
+        return Vertex(objective, tuple(x), tuple(y))
+
+    def _by_simplex(self, dual: NDArray[np.float64] | None) -> Vertex:
+        """Solve in rationals over the columns that the float multipliers cannot rule out, adding any that price in."""
+        chosen = set(range(self.width))
+        if dual is not None:
+            slack = [c.cost - sum(v * float(dual[i]) for i, v in c.entries) for c in self._columns]
+            chosen = {
+                j
+                for j, (lower, upper) in enumerate(self._bounds)
+                if not (lower == 0 and upper is None) or slack[j] > -1e-6 * (1 + abs(self._columns[j].cost))
+            }
+        while True:
+            order = sorted(chosen)
+            answer = _rational_simplex([(self._columns[j], self._bounds[j]) for j in order], self._rows)
+            if answer is None:
+                if len(chosen) < self.width:
+                    chosen = set(range(self.width))
+                    continue
+                raise InfeasibleError("no point satisfies the constraints")
+            values, y = answer
+            x = [Fraction(0)] * self.width
+            for j, value in zip(order, values, strict=True):
+                x[j] = value
+            scale = lcm(*(value.denominator for value in y))
+            prices = [value.numerator * (scale // value.denominator) for value in y]
+            missing = {
+                j for j in range(self.width) if j not in chosen and self._columns[j].reduced_cost(prices, scale) > 0
+            }
+            if not missing:
+                return self._vertex(x, y)
+            chosen |= missing
+
+
+def _column(cost: Number, entries: Sequence[tuple[int, Number]]) -> _Column:
+    denominator = lcm(cost.denominator, *(value.denominator for _, value in entries))
+    whole = [(i, value.numerator * (denominator // value.denominator)) for i, value in entries]
+    return _Column(cost.numerator * (denominator // cost.denominator), tuple(whole), Fraction(1, denominator))
+
+
+def _floats(lower: Bound, upper: Bound) -> tuple[float, float]:
+    return (
+        -highspy.kHighsInf if lower is None else float(lower),
+        highspy.kHighsInf if upper is None else float(upper),
+    )
+
+
+def _nearest(lower: Bound, upper: Bound, value: float) -> Number:
+    if lower is None:
+        return 0 if upper is None else upper
+    if upper is None:
+        return lower
+    return lower if abs(value - lower) <= abs(value - upper) else upper
+
+
+def _within(value: Fraction, lower: Bound, upper: Bound) -> bool:
+    return (lower is None or value >= lower) and (upper is None or value <= upper)
+
+
+def _rational_simplex(
+    columns: Sequence[tuple[_Column, tuple[Bound, Bound]]], rows: Sequence[tuple[Bound, Bound]]
+) -> tuple[list[Fraction], list[Fraction]] | None:
+    """Bring the program to standard form, solve it there, and bring the answer back."""
+    m = len(rows)
+    right = [Fraction(0)] * m
+    standard: list[tuple[Fraction, dict[int, Fraction]]] = []  # cost and entries of each nonnegative variable
+    boxes: list[tuple[int, Fraction]] = []  # variable, upper bound
+    recipe: list[tuple[Fraction, list[tuple[int, int]]]] = []  # x = offset + sum of sign * variable
+    for column, (lower, upper) in columns:
+        cost = column.cost * column.unit
+        entries = {i: value * column.unit for i, value in column.entries}
+        if lower is None and upper is None:
+            recipe.append((Fraction(0), [(len(standard), 1), (len(standard) + 1, -1)]))
+            standard += [(cost, entries), (-cost, {i: -value for i, value in entries.items()})]
+            continue
+        sign, offset = (1, Fraction(lower)) if lower is not None else (-1, Fraction(upper))  # type: ignore[arg-type]
+        if lower is not None and upper is not None:
+            boxes.append((len(standard), Fraction(upper) - lower))
+        recipe.append((offset, [(len(standard), sign)]))
+        standard.append((sign * cost, {i: sign * value for i, value in entries.items()}))
+        for i, value in entries.items():
+            right[i] -= value * offset
+    for i, (lower, upper) in enumerate(rows):
+        if lower is None and upper is None:  # a slack of either sign
+            standard += [(Fraction(0), {i: Fraction(1)}), (Fraction(0), {i: Fraction(-1)})]
+        elif upper is not None:
+            right[i] += upper
+            if lower != upper:
+                if lower is not None:
+                    boxes.append((len(standard), Fraction(upper) - lower))
+                standard.append((Fraction(0), {i: Fraction(1)}))
+        else:
+            assert lower is not None
+            right[i] += lower
+            standard.append((Fraction(0), {i: Fraction(-1)}))
+    for variable, box in boxes:
+        row = len(right)
+        right.append(box)
+        standard[variable][1][row] = Fraction(1)
+        standard.append((Fraction(0), {row: Fraction(1)}))
+    dense = [[entries.get(i, Fraction(0)) for _, entries in standard] for i in range(len(right))]
+    answer: Any = simplex.maximise([cost for cost, _ in standard], dense, right)
+    if answer is None:
+        return None
+    point, multipliers = answer
+    x = [offset + sum((sign * point[j] for j, sign in parts), Fraction(0)) for offset, parts in recipe]
+    return x, multipliers[:m]

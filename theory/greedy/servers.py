@@ -1,0 +1,302 @@
+"""Whole servers: greedy placement in integers, and the least number of servers that carries a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, lcm
+
+import highspy
+import numpy as np
+
+from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
+from theory.exact.knapsack import weight
+from theory.exact.linear import Bound, LinearProgram, Vertex
+from theory.greedy.assignment import GreedyAssignment, MaxRewards
+from theory.instance import Configuration, Instance
+from theory.numbers import ceiling, total
+
+MILP_COLUMNS = 2_000
+"""Columns, by reduced cost, among which whole servers are looked for."""
+
+MILP_SECONDS = 5.0
+"""Time given to that search; it affects the upper bound only."""
+
+
+@dataclass(frozen=True)
+class PlacementStage:
+    """A stage of greedy placement: the configuration and the number of servers of each pool."""
+
+    configurations: tuple[Configuration, ...]
+    servers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Greedy placement (GPA) on L servers.
+
+    Attributes
+    ----------
+    servers : tuple of int, length P
+        Servers of each pool; they sum to L.
+    stages : tuple of PlacementStage
+        Stages that use a server; servers they leave out are empty.
+    reward : Fraction
+        Total reward of the jobs served, min(L rho_j, slots) of each type.
+    """
+
+    servers: tuple[int, ...]
+    stages: tuple[PlacementStage, ...]
+    reward: Fraction
+
+    @property
+    def empty(self) -> int:
+        """Number of servers left empty."""
+        return sum(self.servers) - sum(sum(stage.servers) for stage in self.stages)
+
+
+def apportion(servers: int, shares: Sequence[Fraction]) -> tuple[int, ...]:
+    """Split servers over pools by their shares, largest remainders first (ties: earlier pool).
+
+    Examples
+    --------
+    >>> apportion(10, [Fraction(1, 3), Fraction(2, 3)])
+    (3, 7)
+    """
+    whole = [floor(servers * share) for share in shares]
+    remainders = sorted(range(len(shares)), key=lambda p: whole[p] - servers * shares[p])
+    for p in remainders[: servers - sum(whole)]:
+        whole[p] += 1
+    return tuple(whole)
+
+
+def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | None = None) -> Placement:
+    """Run the Greedy Placement Algorithm on whole servers for the jobs ``servers * workload``.
+
+    Parameters
+    ----------
+    instance : Instance
+    servers : int
+        L >= 1.
+    rewards : MaxRewards, optional
+        Of the same pools and rewards.
+
+    Notes
+    -----
+    One pool: Algorithm 1 of the auto-scaling paper, each stage ``min_j ceil(residual_j / k_j)`` servers. Several
+    pools: servers are assigned one by one in proportion, pool p its m-th server at time m / L_p, each to MaxReward of
+    the types not exhausted by then; a stage is found by bisection on that clock.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> greedy_placement(additive([12], [[5], [7]]), 101).stages
+    (PlacementStage(configurations=((2, 0),), servers=(51,)), PlacementStage(configurations=((0, 1),), servers=(50,)))
+    """
+    step_of = MaxRewards(instance) if rewards is None else rewards
+    pools = apportion(servers, [pool.share for pool in instance.pools])
+    jobs = [servers * rho for rho in instance.workload]
+    slots = [0] * len(jobs)
+    types = frozenset(range(len(jobs)))
+    end = lcm(*(count for count in pools if count))
+    now = 0
+    stages = []
+
+    while types:
+        configurations = step_of(types).configurations
+        live = [j for j in sorted(types) if any(k[j] for k, n in zip(configurations, pools, strict=True) if n)]
+        ended = next((j for j in live if slots[j] >= jobs[j]), None)
+        if ended is not None:
+            types -= {ended}
+            continue
+        if now == end or not live:
+            break
+
+        before, finish = now, end
+        while finish - before > 1:  # the first tick at which a type is exhausted
+            middle = (before + finish) // 2
+            have = _slots_after(slots, configurations, _ticks(pools, now, middle, end))
+            exhausted = any(have[j] >= jobs[j] for j in live)
+            before, finish = (before, middle) if exhausted else (middle, finish)
+        used = _ticks(pools, now, finish, end)
+        stages.append(PlacementStage(configurations, used))
+        slots = _slots_after(slots, configurations, used)
+        now = finish
+    served = [min(need, Fraction(have)) for need, have in zip(jobs, slots, strict=True)]
+    return Placement(pools, tuple(stages), weight(served, instance.rewards))
+
+
+def _ticks(pools: Sequence[int], start: int, stop: int, end: int) -> tuple[int, ...]:
+    """Return how many servers of each pool come up between two ticks of a clock on which all are up at `end`."""
+    return tuple(stop * n // end - start * n // end for n in pools)
+
+
+def _slots_after(slots: Sequence[int], configurations: Sequence[Configuration], used: Sequence[int]) -> list[int]:
+    pairs = list(zip(used, configurations, strict=True))
+    return [have + sum(n * k[j] for n, k in pairs) for j, have in enumerate(slots)]
+
+
+def lemma_b1_bound(instance: Instance, greedy: GreedyAssignment) -> Fraction | None:
+    """Bound the reward that greedy placement loses against L times the fluid value, for L large, by Lemma B.1.
+
+    Stage i uses at most (K+1)^(i-1) servers more or fewer than its fluid share, K the most jobs on one server, so at
+    most sum_i (K+1)^(i-1) U_i is lost, whatever L.
+
+    Returns
+    -------
+    Fraction or None
+        None for several pools, where the lemma is not proved.
+    """
+    if len(instance.pools) > 1:
+        return None
+    step_of = MaxRewards(instance)
+    most = max_jobs(instance)
+    room, bound = Fraction(1), Fraction(0)
+    types = frozenset(range(len(instance.types)))
+    for i, (j, length) in enumerate(zip(greedy.permutation, greedy.lengths, strict=True)):
+        if room > 0:
+            bound += (most + 1) ** i * step_of(types).reward
+        room -= length
+        types -= {j}
+    return bound
+
+
+def max_jobs(instance: Instance) -> int:
+    """Return K, the greatest number of jobs on one server of any pool."""
+    unit = MaxRewards(instance.with_rewards([1] * len(instance.types)))
+    return max(sum(k) for k in unit(frozenset(range(len(instance.types)))).configurations)
+
+
+@dataclass(frozen=True)
+class LeastServers:
+    """Bounds on the least number of servers whose slots carry given jobs.
+
+    Attributes
+    ----------
+    lower : int
+        Proven by `slot_prices`: the jobs are worth more than ``lower - 1`` servers can be,
+        ``prices . jobs > sum_p floor(share_p (lower - 1)) max_k prices . k``.
+    upper : int
+        Attained by `columns`.
+    slot_prices : tuple of Fraction, shape (J,)
+    columns : tuple of (pool, configuration, servers)
+    """
+
+    lower: int
+    upper: int
+    slot_prices: tuple[Fraction, ...]
+    columns: tuple[tuple[int, Configuration, int], ...]
+
+
+def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
+    """Bound the least number N of servers that carries the jobs, ``floor(share N)`` of them from each pool.
+
+    Parameters
+    ----------
+    instance : Instance
+        Its pools are used, neither rewards nor workload.
+    jobs : sequence of rational, shape (J,)
+        Slots needed of each type.
+
+    Notes
+    -----
+    Lower bound: the exact program that carries the greatest multiple of the (rounded-up) jobs on N servers, over all
+    configurations; N is raised until the multiple is 1. Upper bound: the best of the rounded-up vertex and a
+    time-limited integer search over the columns of small reduced cost, both recounted in integers. Where they meet,
+    the number is exact.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> bounds = least_servers(additive([12], [[5], [7]]), [Fraction(10), Fraction(8)])
+    >>> bounds.lower, bounds.upper
+    (9, 9)
+    """
+    need = [ceiling(Fraction(amount)) for amount in jobs]
+    if not any(need):
+        return LeastServers(0, 0, (Fraction(0),) * len(need), ())
+    cover = _Cover(instance, need)
+    lower = ceiling(1 / cover.multiple([pool.share for pool in instance.pools]).objective)
+    step = 1
+    while cover.on(instance, lower + step - 1).objective < 1:  # gallop, then bisect: more servers carry no less
+        step *= 2
+    low, high = lower - 1, lower + step - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if cover.on(instance, middle).objective >= 1 else (middle, high)
+    lower = high
+    proof = cover.on(instance, lower - 1)
+    prices = [price if amount else Fraction(0) for price, amount in zip(proof.dual, need, strict=False)]
+    vertex = cover.on(instance, lower)
+    columns = list(cover.columns.items())
+    best = trimmed([(p, k, Fraction(ceil(vertex.primal[i]))) for p, k, i in columns if vertex.primal[i]], need)
+    upper = _servers_for(instance, best)
+    if upper > lower:
+        width = len(need)
+        worth = {
+            (p, k): vertex.dual[width + p] - total(a * b for a, b in zip(vertex.dual[:width], k, strict=True))
+            for p, k, _ in columns
+        }
+        found = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
+        if found is not None and _servers_for(instance, found) < upper:
+            best, upper = found, _servers_for(instance, found)
+    return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best))
+
+
+class _Cover:
+    """The greatest multiple of the jobs that given numbers of servers carry, kept warm between numbers."""
+
+    def __init__(self, instance: Instance, need: Sequence[int]) -> None:
+        width, pools = len(need), [pool.space for pool in instance.pools]
+        rows: list[tuple[Bound, Bound]] = [(None, 0)] * (width + len(pools))
+        self._program = LinearProgram(rows)
+        self._program.add_columns([1], [dict(enumerate(need))])
+        self._first = width
+        self.columns = ConfigurationColumns(self._program, pools, range(width), range(width, width + len(pools)))
+
+    def multiple(self, servers: Sequence[Fraction | int]) -> Vertex:
+        for p, number in enumerate(servers):
+            self._program.set_row(self._first + p, None, number)
+        return self.columns.solve()
+
+    def on(self, instance: Instance, servers: int) -> Vertex:
+        return self.multiple([floor(pool.share * servers) for pool in instance.pools])
+
+
+def _servers_for(instance: Instance, columns: Sequence[PoolColumn]) -> int:
+    used = [Fraction(0)] * len(instance.pools)
+    for p, _, number in columns:
+        used[p] += number
+    return max(ceiling(number / pool.share) for number, pool in zip(used, instance.pools, strict=True))
+
+
+def _whole(
+    instance: Instance, columns: Sequence[tuple[int, Configuration]], need: Sequence[int]
+) -> list[PoolColumn] | None:
+    """Search for whole servers among given columns; what is found is recounted, so floats cannot mislead."""
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("time_limit", MILP_SECONDS)
+    width, infinity = len(need), highspy.kHighsInf
+    for amount in need:
+        highs.addRow(float(ceil(amount)), infinity, 0, np.empty(0, np.int32), np.empty(0))
+    for _ in instance.pools:
+        highs.addRow(-infinity, 0.0, 0, np.empty(0, np.int32), np.empty(0))
+    shares = np.array([-float(pool.share) for pool in instance.pools])
+    highs.addCol(1.0, 0.0, infinity, len(shares), np.arange(width, width + len(shares), dtype=np.int32), shares)
+    for p, k in columns:
+        used = [j for j, slots in enumerate(k) if slots]
+        rows = np.array([*used, width + p], np.int32)
+        highs.addCol(0.0, 0.0, infinity, len(rows), rows, np.array([*(k[j] for j in used), 1], np.float64))
+    everything = np.arange(len(columns) + 1, dtype=np.int32)
+    highs.changeColsIntegrality(len(everything), everything, np.full(len(everything), highspy.HighsVarType.kInteger))
+    highs.run()
+    values = highs.getSolution().col_value
+    if len(values) != len(columns) + 1:
+        return None
+    found = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values[1:], strict=True) if value > 0.5]
+    have = slots_of([(k, number) for _, k, number in found], width)
+    if any(slots < amount for slots, amount in zip(have, need, strict=True)):
+        return None
+    return trimmed(found, need)
