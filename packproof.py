@@ -1,130 +1,143 @@
 """packproof: checks, sharpens and attacks the theory of packing jobs into servers.
 
-The one name to import: lazy doors to the public names of the three floors, so that ``import packproof`` is quick and
-each name loads what it needs on first use.
+The one name to import. What a user needs stands here or one level below, in the rooms: ``packproof.solve``,
+``packproof.simulate``, ``packproof.sharing.ps_dsf``, ``packproof.region.region_facets``. Every name and every room is
+loaded on first use, so ``import packproof`` is quick.
 
 Examples
 --------
 >>> import packproof
 >>> packproof.solve(packproof.additive([12], [[5], [7]])).ratio
 Fraction(3, 4)
+>>> cluster = packproof.sharing.cluster([[9, 12]], [[1, 2], [3, 1]])
+>>> [str(tasks) for tasks in packproof.sharing.drf(cluster).totals]
+['18/5', '9/5']
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-__version__ = "0.1.0"
+from theory.version import __version__
 
-_DOORS = {
+ROOMS = {
+    "greedy": "theory.greedy",
+    "region": "theory.region",
+    "partition": "theory.partition",
+    "sharing": "theory.sharing",
+    "files": "theory.files",
+    "limits": "fluid.limits",
+    "chains": "fluid.chains",
+    "simulation": "fluid.simulation",
+    "traces": "fluid.traces",
+    "experiment": "fluid.experiment",
+    "statistics": "fluid.statistics",
+    "certificates": "bounds.certificates",
+    "adversary": "bounds.adversary",
+    "testing": "bounds.testing",
+}
+"""The rooms, by the name under which they are reached: ``packproof.NAME``."""
+
+_NAMES = {
     "theory.errors": ("InputError", "TooLargeError"),
     "theory.instance": ("Additive", "Explicit", "Instance", "JobType", "Pool", "additive", "explicit", "pooled"),
-    "theory.files": ("instance_document", "parse_instance", "read_instance", "write_instance"),
-    "theory.files.catalogue": ("catalogue", "catalogue_instance"),
+    "theory.files": (
+        "catalogue", "catalogue_instance", "instance_document", "parse_cluster", "parse_instance", "read_cluster",
+        "read_instance", "read_sizes", "Sizes", "write_instance",
+    ),
     "theory.exact.configurations": ("count", "feasible", "maximal"),
     "theory.exact.knapsack": ("max_reward", "max_weight"),
-    "theory.greedy.assignment": (
-        "GreedyAssignment",
-        "global_greedy",
-        "greedy_configurations",
-        "is_global_greedy",
-        "is_permutation_of_proposition_3_1",
-        "sequential_greedy",
+    "theory.greedy": (
+        "AssignmentProgram", "GreedyAssignment", "OptimalAssignment", "Scaling", "Solution", "global_greedy",
+        "greedy_configurations", "greedy_placement", "is_global_greedy", "is_permutation_of_proposition_3_1",
+        "least_servers", "lemma_b1_bound", "optimal_assignment", "scaling", "sequential_greedy", "solve",
     ),
-    "theory.greedy.optimal": ("AssignmentProgram", "OptimalAssignment", "Solution", "optimal_assignment", "solve"),
-    "theory.files.sizes": ("Sizes", "read_sizes"),
     "theory.partition": (
-        "Law",
-        "Partition",
-        "bracket",
-        "discrete",
-        "empirical",
-        "lower_rounded",
-        "piecewise",
-        "supportable",
-        "uniform",
-        "universal_partition",
-        "upper_rounded",
-        "vqs_workload",
+        "Law", "Partition", "best_partitions", "bracket", "discrete", "empirical", "guarantee", "lower_rounded",
+        "piecewise", "supportable", "uniform", "universal_partition", "upper_rounded", "vqs_workload",
     ),
-    "theory.partition.guarantee": ("best_partitions", "guarantee"),
-    "theory.greedy.scaling": ("Scaling", "scaling"),
-    "theory.greedy.servers": ("greedy_placement", "least_servers", "lemma_b1_bound"),
-    "fluid.simulation.policy": ("Policy",),
-    "fluid.simulation.state": ("Setting",),
-    "fluid.simulation.policy_names": ("policy",),
-    "fluid.simulation.loss.model": ("Scenario",),
-    "fluid.simulation.loss.result": ("simulate_loss",),
-    "fluid.simulation.queue.model": ("QueueScene",),
-    "fluid.files.slotted_table": ("parse_slotted", "sized_scene"),
-    "fluid.simulation.slotted.model": ("SlottedScene", "slotted_scene"),
-    "fluid.simulation.slotted.sizes": ("size_law",),
-    "fluid.simulation.waiting": ("simulate_waiting",),
-    "fluid.chains.loss": ("stationary_law",),
-    "fluid.chains.queue": ("queue_law", "slotted_law"),
-    "fluid.limits.reservation": ("FluidPath", "Reservation", "fluid_path"),
-    "fluid.limits.convergence": ("CrossCheck", "crosscheck"),
-    "fluid.limits.lyapunov": ("Lyapunov", "is_unique_maximiser", "lyapunov"),
-    "fluid.limits.max_weight": ("MaxWeight", "QueuePath", "queue_path"),
-    "fluid.limits.decay": ("decay_rate", "escape_velocity", "guaranteed_rate", "least_time", "linear_bound"),
-    "fluid.limits.drift": ("Algorithm1",),
-    "fluid.limits.cone": ("LeastMove", "least_move"),
-    "fluid.traces": ("Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain", "read_trace"),
-    "fluid.experiment": ("Store", "read_grid", "run_experiment"),
     "theory.region": (
-        "CapacityProgram",
-        "Region",
-        "kept_fraction",
-        "region_facets",
-        "region_slice",
-        "single_types",
-        "stable_servers",
-        "traffic_intensity",
+        "CapacityProgram", "Region", "kept_fraction", "oracle", "region_facets", "region_slice", "single_types",
+        "stable_servers", "traffic_intensity", "worst_weights",
     ),
-    "theory.region.oracles": ("oracle",),
-    "theory.region.worst_weights": ("worst_weights",),
-    "theory.files.clusters": ("parse_cluster", "read_cluster"),
     "theory.sharing": (
-        "MECHANISMS",
-        "Cluster",
-        "c_drfh",
-        "cdrf",
-        "cluster",
-        "decide",
-        "drf",
-        "is_certified",
-        "is_ps_dsf",
-        "is_ps_dsf_tdm",
-        "ps_dsf",
-        "ps_dsf_tdm",
-        "tsf",
-        "whole_tasks",
+        "MECHANISMS", "Cluster", "c_drfh", "cdrf", "cluster", "decide", "drf", "is_certified", "is_ps_dsf",
+        "is_ps_dsf_tdm", "ps_dsf", "ps_dsf_tdm", "tsf", "whole_tasks",
     ),
+    "fluid.simulation": (
+        "LossScenario", "Policy", "QueueScenario", "Setting", "SlottedScenario", "policy", "simulate", "size_law",
+        "slotted_scenario",
+    ),
+    "fluid.chains": ("queue_law", "slotted_law", "stationary_law"),
+    "fluid.limits": (
+        "Algorithm1", "CrossCheck", "FluidPath", "LeastMove", "Lyapunov", "MaxWeight", "QueuePath", "Reservation",
+        "crosscheck", "decay_rate", "escape_velocity", "fluid_path", "guaranteed_rate", "is_unique_maximiser",
+        "least_move", "least_time", "linear_bound", "lyapunov", "queue_path",
+    ),
+    "fluid.traces": (
+        "Trace", "read_alibaba", "read_google_events", "read_google_table", "read_plain", "read_trace",
+    ),
+    "fluid.experiment": ("Store", "read_grid", "run_experiment"),
+    "fluid.files": ("parse_slotted", "sized_scenario"),
     "bounds.certificates": (
-        "allocation_certificate",
-        "assignment_certificate",
-        "region_certificate",
-        "throughput_certificate",
+        "allocation_certificate", "assignment_certificate", "region_certificate", "throughput_certificate",
     ),
     "bounds.checker": ("check",),
-    "bounds.adversary.budget": ("Budget",),
-    "bounds.adversary.search": ("WorstInstance", "worst_instance"),
-    "bounds.adversary.workload": ("WorstWorkload", "worst_workload"),
+    "bounds.adversary": ("Budget", "WorstInstance", "WorstWorkload", "worst_instance", "worst_workload"),
     "bounds.claims": ("claims", "verify"),
-}
-_HOME = {name: module for module, names in _DOORS.items() for name in names}
+}  # fmt: skip
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604 (names, computed)
+RENAMED = {
+    "Scenario": "LossScenario",
+    "QueueScene": "QueueScenario",
+    "SlottedScene": "SlottedScenario",
+    "simulate_loss": "simulate",
+    "simulate_waiting": "simulate",
+    "slotted_scene": "slotted_scenario",
+    "sized_scene": "sized_scenario",
+}
+"""Names of release 0.1 and what they are called now; they go with release 0.3."""
+
+__all__ = ["__version__", *sorted(ROOMS), *sorted(_HOME)]  # noqa: PLE0604 (names, computed)
 
 
 def __getattr__(name: str) -> Any:
-    """Open a door: import the module that holds a public name."""
-    if name not in _HOME:
+    """Load a public name, or a room, on first use."""
+    if name in RENAMED:
+        warnings.warn(f"packproof.{name} is now packproof.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        return __getattr__(RENAMED[name])
+    if name in ROOMS:
+        value: Any = _loaded(ROOMS[name])
+    elif name in _HOME:
+        value = getattr(_loaded(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'packproof' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
+
+
+def _loaded(module: str) -> Any:
+    """Import a module of packproof.
+
+    Raises
+    ------
+    ImportError
+        If another package of the same name stands before packproof's: the wheel installs ``theory``, ``fluid`` and
+        ``bounds`` at top level, and strangers use these names too.
+    """
+    floor = module.partition(".")[0]
+    file = getattr(import_module(floor), "__file__", None)
+    if file is None or Path(file).resolve().parent.parent != Path(__file__).resolve().parent:
+        raise ImportError(
+            f"packproof: the package {floor!r} at {file} is not packproof's and hides it: "
+            "install packproof in an environment of its own, or run it from another folder"
+        )
+    return import_module(module)
 
 
 def __dir__() -> list[str]:
@@ -132,7 +145,14 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
-if __name__ == "__main__":
-    from bounds.cli import main
+def main() -> None:
+    """Run the command line."""
+    try:
+        command_line = _loaded("bounds.cli")
+    except ImportError as error:
+        sys.exit(str(error))
+    command_line.main()
 
+
+if __name__ == "__main__":
     main()

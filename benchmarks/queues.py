@@ -18,14 +18,17 @@ import numpy as np
 
 from benchmarks.greedy import exponent
 from bounds.claims.nonpreemptive.queues import NAMES, table_1
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.driver import run_once
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.replicate import seed_of
-from fluid.simulation.slotted.driver import simulate_slots
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.sizes import SizeLaw, uniform
 from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.slotted.streams import SizeLaw, SlotChunk, poisson_slots, uniform
+from fluid.simulation.slotted.streams import poisson_slots
 from fluid.simulation.state import Setting
-from fluid.traces import read_google_table
+from fluid.traces.google import read_google_table
 from theory.instance import Instance, additive
 
 SLOTTED = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "fifo-ff")
@@ -34,8 +37,8 @@ SLOTTED = ("bf-j", "bf-s", "bf-js", "vqs", "vqs-bf", "fifo-ff")
 def events_per_second(name: str, instance: Instance, servers: int, events: float) -> float:
     """Events a second of a policy in continuous time, the best of three runs."""
     rate = 2 * servers * float(sum(t.workload for t in instance.types))
-    scene = QueueScene(instance, servers, events / rate, events / rate / 4)
-    runs = [scene.run(policy(name), seed_of(1, r)) for r in range(3)]
+    scenario = QueueScenario(instance, servers, events / rate, events / rate / 4)
+    runs = [run_once(policy(name), scenario, seed_of(1, r)) for r in range(3)]
     return max(run.events / run.seconds for run in runs)
 
 
@@ -43,16 +46,17 @@ def jobs_per_second(name: str, law: SizeLaw, servers: int, queued: int, jobs: in
     """Jobs started a second with so many waiting from the first slot on; load 1.05, so that they stay; best of two."""
     rate = 1.05 * servers * 0.01 / law.mean
 
-    def stream(seed: int) -> Iterator[SlotChunk]:
-        generator = np.random.default_rng(seed)
-        zeros = np.zeros(queued, np.int64)
-        yield SlotChunk(zeros, law.draw(generator, queued), generator.geometric(0.01, queued))
-        for chunk in poisson_slots(rate, law, 0.01, generator):
-            yield SlotChunk(chunk.slot + 1, chunk.job_class, chunk.work)
+    class Queued(SlottedScenario):
+        """So many jobs in slot 0, and the stream behind them."""
 
-    state = policy(name).prepare(SlottedSetting(law.sizes, law.capacity, servers))
+        def stream(self, arrival_rng: np.random.Generator, start_rng: np.random.Generator) -> Iterator[JobList]:
+            zeros = np.zeros(queued, np.int64)
+            yield JobList(zeros, law.draw(arrival_rng, queued), arrival_rng.geometric(0.01, queued))
+            for chunk in poisson_slots(rate, law, 0.01, arrival_rng):
+                yield chunk._replace(times=chunk.times + 1)
+
     slots = max(2, int(jobs / rate))
-    runs = [simulate_slots(policy(name), state, stream(seed), slots, slots // 5, 1) for seed in (1, 2)]
+    runs = [run_once(policy(name), Queued(law, servers, slots, slots // 5), seed) for seed in (1, 2)]
     return max(float(run.measures.starts.sum()) / run.seconds for run in runs)
 
 

@@ -17,7 +17,8 @@ from scipy.spatial import ConvexHull
 from benchmarks.greedy import exponent, say, seconds
 from theory.exact.configurations import count, feasible
 from theory.instance import Instance, additive, pooled
-from theory.region import CapacityProgram, region_facets
+from theory.region.facets import region_facets
+from theory.region.membership import CapacityProgram
 from theory.region.oracles import RULES, oracle
 
 PRIMES = (2, 3, 5, 7, 11)

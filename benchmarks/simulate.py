@@ -16,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fluid.simulation.laws import Law
-from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.arrivals import Law
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
-from theory.files import read_instance
+from theory.files.instances import read_instance
 from theory.instance import Instance, additive
 
 TWO_SIZES = additive([4], [[1], [2]], [1, 2], [2, 1]).with_workload([Fraction(2), Fraction(1)])
@@ -35,11 +36,11 @@ def two_sizes() -> Instance:
     return replace(TWO_SIZES, types=(first, replace(second, service_rate=Fraction(1, 2))))
 
 
-def speed(name: str, scenario: Scenario, repeats: int = 3) -> float:
+def speed(name: str, scenario: LossScenario, repeats: int = 3) -> float:
     """Events a second, the best of a few runs, compilation excluded."""
     best = 0.0
     for seed in range(repeats):
-        run = run_loss(policy(name), scenario, seed)
+        run = run_once(policy(name), scenario, seed)
         best = max(best, run.events / run.seconds)
     return best
 
@@ -68,9 +69,9 @@ def memory_per_server(name: str, instance: Instance, servers: int) -> float:
 def main() -> None:
     """Print one line a measurement, and the ratios."""
     system = two_sizes()
-    ours = speed("first-fit", Scenario(system, 100, 4000.0, 100.0))
+    ours = speed("first-fit", LossScenario(system, 100, 4000.0, 100.0))
     print(f"first-fit, 100 x 4 slots, two sizes: {ours / 1e6:.1f} M events/s")
-    calendar = speed("first-fit", Scenario(system, 100, 2000.0, 100.0, service=Law("log-normal", 2.0)))
+    calendar = speed("first-fit", LossScenario(system, 100, 2000.0, 100.0, service=Law("log-normal", 2.0)))
     print(f"  the same with log-normal service (event list): {calendar / 1e6:.1f} M events/s")
     folder = os.environ.get("PEERS")
     if folder is not None:
@@ -80,14 +81,15 @@ def main() -> None:
     four = read_instance(FOUR_TYPES)
     for name in ("dra", "power-of-d", "static", "first-fit", "best-fit"):
         print(
-            f"{name}, four VM types, L = 10,000: {speed(name, Scenario(four, 10_000, 12.0, 2.0)) / 1e6:.1f} M events/s"
+            f"{name}, four VM types, L = 10,000: "
+            f"{speed(name, LossScenario(four, 10_000, 12.0, 2.0)) / 1e6:.1f} M events/s"
         )
     print("growth of dynamic reservation with the number of servers:")
     times = {}
     for servers in (10**3, 10**4, 10**5, 10**6):
         # from the limit's mix, so that all sizes are timed near equilibrium and not while they fill
         start = mixed(four, servers)
-        scenario = Scenario(four, servers, max(0.5, 1.2e5 / servers), 0.0, initial=start, bins=10)
+        scenario = LossScenario(four, servers, max(0.5, 1.2e5 / servers), 0.0, initial=start, bins=10)
         times[servers] = 1e9 / speed("dra", scenario, 2)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(f"  L = {servers:>9,}: {times[servers]:6.0f} ns an event, peak memory {peak / 2**20:,.0f} MiB")

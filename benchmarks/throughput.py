@@ -21,9 +21,11 @@ from statistics import median
 import numpy as np
 
 from theory.files.google import REQUESTS, google_law
-from theory.partition import Law, Supportable, bracket, discrete, supportable, uniform, vqs_workload
-from theory.partition.guarantee import best_partitions, guarantee
-from theory.partition.universal import universal_cells
+from theory.partition.bounding import bracket
+from theory.partition.finite import Supportable, supportable
+from theory.partition.guarantees import best_partitions, guarantee
+from theory.partition.laws import Law, discrete, uniform
+from theory.partition.universal import universal_cells, vqs_workload
 
 
 def instance(types: int, seed: int = 1, capacity: int = 1000) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ import sys
 from fractions import Fraction
 
 from bounds.views.throughput_pictures import picture_of_guarantees
-from theory.partition.guarantee import Guarantee, best_partitions, guarantee
+from theory.partition.guarantees import Guarantee, best_partitions, guarantee
 from theory.partition.universal import universal_cells
 
 SMALLEST = ("1/4", "1/6", "1/8")

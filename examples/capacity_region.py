@@ -14,11 +14,13 @@ from pathlib import Path
 
 from bounds.views.assignment import short
 from bounds.views.region_pictures import picture_of_region
-from theory.files import read_instance
+from theory.files.instances import read_instance
 from theory.instance import Additive
-from theory.region import CapacityProgram, kept_fraction, region_facets, single_types
+from theory.region.facets import region_facets
+from theory.region.membership import CapacityProgram
 from theory.region.oracles import lemma_6_1
-from theory.region.worst_weights import worst_weights
+from theory.region.subset import kept_fraction, single_types
+from theory.region.worst_case import worst_weights
 
 
 def main(picture: str | None = None) -> Fraction:

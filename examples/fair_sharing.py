@@ -16,7 +16,9 @@ from bounds.claims.clusters import table_4
 from bounds.views.sharing import allocation_json, comparison_lines
 from bounds.views.sharing_pictures import picture_of_shares
 from theory.files.google import MACHINES, google_cluster
-from theory.sharing import MECHANISMS, decide, whole_tasks
+from theory.sharing.allocation import whole_tasks
+from theory.sharing.mechanisms import MECHANISMS
+from theory.sharing.properties import decide
 
 
 def main(picture: str | None = None, users: int = 12) -> dict[str, float]:

@@ -11,10 +11,10 @@ import sys
 
 import numpy as np
 
-from bounds.views.fluid_pictures import picture_of_crosscheck
-from fluid.files.simulation_table import Expression
+from bounds.views.fluid import picture_of_crosscheck
 from fluid.limits.convergence import crosscheck, reservation_limit
 from fluid.limits.reservation import minimum_rates
+from fluid.simulation.expression import Expression
 from theory.instance import Instance, additive
 
 SIZES = (500, 2000, 8000, 32000)

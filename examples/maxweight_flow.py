@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.views.max_weight_pictures import picture_of_flow
+from bounds.views.max_weight import picture_of_flow
 from fluid.limits.decay import decay_rate, least_time, norm
 from fluid.limits.max_weight import MaxWeight, queue_path
 from theory.instance import additive

@@ -13,14 +13,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from bounds.views.simulation.loss import picture
+from bounds.views.simulation import picture_of_simulation
 from fluid.chains.loss import stationary_law
-from fluid.simulation.loss.model import Scenario
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import DRA, ReservationState
 from fluid.simulation.loss.policies.dra import place as place_by_reservation
-from fluid.simulation.loss.result import simulate_loss
-from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import policy
+from fluid.simulation.replicate import simulate
 from fluid.simulation.state import Common, Setting, common, fits
 from theory.instance import additive
 from theory.jit import step
@@ -72,22 +72,22 @@ def main(path: str | None = None) -> dict[str, float]:
     rewards = {}
     for one in (WORST_FIT, policy("first-fit"), NOISY_DRA, DRA):
         law = stationary_law(one, small, 2, {"reservation": 1})
-        scenario = Scenario(small, 2, 3000.0, 50.0, options={"reservation": 1})
-        found = simulate_loss(one, scenario, replications=10, seed=1).reward(0.999)
+        scenario = LossScenario(small, 2, 3000.0, 50.0, options={"reservation": 1})
+        found = simulate(one, scenario, replications=10, seed=1).reward(0.999)
         print(
             f"{one.name:10} on 2 servers: {law.reward:.4f} exactly ({len(law.probability)} states), "
             f"simulated {found.mean:.4f} +- {found.half_width:.4f}"
         )
         rewards[f"{one.name}, 2 servers"] = law.reward
     results = [
-        simulate_loss(one, Scenario(small, 300, 60.0, 10.0), replications=5, seed=2)
+        simulate(one, LossScenario(small, 300, 60.0, 10.0), replications=5, seed=2)
         for one in (WORST_FIT, policy("first-fit"), NOISY_DRA, DRA)
     ]
     for result in results:
         print(f"{result.policy.name:10} on 300 servers: {result.reward().mean:.4f}")
         rewards[result.policy.name] = result.reward().mean
     if path is not None:
-        picture(results, path)
+        picture_of_simulation(results, path)
     return rewards
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bounds.views.fluid_pictures import picture_of_phases
+from bounds.views.fluid import picture_of_phases
 from fluid.limits.reservation import Reservation, fluid_path, state_of
 from theory.exact.configurations import maximal
 from theory.instance import additive

@@ -13,38 +13,39 @@ from fractions import Fraction
 from pathlib import Path
 
 from bounds.views.pictures import figure, save
-from bounds.views.simulation.waiting import draw_queues
-from fluid.simulation.queue.model import QueueScene
-from fluid.simulation.slotted.model import SlottedScene
-from fluid.simulation.slotted.streams import discrete
-from fluid.simulation.waiting import simulate_waiting
+from bounds.views.simulation import draw_curves
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.replicate import simulate
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.sizes import discrete
 from fluid.statistics import Interval
-from theory.files import read_instance
+from theory.files.instances import read_instance
 
 
 def main(picture: Path | None = None) -> dict[str, Interval]:
     """Print and return growth rates, and draw the queues where a picture is asked for."""
     rates = {}
     instance = read_instance(Path(__file__).parent / "caught.toml")
-    continuous = QueueScene(instance, 1, 2000.0, 200.0, bins=100)
+    continuous = QueueScenario(instance, 1, 2000.0, 200.0, bins=100)
     law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
-    slots = SlottedScene(law, 1, 200_000, 20_000, rate=0.014, service=0.01, bins=100)
+    slots = SlottedScenario(law, 1, 200_000, 20_000, rate=0.014, service=0.01, bins=100)
     panels = [
-        [simulate_waiting(name, continuous, replications=20) for name in ("nonpreemptive", "max-weight-local")],
-        [simulate_waiting(name, slots, replications=20) for name in ("bf-js", "vqs-bf", "vqs")],
+        [simulate(name, continuous, replications=20) for name in ("nonpreemptive", "max-weight-local")],
+        [simulate(name, slots, replications=20) for name in ("bf-js", "vqs-bf", "vqs")],
     ]
     for results in panels:
         for result in results:
-            rate = rates[result.policy] = result.growth(0.999)
+            rate = rates[result.policy.name] = result.growth(0.999)
             print(
-                f"{result.policy:17} queue grows by {rate.mean:9.2e}  [{rate.low:9.2e}, {rate.high:9.2e}] per unit time"
+                f"{result.policy.name:17} queue grows by {rate.mean:9.2e}  [{rate.low:9.2e}, {rate.high:9.2e}] "
+                "per unit time"
             )
     if picture is not None:
         made, axes = figure(11, 4.2, 2)
         for ax, results, title in zip(
             axes, panels, ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots"), strict=True
         ):
-            draw_queues(ax, results)
+            draw_curves(ax, results)
             ax.set_title(title)
         save(made, picture)
     return rates

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bounds.certificates import assignment_certificate
 from bounds.checker import check
-from theory.files.catalogue import catalogue_instance
+from theory.files.price_catalogue import catalogue_instance
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
 

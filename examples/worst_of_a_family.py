@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from bounds.adversary.workload import worst_workload
 from bounds.views.pictures import picture_of_scaling
-from theory.files.catalogue import catalogue_instance
+from theory.files.price_catalogue import catalogue_instance
 
 TYPES = ["aws:m5.*", "aws:r5.large"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}

@@ -27,7 +27,7 @@ from examples import (
     worst_of_a_family,
     worst_rewards,
 )
-from fluid.experiment import read_grid
+from fluid.experiment.grid import read_grid
 
 
 @pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])

@@ -1,1 +1,12 @@
 """Worst-case instances by optimisation: the exactly worst workload, and rewards driven to their worst."""
+
+from theory.doors import doors
+
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "budget": ("Budget",),
+        "search": ("WorstInstance", "worst_instance"),
+        "workload": ("WorstWorkload", "worst_workload"),
+    },
+)

@@ -9,10 +9,12 @@ from fractions import Fraction
 
 from theory.exact.linear import Bound, LinearProgram
 from theory.numbers import total
-from theory.sharing import Allocation, Cluster, c_drfh, cluster, max_min_tasks, ps_dsf, tsf
-from theory.sharing.model import Matrix, Row, User
+from theory.sharing.allocation import Allocation
+from theory.sharing.maxmin import c_drfh, max_min_tasks, tsf
+from theory.sharing.model import Cluster, Matrix, Row, User, cluster
 from theory.sharing.occupation import occupation
 from theory.sharing.properties import bottleneck_resource
+from theory.sharing.psdsf import ps_dsf
 from theory.sharing.rounds import start
 
 Mechanism = Callable[[Cluster], Allocation]

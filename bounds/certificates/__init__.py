@@ -7,17 +7,20 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from theory.files import instance_document
 from theory.files.clusters import cluster_document
+from theory.files.instances import instance_document
 from theory.files.sizes import Sizes, sizes_document
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.instance import Configuration, Instance
 from theory.numbers import text, total
-from theory.partition import Bracket, Guaranteed
+from theory.partition.bounding import Bracket
 from theory.partition.spread import without_spare_points
-from theory.region import Intensity, Region
-from theory.sharing import Allocation, Cluster
+from theory.partition.universal import Guaranteed
+from theory.region.facets import Region
+from theory.region.membership import Intensity
+from theory.sharing.allocation import Allocation
+from theory.sharing.model import Cluster
 
 FORMAT = "packproof/1"
 

@@ -15,8 +15,9 @@ from importlib import import_module
 from theory.errors import InputError
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "packproof")
-"""The papers by key; ``packproof`` stands for results of packproof itself. Each has a folder, whose ``CLAIMS`` lists its
-claims by module: a claim is checked without loading the other papers."""
+"""The papers by key; ``packproof`` stands for results of packproof itself.
+
+Each paper has a folder whose ``CLAIMS`` lists its claims by module; a claim loads no other paper."""
 
 
 class Level(StrEnum):

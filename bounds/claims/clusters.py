@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from theory.numbers import rational
-from theory.sharing import Cluster, cluster
-from theory.sharing.model import ServerClass, User
+from theory.sharing.model import Cluster, ServerClass, User, cluster
 
 
 def figure_1(*, bandwidth: int = 10, weights: Sequence[int] = (1, 1, 2)) -> Cluster:

@@ -11,25 +11,32 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bounds.claims import Evidence, Outcome
-from fluid.simulation.waiting import QueueResult, Scene, simulate_waiting
+from fluid.simulation.replicate import simulate
+from fluid.simulation.results import QueueResult
+from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval, paired
-from fluid.traces import Trace, completed, read_google_table, single_resource
+from fluid.traces.google import read_google_table
+from fluid.traces.model import Trace
+from fluid.traces.preprocess import completed, single_resource
 
 LEVEL = 1 - 1e-6
 SEED = 1
 WINDOW = "google2011_part0_attempts.csv.gz"
 
 
-def simulated(policy: str, scene: Scene, replications: int) -> QueueResult:
-    """Simulate with the seed of the claims; equal scenes see the same jobs."""
-    return simulate_waiting(policy, scene, replications=replications, seed=SEED)
+def simulated(policy: str, scenario: Scenario, replications: int) -> QueueResult[Any]:
+    """Simulate with the seed of the claims; equal scenarios see the same jobs."""
+    result = simulate(policy, scenario, replications=replications, seed=SEED)
+    assert isinstance(result, QueueResult)
+    return result
 
 
-def difference(first: QueueResult, second: QueueResult) -> Interval:
+def difference(first: QueueResult[Any], second: QueueResult[Any]) -> Interval:
     """Return the mean queue of the first less that of the second, on the same jobs."""
     return paired([run.mean_queue for run in first.runs], [run.mean_queue for run in second.runs], LEVEL)
 
@@ -39,7 +46,7 @@ def shown(number: Interval) -> str:
     return f"{number.mean:.4g} [{number.low:.3g}, {number.high:.3g}]"
 
 
-def cost(*results: QueueResult) -> str:
+def cost(*results: QueueResult[Any]) -> str:
     """Say what was spent."""
     events = sum(run.events for result in results for run in result.runs)
     return f"level 1 - 1e-6, seed {SEED}, {len(results[0].runs)} replications, {events:,} events"
@@ -60,6 +67,6 @@ def skipped(reason: str) -> Outcome:
     return Outcome(reason, Evidence.skipped, None)
 
 
-def mean_queues(results: dict[str, QueueResult]) -> str:
+def mean_queues(results: dict[str, QueueResult[Any]]) -> str:
     """Write mean queues side by side."""
     return ", ".join(f"{name} {np.mean([run.mean_queue for run in r.runs]):.4g}" for name, r in results.items())

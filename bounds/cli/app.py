@@ -30,7 +30,7 @@ def _top(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
-        from packproof import __version__
+        from theory.version import __version__
 
         print(__version__)
         raise typer.Exit
@@ -47,7 +47,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document 
 
 def to_write(path: Path | None) -> Path | None:
     """Refuse a place that cannot be written before any work is done: callback of the options that name one."""
-    from theory.files import refuse_unwritable
+    from theory.files.document import refuse_unwritable
 
     if path is not None:
         refuse_unwritable(path)
@@ -75,9 +75,11 @@ CertificateFile = Annotated[
 
 
 def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
-    """Print an answer: as one JSON document, or as lines of text."""
+    """Print an answer (a `msgspec.Struct`, or plain values): as one JSON document, or as lines of text."""
     if as_json:
-        print(json.dumps(answer, indent=2, ensure_ascii=False))
+        import msgspec
+
+        print(json.dumps(msgspec.to_builtins(answer, enc_hook=str), indent=2, ensure_ascii=False))
     else:
         print("\n".join(lines()))
 

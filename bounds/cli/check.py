@@ -21,9 +21,9 @@ def check(
     """Verify a certificate: status 0 if its evidence proves every claim, 1 if not."""
     from bounds import checker
     from theory.errors import InputError
-    from theory.files import instance_document, read_instance
     from theory.files.clusters import cluster_document, read_cluster
     from theory.files.document import read_text
+    from theory.files.instances import instance_document, read_instance
     from theory.files.sizes import read_sizes, sizes_document
 
     text = read_text(certificate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,24 +23,25 @@ def experiment(
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.views.simulation.experiment import answer_of, lines_of, unstable
-    from fluid.experiment import Store, read_grid, run_experiment
-    from fluid.experiment.summary import table as table_of
+    from bounds.views.experiment import experiment_answer, experiment_lines, unstable_points
+    from fluid.experiment.grid import read_grid
+    from fluid.experiment.run import run_experiment
+    from fluid.experiment.store import Store
+    from fluid.experiment.summaries import table as table_of
     from fluid.parallel import refuse_engine
     from theory.errors import InputError
-    from theory.files import refuse_shared, write_text
+    from theory.files.document import refuse_shared, write_text
 
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
     refuse_engine(engine)
     refuse_shared(grid, store, table)
     planned = read_grid(grid)
-    warning = unstable(planned)
+    warning = unstable_points(planned)
     if warning is not None:
         print(f"{grid}: {warning}", file=sys.stderr)
     for line in planned.warnings:
         print(line, file=sys.stderr)
-    answer: dict[str, Any]
     with Store(store) as opened:
         interrupted = False
         with progress() as say:
@@ -52,7 +53,7 @@ def experiment(
                 raise type(error)(f"{grid}: {error}" if str(error).startswith("policy:") else str(error)) from None
         if table is not None:
             write_text(table, table_of(planned, opened))
-        answer = answer_of(planned, opened)
-    show(answer, lambda: lines_of(answer), as_json=as_json)
+        answer = experiment_answer(planned, opened)
+    show(answer, lambda: experiment_lines(answer), as_json=as_json)
     if interrupted:
         raise KeyboardInterrupt

@@ -31,8 +31,8 @@ def fluid(
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
     from theory.errors import InputError, naming
-    from theory.files import read_instance, refuse_shared
-    from theory.files.document import write_text
+    from theory.files.document import refuse_shared, write_text
+    from theory.files.instances import read_instance
 
     if not (isfinite(until) and until > 0):
         raise InputError(f"--until: expected a time greater than 0, got {until!r}")
@@ -44,7 +44,7 @@ def fluid(
     if csv is not None:
         write_text(csv, path_csv(path, points))
     if plot is not None:
-        from bounds.views.fluid_pictures import picture_of_path
+        from bounds.views.fluid import picture_of_path
 
         picture_of_path(path, plot)
     show(path_json(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)

@@ -27,9 +27,8 @@ def instance(
     from fractions import Fraction
 
     from theory.errors import InputError
-    from theory.files import instance_document, write_instance
-    from theory.files.catalogue import catalogue_instance
-    from theory.files.instances import instance_toml
+    from theory.files.instances import instance_document, instance_toml, write_instance
+    from theory.files.price_catalogue import catalogue_instance
     from theory.numbers import rational
 
     def exact(option: str, text: str) -> Fraction:

@@ -47,9 +47,12 @@ def region(
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
     from bounds.views.region import Answer, region_json, region_lines
     from theory.errors import InputError, TooLargeError
-    from theory.files import read_instance, write_json, write_text
+    from theory.files.document import write_json, write_text
+    from theory.files.instances import read_instance
     from theory.greedy.servers import least_servers
-    from theory.region import CapacityProgram, region_facets, region_slice
+    from theory.region.facets import region_facets
+    from theory.region.membership import CapacityProgram
+    from theory.region.slices import region_slice
 
     given = read_instance(instance)
     types = len(given.types)

@@ -40,9 +40,12 @@ def share(
         history_lines,
     )
     from theory.errors import InputError
-    from theory.files import write_json
     from theory.files.clusters import read_cluster
-    from theory.sharing import MECHANISMS, Allocation, Verdict, decide, strategy_proofness, whole_tasks
+    from theory.files.document import write_json
+    from theory.sharing.allocation import Allocation, whole_tasks
+    from theory.sharing.mechanisms import MECHANISMS
+    from theory.sharing.properties import Verdict, decide
+    from theory.sharing.strategy import strategy_proofness
 
     if mechanism != "all" and mechanism not in MECHANISMS:
         raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {mechanism!r}")

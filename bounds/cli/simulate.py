@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show
+
+if TYPE_CHECKING:
+    from fluid.files.scenarios import Times
+    from fluid.simulation.policy_interface import Policy
 
 
 @app.command()
@@ -50,10 +55,21 @@ def simulate(
     """Simulate a policy: reward and acceptance, or queue, growth and delay, utilisation; each with a 95 % interval."""
     from math import isfinite
 
-    from bounds.views.simulation import Request, run, servers_of
+    from bounds.views.simulation import (
+        picture_of_simulation,
+        simulation_answer,
+        simulation_lines,
+        warnings_after,
+        warnings_before,
+    )
+    from fluid.experiment.replications import simulate_stored
+    from fluid.experiment.store import Store
+    from fluid.files.scenarios import Times, read_scenario, servers_in
     from fluid.parallel import refuse_engine
+    from fluid.simulation.policy_names import policy as policy_by_name
+    from fluid.simulation.replicate import simulate as run_replications
     from theory.errors import InputError, naming
-    from theory.files import refuse_shared
+    from theory.files.document import read_document, refuse_shared
 
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
@@ -62,17 +78,60 @@ def simulate(
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
-    if servers is None:
-        servers = servers_of(instance)
-    if against_fluid:
-        from bounds.views.simulation import against_fluid as asked
-
-        answered, fewest = asked.run, asked.FEWEST
-    else:
-        answered, fewest = run, 1
-    runs = fewest if replications is None else replications
+    document, found = read_document(instance), policy_by_name(policy)
+    times = Times(servers_in(document, instance) if servers is None else servers, until, start)
     with naming(instance), progress() as say:
-        report = answered(Request(instance, policy, servers, until, start, runs, seed, trace, log, engine, store, say))
+        if against_fluid:
+            given_beside = {
+                "--store": store is not None,
+                "--log": log > 0,
+                "--engine": engine != "local",
+                "--warmup": start != until / 5,
+                "--trace": trace is not None,
+            }
+            for option in (name for name, is_given in given_beside.items() if is_given):
+                raise InputError(f"{option}: of no meaning beside --against-fluid, which compares whole paths here")
+            _show_convergence(document, found, instance, times, replications, seed, plot, as_json=as_json)
+            return
+        if found.model == "slotted" and start not in (int(start), until / 5):
+            raise InputError(f"--warmup: expected a whole number of slots, got {start:g}")
+        given = read_scenario(
+            document, found, times, source=str(instance), folder=instance.parent, trace=trace, log=log
+        )
+        for line in warnings_before(given, found, instance):
+            print(line, file=sys.stderr)
+        number = replications or 1
+        how: dict[str, Any] = {"replications": number, "seed": seed, "engine": engine, "progress": say}
+        if store is None:
+            result = run_replications(found, given.scenario, workers=-1 if number > 1 else 1, **how)
+        else:
+            with Store(store) as opened:
+                result = simulate_stored(opened, found, given.scenario, **how)
+        for line in warnings_after(result, given):
+            print(line, file=sys.stderr)
+    answer = simulation_answer(result, given)
+    by_mean = given.instance is None
     if plot is not None:
-        report.draw(plot)
-    show(report.answer, report.lines, as_json=as_json)
+        picture_of_simulation([result], plot, by_mean=by_mean)
+    show(answer, lambda: simulation_lines(answer, by_mean=by_mean), as_json=as_json)
+
+
+def _show_convergence(
+    document: dict[str, Any],
+    policy: Policy,
+    instance: Path,
+    times: Times,
+    replications: int | None,
+    seed: int,
+    plot: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from bounds.views.convergence import FEWEST, compare, convergence_answer, convergence_lines
+    from bounds.views.fluid import picture_of_crosscheck
+
+    runs = FEWEST if replications is None else replications
+    check = compare(document, policy, str(instance), times, replications=runs, seed=seed)
+    if plot is not None:
+        picture_of_crosscheck(check, plot)
+    show(convergence_answer(check, policy.name), lambda: convergence_lines(check, policy.name), as_json=as_json)

@@ -23,7 +23,8 @@ def solve(
     """Greedy and optimal assignment of an instance, their ratio, and what is guaranteed."""
     from bounds.certificates import assignment_certificate
     from bounds.views.assignment import servers_json, servers_lines, solution_json, solution_lines
-    from theory.files import read_instance, write_json
+    from theory.files.document import write_json
+    from theory.files.instances import read_instance
     from theory.greedy.optimal import solve as solve_exactly
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 

@@ -24,10 +24,12 @@ def throughput(
     """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee."""
     from bounds.views.throughput import throughput_json, throughput_lines
     from theory.errors import InputError
-    from theory.files import write_json
+    from theory.files.document import write_json
     from theory.files.sizes import read_sizes
     from theory.numbers import rational
-    from theory.partition import brackets, lower_rounded, upper_rounded, vqs_workload
+    from theory.partition.bounding import brackets
+    from theory.partition.finite import lower_rounded, upper_rounded
+    from theory.partition.universal import vqs_workload
 
     try:
         distance = rational(gap)

@@ -35,7 +35,7 @@ def worst(
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
     from bounds.views.assignment import worst_json, worst_lines
-    from theory.files import read_instance, write_instance
+    from theory.files.instances import read_instance, write_instance
 
     given = read_instance(instance)
     with progress() as report:

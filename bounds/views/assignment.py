@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.adversary.search import WorstInstance
-from theory.files import instance_document
+from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.instance import Configuration, Instance

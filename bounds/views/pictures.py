@@ -11,7 +11,7 @@ import numpy as np
 from theory.errors import InputError
 from theory.files.document import write_bytes
 from theory.greedy.optimal import Solution
-from theory.greedy.scaling import Scaling, scaling
+from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
 
 if TYPE_CHECKING:

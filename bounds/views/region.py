@@ -14,7 +14,9 @@ from theory.exact.configurations import count, count_maximal
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space
 from theory.numbers import text
-from theory.region import Intensity, Region, Slice, stable_servers
+from theory.region.facets import Region
+from theory.region.membership import Intensity, stable_servers
+from theory.region.slices import Slice
 
 COUNTED = 100_000_000
 """Where configurations can only be counted one by one, counting ends here."""

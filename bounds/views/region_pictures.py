@@ -15,7 +15,9 @@ from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import count, feasible
 from theory.greedy.assignment import global_greedy
 from theory.instance import Instance
-from theory.region import CapacityProgram, Intensity, Region, region_facets, region_slice
+from theory.region.facets import Region, region_facets
+from theory.region.membership import CapacityProgram, Intensity
+from theory.region.slices import region_slice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

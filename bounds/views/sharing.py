@@ -7,8 +7,9 @@ from typing import Any
 
 from fluid.limits.sharing import History
 from theory.numbers import text, total
-from theory.sharing import Allocation, Verdict, WholeTasks, jain_index, nash_welfare
+from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
 from theory.sharing.model import Cluster
+from theory.sharing.properties import Verdict
 
 
 def allocation_json(

@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.views.pictures import PALETTE, figure, save
 from fluid.limits.sharing import History
-from theory.sharing import Allocation, jain_index
+from theory.sharing.allocation import Allocation, jain_index
 from theory.sharing.model import Cluster
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Any
 from bounds.views.assignment import short
 from theory.files.sizes import Sizes
 from theory.numbers import text
-from theory.partition import Bracket, Guaranteed
+from theory.partition.bounding import Bracket
+from theory.partition.universal import Guaranteed
 
 
 def throughput_json(

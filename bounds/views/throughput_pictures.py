@@ -12,8 +12,10 @@ import numpy as np
 
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
 from theory.files.sizes import Sizes
-from theory.partition import Bracket, Law, supportable
-from theory.partition.guarantee import Guarantee
+from theory.partition.bounding import Bracket
+from theory.partition.finite import supportable
+from theory.partition.guarantees import Guarantee
+from theory.partition.laws import Law
 from theory.partition.mixing import initial_cells
 
 if TYPE_CHECKING:

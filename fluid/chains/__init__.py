@@ -1,1 +1,11 @@
-"""Exact Markov chains made from the functions of the policies themselves."""
+"""Exact Markov chains made from the functions of the policies themselves: loss systems, queues, slotted queues."""
+
+from theory.doors import doors
+
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "loss": ("stationary_law",),
+        "queue": ("queue_law", "slotted_law"),
+    },
+)

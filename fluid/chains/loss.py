@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.authors import answered, prepared, python_functions
-from fluid.simulation.policy import RESTLESS, UNANSWERED, Policy
+from fluid.simulation.policy_interface import RESTLESS, UNANSWERED, Policy
 from fluid.simulation.state import (
     ASKS,
     MOVES,
@@ -182,7 +182,7 @@ def stationary_law(
     Parameters
     ----------
     policy : Policy
-        Of the model ``loss``; randomised ones included (see `fluid.simulation.policy`).
+        Of the model ``loss``; randomised ones included (see `fluid.simulation.policy_interface`).
     instance : Instance
         Its workload and service rates give the rates.
     servers : int

@@ -1,14 +1,15 @@
 """The exact law of small queues, truncated where many jobs wait, with bounds on what the truncation does.
 
-The chain is made as in `fluid.chains.loss`: the policy's own functions run on copies of its state, once for each outcome of
-each draw. Continuous time: Poisson arrivals, exponential service, the policy's own clocks. Slots: at most one job comes
-in a slot, each job in service ends with a probability. States in which more than N jobs wait are cut off.
+The chain is made as in `fluid.chains.loss`: the policy's own functions run on copies of its state, once for each
+outcome of each draw. Continuous time: Poisson arrivals, exponential service, the policy's own clocks. Slots: at most
+one job comes in a slot, each job in service ends with a probability. States in which more than N jobs wait are cut off.
 
-Bounds. Let A be the states that are kept, R those of them that the chain can enter from outside, f any quantity. The
-stationary law restricted to A is v M with v >= 0 carried by R and M the matrix of expected times in A before it is
-left, so the mean of f given A lies between the least and the greatest of (M f)_i / (M 1)_i over i in R (Courtois and
-Semal). A job can only come back from outside through states in which more than N - m jobs wait, m the most that start
-at once; that the kept states are all that have at most N waiting jobs is checked against a chain that reaches further.
+Bounds. Let A be the states with at most N waiting jobs, R those of them that the chain can enter from outside, f any
+quantity. The stationary law restricted to A is v M with v >= 0 carried by R and M the matrix of expected times in A
+before it is left, so the mean of f given A lies between the least and the greatest of (M f)_i / (M 1)_i over i in R
+(Courtois and Semal). A job can only come back from outside through states in which more than N - m jobs wait, m the
+most that start at once; that these states are all that have at most N waiting jobs is checked against a chain that
+reaches further.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from fluid.chains.loss import STATES, Branching, stationary
 from fluid.simulation.authors import prepared, python_functions
-from fluid.simulation.policy import RESTLESS, Policy
+from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.slotted.trees import NOTHING
 from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, key, most_calls, put, take
@@ -39,7 +40,7 @@ Step = tuple[float, State, Any]
 
 @dataclass(frozen=True)
 class QueueLaw:
-    """The law of a queue in equilibrium, given that at most `kept` jobs wait.
+    """The law of a queue in equilibrium, given that at most `most_waiting` jobs wait.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class QueueLaw:
         Jobs in service.
     probability : float64[n]
         Of the chain whose steps to states beyond are left out; see `bounds`.
-    kept : int
+    most_waiting : int
         N.
     beyond : float
         Estimate, by geometric extrapolation, of the probability that more jobs wait. No bound.
@@ -65,7 +66,7 @@ class QueueLaw:
     waiting: NDArray[np.int64]
     serving: NDArray[np.int64]
     probability: NDArray[np.float64]
-    kept: int
+    most_waiting: int
     beyond: float
     closed: bool
     entries: NDArray[np.bool_]
@@ -94,7 +95,7 @@ class QueueLaw:
 
 
 def queue_law(
-    policy: Policy, instance: Instance, servers: int, kept: int, options: dict[str, Any] | None = None
+    policy: Policy, instance: Instance, servers: int, most_waiting: int, options: dict[str, Any] | None = None
 ) -> QueueLaw:
     """Return the law of a queue in continuous time under a policy.
 
@@ -105,8 +106,8 @@ def queue_law(
     instance : Instance
         Its workload and service rates give the rates.
     servers : int
-    kept : int
-        N, the most jobs that wait in the states that are kept.
+    most_waiting : int
+        N: states in which more jobs wait are cut off.
     options : dict, optional
         Of the policy.
 
@@ -119,7 +120,7 @@ def queue_law(
     --------
     >>> from fluid.simulation.policy_names import policy
     >>> from theory.instance import additive
-    >>> law = queue_law(policy("nonpreemptive"), additive([1], [[1]], workload=["1/2"]), servers=1, kept=60)
+    >>> law = queue_law(policy("nonpreemptive"), additive([1], [[1]], workload=["1/2"]), servers=1, most_waiting=60)
     >>> round(law.mean(law.queue), 9), law.closed                      # M/M/1: rho^2 / (1 - rho)
     (0.5, True)
     """
@@ -132,7 +133,7 @@ def queue_law(
     def describe(state: State, _: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return state.waiting.copy(), state.totals.copy()
 
-    return _law(prepared(policy, setting), None, moves, describe, kept, most, key, policy.name)
+    return _law(prepared(policy, setting), None, moves, describe, most_waiting, most, key, policy.name)
 
 
 class ContinuousSteps:
@@ -220,7 +221,7 @@ def slotted_law(
     servers: int,
     arrivals: NDArray[np.float64],
     services: NDArray[np.float64],
-    kept: int,
+    most_waiting: int,
     options: dict[str, Any] | None = None,
 ) -> QueueLaw:
     """Return the law of a slotted queue at the ends of slots.
@@ -236,14 +237,14 @@ def slotted_law(
         Probability that a job of each class comes in a slot; at most one comes.
     services : float64[n]
         Probability that a job in service ends in a slot.
-    kept : int
+    most_waiting : int
         N, as for `queue_law`.
     options : dict, optional
 
     Examples
     --------
     >>> from fluid.simulation.policy_names import policy
-    >>> law = slotted_law(policy("bf-js"), np.array([1]), 1, 1, np.array([0.2]), np.array([0.4]), kept=60)
+    >>> law = slotted_law(policy("bf-js"), np.array([1]), 1, 1, np.array([0.2]), np.array([0.4]), most_waiting=60)
     >>> round(law.mean(law.queue + law.serving.sum(axis=1)), 9)         # Geo/Geo/1: a (1 - a) / (s - a)
     0.8
     """
@@ -261,7 +262,7 @@ def slotted_law(
 
     most = servers * (capacity // int(sizes[0]))
     nobody = ((0,) * len(sizes),) * servers
-    return _law(start, nobody, moves, describe, kept, most, name, policy.name)
+    return _law(start, nobody, moves, describe, most_waiting, most, name, policy.name)
 
 
 class _SlotSteps:
@@ -351,7 +352,7 @@ def _law(
     jobs: Any,
     steps: Callable[[State, Any], Iterator[Step]],
     describe: Callable[[State, Any], tuple[NDArray[np.int64], NDArray[np.int64]]],
-    kept: int,
+    most_waiting: int,
     most: int,
     name: Callable[..., bytes],
     policy: str,
@@ -392,12 +393,12 @@ def _law(
             frontier += range(before, len(number))
         return beyond
 
-    frontier = expand([add(start, jobs)], kept)
+    frontier = expand([add(start, jobs)], most_waiting)
     found = len(number) - len(frontier)
-    expand(frontier, kept + 2)
-    closed = found == sum(int(w.sum()) <= kept for w in waiting)
+    expand(frontier, most_waiting + 2)
+    closed = found == sum(int(w.sum()) <= most_waiting for w in waiting)
     totals = np.array([int(w.sum()) for w in waiting])
-    inside_a = totals <= kept
+    inside_a = totals <= most_waiting
     place = np.cumsum(inside_a) - 1
     rows, columns, values = (np.array(x) for x in zip(*rates, strict=True))
     out = np.zeros(len(totals))
@@ -408,18 +409,22 @@ def _law(
     probability, residual = stationary(n, r, c, v)
     from scipy.sparse import coo_array, csc_array
 
-    levels = np.bincount(totals[inside_a], weights=probability, minlength=kept + 1)
+    levels = np.bincount(totals[inside_a], weights=probability, minlength=most_waiting + 1)
     # the last level also carries what is cut off, so the decay is read before it
-    ratio = levels[kept - 1] / levels[kept - 2] if kept > 1 and levels[kept - 2] > 0 else 0.0
-    beyond = float(levels[kept - 1] * ratio**2 / (1 - ratio)) if ratio < 1 else float("inf")
+    ratio = (
+        levels[most_waiting - 1] / levels[most_waiting - 2]
+        if most_waiting > 1 and levels[most_waiting - 2] > 0
+        else 0.0
+    )
+    beyond = float(levels[most_waiting - 1] * ratio**2 / (1 - ratio)) if ratio < 1 else float("inf")
     return QueueLaw(
         np.array(waiting)[inside_a],
         np.array(serving)[inside_a],
         probability,
-        kept,
+        most_waiting,
         beyond,
         closed,
-        totals[inside_a] > kept - most,
+        totals[inside_a] > most_waiting - most,
         (csc_array(coo_array((v, (r, c)), shape=(n, n))), out[inside_a]),
         residual,
     )

@@ -18,7 +18,7 @@ def fingerprint(value: Any) -> str:
     Raises
     ------
     InputError
-        A function: what it does cannot be told from what it is called.
+        A callable: what it does cannot be read off its name.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _parts(value: Any) -> Iterator[bytes]:
     elif isinstance(value, list | tuple):
         members = {f"{place:020}": one for place, one in enumerate(value)}
     elif callable(value):
-        raise InputError("--store: expected a system without functions of Python in it, which cannot be told apart")
+        raise InputError("--store: a scenario with Python callables cannot be stored: callables cannot be hashed")
     else:
         yield f"{type(value).__name__} {value!r}".encode()
         return

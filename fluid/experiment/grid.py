@@ -37,29 +37,48 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.loss.model import Scenario
+from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.options import OPTIONS
-from fluid.simulation.policy import Policy
-from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.scenario import Scenario
 from fluid.traces.checks import same_jobs, trace_warnings
 from fluid.traces.file import digest_of, trace_of
 from theory.errors import InputError, TooLargeError
-from theory.files import instance_document, parse_instance, read_document
-from theory.files.document import Fields
+from theory.files.document import Fields, read_document
+from theory.files.instances import instance_document, parse_instance
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
 from theory.numbers import rational, text
-from theory.region import traffic_intensity
+from theory.region.membership import traffic_intensity
 
 CELLS = 1_000_000
 """Most cells of an experiment."""
 
-FORMAT = 1
+FORMAT = 2
 """Part of every cell's key: raised when the same cell would give another result."""
 
+SEEDS = 1
+"""Part of every cell's seed: raised when the same seed should mean other jobs."""
 
-WORLD = ("arrivals", "service", "initial", "rate", "intensity", "service_rate", "grid")
+ARRIVING = ("arrivals", "service", "initial", "rate", "intensity", "service_rate", "grid")
 """Fields of ``[simulation]`` that say which jobs come, whatever the policy."""
+
+
+BINS = 100
+"""Of each cell."""
+
+
+def scenario_of(document: Mapping[str, Any], found: Policy, source: str = "experiment") -> Any:
+    """Make the scenario of a cell's document; of loss systems on the event list, so that policies see the same jobs.
+
+    Raises
+    ------
+    InputError
+        What does not suit, in one line.
+    """
+    what = {name: document[name] for name in ("server", "type", "sizes", "simulation") if name in document}
+    times = Times(document["servers"], document["until"], document["warmup"])
+    return read_scenario(what, found, times, source=source, synchronised=True, bins=BINS).scenario
 
 
 @dataclass(frozen=True)
@@ -94,10 +113,10 @@ class Cell:
         Policy and options that only a policy reads are left out, so that policies see the same jobs (common random
         numbers).
         """
-        world = {name: value for name, value in self.document.items() if name not in ("policy", "own", "simulation")}
+        fixed = {name: value for name, value in self.document.items() if name not in ("policy", "own", "simulation")}
         table = _without_places(self.document["simulation"])
-        laws = {name: value for name, value in table.items() if name in WORLD}
-        word = int(_digest([FORMAT, world, laws])[:32], 16)
+        laws = {name: value for name, value in table.items() if name in ARRIVING}
+        word = int(_digest([SEEDS, fixed, laws])[:32], 16)
         return np.random.SeedSequence(word, spawn_key=(self.replication,))
 
 
@@ -192,8 +211,8 @@ def read_grid(path: str | Path) -> Grid:
         chosen = dict(zip(varied, values, strict=True))
         given = {**fixed, **chosen}
         folders, times = (Path(path).parent, place.parent), (until, warmup, seed)
-        cell, scene, intensity = _document(fields, folders, instance, simulation, given, times, base, policies)
-        warnings |= dict.fromkeys(_of_trace(cell, scene, replications, fields.source))
+        cell, scenario, intensity = _document(fields, folders, instance, simulation, given, times, base, policies)
+        warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied), tuple(warnings))
@@ -269,28 +288,28 @@ def _document(
         "warmup": warmup,
         "seed": seed,
     }
-    scene = _scene(made, found.policy.model, fields.source)
-    return made, scene, _intensity(scene, factor, base)
+    scenario = _scenario(made, found.policy, fields.source)
+    return made, scenario, _intensity(scenario, factor, base)
 
 
-def _of_trace(document: dict[str, Any], scene: Any, replications: int, source: str) -> list[str]:
+def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, source: str) -> list[str]:
     """What there is to say of the trace of a cell, if it has one."""
     file = trace_of(Fields(document["simulation"], source, "simulation"), None)
     if file is None:
         return []
     initial = document["simulation"].get("initial") == "trace"
     try:
-        found = trace_warnings(file, scene, initial=initial, until="until", warmup="warmup")
+        found = trace_warnings(file, scenario, initial=initial, until="until", warmup="warmup")
     except InputError as error:
         raise type(error)(f"{source}: {error}") from None
     return [*found, same_jobs(file)] if replications > 1 else found
 
 
-def _intensity(scene: Any, factor: Fraction, base: Callable[[], Fraction]) -> float | None:
-    if isinstance(scene, Scenario) or scene.jobs is not None:
+def _intensity(scenario: Scenario, factor: Fraction, base: Callable[[], Fraction]) -> float | None:
+    if scenario.model == "loss" or scenario.jobs is not None:
         return None
-    if isinstance(scene, SlottedScene) and scene.intensity is not None:
-        return scene.intensity
+    if scenario.model == "slotted" and scenario.intensity is not None:
+        return float(scenario.intensity)
     return float(factor * base())
 
 
@@ -305,15 +324,13 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
-def _scene(document: dict[str, Any], model: str, source: str) -> Any:
-    """Make the scene of a cell: what cannot run is refused before anything does."""
-    from fluid.files.cell_scenarios import scene_of
-
-    if "sizes" in document and model != "slotted":
+def _scenario(document: dict[str, Any], policy: Policy, source: str) -> Any:
+    """Make the scenario of a cell: what cannot run is refused before anything does."""
+    if "sizes" in document and policy.model != "slotted":
         raise InputError(f"{source}: policy: expected a slotted policy for a law of sizes, got {document['policy']}")
     try:
-        return scene_of(document, model, source)
+        return scenario_of(document, policy, source)
     except InputError as error:
-        told = str(error)
+        told = str(error).replace("--until", "until")
         whose = "" if document["policy"] in told else f" (policy {document['policy']})"
         raise type(error)((told if told.startswith(source) else f"{source}: {told}") + whose) from None

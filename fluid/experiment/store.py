@@ -21,7 +21,8 @@ from theory.errors import InputError
 APPLICATION = 0x7061636B
 """Marks a file as a store of packproof ("pack")."""
 
-VERSION = 1
+VERSION = 2
+"""Raised when stored replications would not be those of this version of packproof."""
 
 WAIT = 5.0
 """Seconds to wait for another program that reads or writes the file."""
@@ -110,10 +111,9 @@ class Store:
                 connection.close()
         if application != APPLICATION and (application or tables):
             raise InputError(f"{self.path}: expected a store of experiments, found another program's database")
-        if version > VERSION:
-            raise InputError(
-                f"{self.path}: expected a store of version {VERSION}, found {version}: use a newer packproof"
-            )
+        if application == APPLICATION and tables and version != VERSION:
+            advice = "use a newer packproof" if version > VERSION else "take a new file, and run again"
+            raise InputError(f"{self.path}: expected a store of version {VERSION}, found version {version}: {advice}")
 
     def _locked(self) -> int:
         import fcntl

@@ -1,77 +1,291 @@
-"""From what a file says (`fluid.files.simulation_table`) to a scene: a loss system, or a queue in continuous time."""
+"""From a document (an instance or a law of sizes, with its table ``[simulation]``) and a policy to a scenario."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from fluid.files.simulation_table import Simulation
-from fluid.simulation.loss.model import Scenario
-from fluid.simulation.queue.model import QueueScene
-from fluid.traces.jobs import typed_jobs
+from fluid.files.tables import ContinuousTable, SlottedTable, Table, parse_continuous, parse_slotted, with_trace
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.scenario import Scenario
+from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario, whole_service
+from fluid.simulation.slotted.sizes import size_law
+from fluid.traces.file import TraceFile
+from fluid.traces.jobs import TraceJobs, in_slots, sized_jobs, typed_jobs
+from theory import numbers
 from theory.errors import InputError
+from theory.files.instances import parse_instance
+from theory.files.sizes import Sizes, parse_sizes
 from theory.instance import Instance
+from theory.region.membership import traffic_intensity
+
+NAMED = 20
+"""Most sizes of a law that are measured apart."""
+
+EMPTY_SERVERS = 'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
 
 
-def loss_scenario(
-    instance: Instance, given: Simulation, servers: int, until: float, warmup: float, **how: Any
-) -> Scenario:
-    """Make the scenario of a loss system; ``how`` has other fields of it.
+class Times(NamedTuple):
+    """How many servers, and the times of a run.
 
-    Tasks that run when a trace opens come at time 0, before all others, each for what was left of its service.
+    Attributes
+    ----------
+    servers : int
+    until, warmup : float
+        In seconds, or slots.
+    """
+
+    servers: int
+    until: float
+    warmup: float
+
+    def in_slots(self) -> tuple[int, int, int]:
+        """Return them as whole numbers of slots.
+
+        Raises
+        ------
+        InputError
+            A horizon that is not a whole number.
+        """
+        if self.until != int(self.until):
+            raise InputError(f"--until: expected a whole number of slots, got {self.until:g}")
+        return self.servers, int(self.until), int(self.warmup)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A scenario, and what the file says beside it.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    table : Table
+    instance : Instance or None
+        None beside a law of sizes.
+    traced : TraceJobs or None
+        The jobs of the trace that stands for arrivals.
+    """
+
+    scenario: Scenario
+    table: Table
+    instance: Instance | None
+    traced: TraceJobs | None
+
+
+def is_sized(document: Mapping[str, Any]) -> bool:
+    """Return whether a document is a law of sizes."""
+    return "sizes" in document
+
+
+def servers_in(document: Mapping[str, Any], path: Path) -> int:
+    """Return the number of servers that a law of sizes names.
 
     Raises
     ------
     InputError
-        Jobs that wait at time 0, tasks of a trace that is not there.
+        Another kind of file, or one that does not name them.
     """
+    table = document.get("sizes")
+    if not isinstance(table, dict) or "servers" not in table:
+        raise InputError("--servers: missing, expected the number of servers")
+    return parse_sizes(document, str(path), path.parent).servers
+
+
+def read_scenario(
+    document: Mapping[str, Any],
+    policy: Policy,
+    times: Times,
+    *,
+    source: str,
+    folder: Path | None = None,
+    trace: Path | None = None,
+    synchronised: bool = False,
+    **how: Any,
+) -> Given:
+    """Make the scenario of a document for a policy.
+
+    Parameters
+    ----------
+    document : mapping
+        An instance file, or for slotted policies a law of sizes, with the table ``[simulation]``.
+    policy : Policy
+    times : Times
+    source : str
+        Name of the file, for errors.
+    folder : Path, optional
+        Where names of files start.
+    trace : Path, optional
+        A trace that stands for the one in the table.
+    synchronised : bool
+        Whether policies of loss systems see the same jobs (`LossScenario.synchronised`).
+    how
+        ``bins`` and ``log`` of the scenario.
+
+    Raises
+    ------
+    InputError
+        One line that names the field and what was expected.
+    """
+    table = document.get("simulation", {})
+    if is_sized(document):
+        if policy.model != "slotted":
+            raise InputError(f"sizes: a law of sizes suits slotted policies, and {policy.name} is not one")
+        sizes = parse_sizes(document, source, folder)
+        return _of_sizes(
+            sizes, with_trace(parse_slotted(table, source, None, folder, policy.options), trace), policy, times, how
+        )
+    instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
+    if policy.model == "slotted":
+        slotted = with_trace(parse_slotted(table, source, instance, folder, policy.options), trace)
+        return _slotted(instance, slotted, times, how)
+    given = with_trace(parse_continuous(table, instance, source, folder, policy.options), trace)
+    if policy.model == "loss":
+        return _loss(instance, given, times, how | {"synchronised": synchronised})
+    return _queue(instance, given, times, how)
+
+
+def _traced(trace: TraceFile | None, instance: Instance, initial: bool) -> TraceJobs | None:
+    return None if trace is None else typed_jobs(trace, instance, present=initial)
+
+
+def _loss(instance: Instance, given: ContinuousTable, times: Times, how: dict[str, Any]) -> Given:
+    """Tasks that run when a trace opens come at time 0, before all others, each for what was left of its service."""
     if given.initial.queue:
         raise InputError("simulation.initial: queue: expected a policy of queues; in a loss system nobody waits")
-    given = given.with_trace(None)
-    jobs = (
-        None
-        if given.trace is None
-        else typed_jobs(given.trace, instance, present=given.initial.trace).all(given.initial.trace)
-    )
-    return Scenario(
+    traced = _traced(given.trace, instance, given.initial.trace)
+    scenario = LossScenario(
         instance,
-        servers,
-        until,
-        warmup,
+        *times,
         given.arrivals,
         given.service,
-        given.initial.counts(servers, len(instance.types)),
-        jobs,
+        None if traced is None else traced.all,
         given.options,
+        initial=given.initial.counts(times.servers, len(instance.types)),
         **how,
     )
+    return Given(scenario, given, instance, traced)
 
 
-def queue_scene(
-    instance: Instance, given: Simulation, servers: int, until: float, warmup: float, **how: Any
-) -> QueueScene:
-    """Make the scene of a queue in continuous time; ``how`` has other fields of it.
+def _queue(instance: Instance, given: ContinuousTable, times: Times, how: dict[str, Any]) -> Given:
+    if given.initial.runs:
+        raise InputError(EMPTY_SERVERS)
+    traced = _traced(given.trace, instance, given.initial.trace)
+    scenario = QueueScenario(
+        instance,
+        *times,
+        given.arrivals,
+        given.service,
+        None if traced is None else traced.arriving,
+        given.options,
+        present=traced.present if traced is not None and given.initial.trace else None,
+        queue=given.initial.queue,
+        **how,
+    )
+    return Given(scenario, given, instance, traced)
+
+
+def _slotted(instance: Instance, given: SlottedTable, times: Times, how: dict[str, Any]) -> Given:
+    """Rates and service are those of the types; a unit of time is a slot."""
+    if given.initial.runs:
+        raise InputError(EMPTY_SERVERS)
+    traced = _traced(given.trace, instance, given.initial.trace)
+    jobs, present = (None, None) if traced is None else _jobs_in_slots(traced, given)
+    scenario = slotted_scenario(
+        instance,
+        *times.in_slots(),
+        fixed=given.fixed,
+        bernoulli=given.bernoulli,
+        options=given.options,
+        queue=given.initial.queue,
+        jobs=jobs,
+        present=present,
+        intensity=float(traffic_intensity(instance)) if jobs is None else None,
+        **how,
+    )
+    return Given(scenario, given, instance, traced)
+
+
+def _jobs_in_slots(traced: TraceJobs, given: SlottedTable) -> tuple[JobList, JobList | None]:
+    present = in_slots(traced.present, given.slot) if given.initial.trace else None
+    return in_slots(traced.arriving, given.slot), present
+
+
+def _of_sizes(sizes: Sizes, given: SlottedTable, policy: Policy, times: Times, how: dict[str, Any]) -> Given:
+    if given.trace is not None:
+        if given.initial.drawn:
+            raise InputError("simulation.initial: queue: expected a law to draw them from, got a trace")
+        law, traced = sized_jobs(given.trace, present=given.initial.trace)
+        jobs, present = _jobs_in_slots(traced, given)
+        scenario = SlottedScenario(law, *times.in_slots(), jobs=jobs, present=present, options=given.options, **how)
+        return Given(scenario, given, None, traced)
+    if policy.name == "max-weight" and sizes.law.pieces:
+        raise InputError("sizes: expected a law of finitely many sizes for max-weight; or take bf-js, vqs or vqs-bf")
+    return Given(sized_scenario(sizes, given, *times.in_slots(), **how), given, None, None)
+
+
+def sized_scenario(
+    sizes: Sizes, given: SlottedTable, servers: int, until: int, warmup: int, **how: Any
+) -> SlottedScenario:
+    """Make the scenario of a law of sizes.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Its own number of servers is not read.
+    given : SlottedTable
+    servers, until, warmup : int
+    how
+        Other fields of `SlottedScenario`.
+
+    Returns
+    -------
+    SlottedScenario
+        Its traffic intensity is by the mean size, a lower bound: at 1 or more nothing is stable.
 
     Raises
     ------
     InputError
-        Jobs on servers at time 0, tasks of a trace that is not there.
+        No rate, a rate that is out of bounds, a law with too many sizes.
+
+    Examples
+    --------
+    >>> law = parse_sizes({"sizes": {"uniform": ["1/10", "9/10"]}})
+    >>> given = parse_slotted({"intensity": "9/10", "service_rate": "1/100"}, "sizes.toml")
+    >>> sized_scenario(law, given, servers=5, until=1000, warmup=200).rate
+    0.09
     """
-    if given.initial.runs:
-        raise InputError(
-            'simulation.initial: expected empty, { queue = { TYPE = jobs } } or "trace"; servers start empty'
-        )
-    given = given.with_trace(None)
-    jobs = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
-    return QueueScene(
-        instance,
+    law = size_law(sizes.law, given.grid)
+    slots = 1 / given.service_rate
+    if given.fixed and slots.denominator > 1:
+        raise InputError(f"simulation.service_rate: {whole_service(given.service_rate)}")
+    each = sizes.law.mean * slots / servers
+    if given.rate is not None:
+        rate = given.rate
+    elif given.intensity is not None:
+        rate = given.intensity / each
+    else:
+        raise InputError("simulation.rate: missing, expected a rate (jobs a slot) or an intensity")
+    if given.bernoulli and rate > 1:
+        raise InputError(f"simulation.arrivals: bernoulli: expected at most 1 job a slot, got {float(rate):.6g}")
+    named = not sizes.law.pieces and len(law.sizes) <= NAMED
+    return SlottedScenario(
+        law,
         servers,
         until,
         warmup,
-        given.arrivals,
-        given.service,
-        None if jobs is None else jobs.arriving,
-        given.options,
-        present=jobs.present if jobs is not None and given.initial.trace else None,
-        queue=given.initial.queue,
+        rate=float(rate),
+        service=float(given.service_rate),
+        fixed=given.fixed,
+        bernoulli=given.bernoulli,
+        intensity=float(rate * each),
+        names=tuple(numbers.text(size) for size, _ in sizes.law.atoms) if named else ("jobs",),
+        group=tuple(range(len(law.sizes))) if named else (),
+        options=given.options,
+        queue=given.initial.drawn,
         **how,
     )

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from fluid.limits.reservation import Reservation, emptying_rates, fluid_path
 from fluid.limits.reservation.regimes import DrainRates
 from fluid.parallel import run_all
-from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy as policy_of
 from fluid.statistics import Interval, slope
 from theory.errors import InputError
@@ -134,8 +135,8 @@ def _averaged(limit: Limit, instance: Instance, edges: Curve) -> Curve:
     return np.asarray((curve[:-2:2] + 4 * curve[1::2] + curve[2::2]) / 6)
 
 
-def _simulated(policy: str, scenario: Scenario, seed: tuple[int, ...]) -> Curve:
-    return np.asarray(run_loss(policy_of(policy), scenario, np.random.SeedSequence(seed)).jobs / scenario.servers)
+def _simulated(policy: str, scenario: LossScenario, seed: tuple[int, ...]) -> Curve:
+    return np.asarray(run_once(policy_of(policy), scenario, np.random.SeedSequence(seed)).jobs / scenario.servers)
 
 
 def crosscheck(
@@ -179,7 +180,7 @@ def crosscheck(
     edges = np.linspace(0.0, until, bins + 1)
     fluid = _averaged(limit, instance, edges)
     tasks = [
-        (policy, Scenario(instance, size, until, 0.0, options=options or {}, bins=bins), (seed, size, n))
+        (policy, LossScenario(instance, size, until, 0.0, options=options or {}, bins=bins), (seed, size, n))
         for size in servers
         for n in range(replications)
     ]

@@ -33,8 +33,8 @@ from theory.exact.elimination import solve as solve_exactly
 from theory.exact.linear import InfeasibleError, LinearProgram
 from theory.instance import Instance
 from theory.numbers import total
-from theory.region import Region, region_facets, traffic_intensity
-from theory.region.facets import Facet
+from theory.region.facets import Facet, Region, region_facets
+from theory.region.membership import traffic_intensity
 from theory.region.support import Support
 
 

@@ -35,12 +35,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.chains.queue import ContinuousSteps
-from fluid.simulation.laws import Law
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.arrivals import JobList, Law, Stream, poisson
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.algorithm1 import NONPREEMPTIVE, beta_now, refresh
 from fluid.simulation.queue.policies.oracle import heaviest
 from fluid.simulation.state import MOVES, Setting, State, copied
-from fluid.simulation.streams import Chunk, Stream, poisson
 from theory.errors import InputError
 from theory.instance import Instance
 from theory.jit import plain
@@ -207,8 +206,8 @@ class Algorithm1:
             yield state, taken
             before = state
 
-    def scene(self, queues: Sequence[int], until: float, bins: int = 1) -> QueueScene:
-        """Return a scene for the simulator: so many jobs come at time 0 in random order, then the Poisson arrivals.
+    def scenario(self, queues: Sequence[int], until: float, bins: int = 1) -> QueueScenario:
+        """Return a scenario for the simulator: so many jobs come at time 0 in random order, then the Poisson arrivals.
 
         Servers begin with what suits the first jobs that come.
         """
@@ -219,9 +218,9 @@ class Algorithm1:
         def stream(generator: np.random.Generator) -> Stream:
             kinds = generator.permutation(np.repeat(np.arange(len(types), dtype=np.int32), list(queues)))
             if len(kinds):
-                yield Chunk(np.zeros(len(kinds)), kinds, generator.standard_exponential(len(kinds)) / services[kinds])
+                yield JobList(np.zeros(len(kinds)), kinds, generator.standard_exponential(len(kinds)) / services[kinds])
             yield from poisson(rates, services.tolist(), Law(), generator)
 
-        return QueueScene(
+        return QueueScenario(
             self.instance, self.setting.servers, until, 0.0, options=self.setting.options, bins=bins, stream=stream
         )

@@ -1,1 +1,41 @@
-"""Event-driven simulators: loss systems here, queues and slotted queues beside them."""
+"""Simulation: one core for all models, and one folder a model (``loss``, ``queue``, ``slotted``) with its policies.
+
+A scenario says what is simulated, a policy who decides; `simulate` runs replications of both.
+"""
+
+from theory.doors import doors
+
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "loss.model": ("LossScenario",),
+        "queue.model": ("QueueScenario",),
+        "slotted.model": ("SlottedScenario", "slotted_scenario"),
+        "slotted.sizes": ("SizeLaw", "size_law"),
+        "replicate": ("simulate",),
+        "driver": ("run_once",),
+        "policy_interface": ("Policy", "nothing_to_depart", "nothing_to_refresh", "nothing_to_ring"),
+        "policy_names": ("policy",),
+        "state": (
+            "ASKS",
+            "MOVES",
+            "REASSIGNED",
+            "Common",
+            "Setting",
+            "common",
+            "fits",
+            "move",
+            "one_of",
+            "put",
+            "start",
+            "state_type",
+            "stop",
+            "take",
+        ),
+        "queue.state": ("QueueCommon", "queue_fields"),
+        "slotted.state": ("SlottedCommon", "SlottedSetting", "begin", "shared"),
+        "arrivals": ("ArrivalLaw", "JobList", "Law"),
+        "options": ("OPTIONS", "Option"),
+        "results": ("LossResult", "QueueResult", "Result", "Run"),
+    },
+)

@@ -1,37 +1,58 @@
-"""How the jobs of a loss system arrive: the law, and the stream of jobs that it makes."""
+"""How jobs arrive and how long they are served: laws, streams drawn from them in chunks, and lists of given jobs.
+
+A stream depends on its seed alone, not on the policy. Two policies run on the same stream therefore see the same jobs
+(common random numbers), and the compiled and the plain loop read the same numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import log, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.laws import Law
-from fluid.simulation.streams import Chunk, Stream, listed, poisson, renewal, sample
 from theory.errors import InputError, TooLargeError
 
-MOST = 1e13
-"""Most jobs that a run may expect: weeks of work."""
+NAMES = ("exponential", "hyper-exponential", "deterministic", "log-normal")
+"""Laws of positive times, by name."""
 
+MOST = 1e13
+"""Most jobs that a run may expect: they would take weeks to simulate."""
 
 TOGETHER = 2**22
 """Most jobs of batches that are drawn together, on average."""
 
+CHUNK = 1 << 15
+"""Jobs drawn at a time. Part of what a seed means: another value gives other paths."""
 
-def refuse_endless(jobs: float) -> None:
-    """Refuse a run that nobody would see the end of.
 
-    Raises
-    ------
-    TooLargeError
-        More than `MOST` jobs are expected.
+@dataclass(frozen=True)
+class Law:
+    """A law of positive times up to its mean.
+
+    Attributes
+    ----------
+    name : str
+        One of `NAMES`.
+    scv : float
+        Squared coefficient of variation, variance / mean^2. It is above 1 for the hyper-exponential law (two phases of
+        balanced means), any positive number for the log-normal law, and of no meaning for the others.
     """
-    if jobs > MOST:
-        raise TooLargeError(
-            f"--until: {jobs:.3g} jobs are expected by then, more than {MOST:g}: take a shorter time or fewer servers"
-        )
+
+    name: str = "exponential"
+    scv: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Refuse unknown names and impossible shapes."""
+        if self.name not in NAMES:
+            raise InputError(f"law: expected one of {', '.join(NAMES)}, got {self.name!r}")
+        if self.name == "hyper-exponential" and not self.scv > 1:
+            raise InputError(f"scv: expected more than 1 for a hyper-exponential law, got {self.scv!r}")
+        if not 0 < self.scv < 1e6:
+            raise InputError(f"scv: expected a positive number up to a million, got {self.scv!r}")
 
 
 @dataclass(frozen=True)
@@ -53,6 +74,7 @@ class ArrivalLaw:
     geometric: bool = False
 
     def __post_init__(self) -> None:
+        """Refuse batches of impossible sizes."""
         if not 1 <= self.batch <= 1e6 or (not self.geometric and self.batch != int(self.batch)):
             raise InputError(f"batch: expected a whole number (geometric sizes: any) from 1, got {self.batch!r}")
 
@@ -63,29 +85,44 @@ class ArrivalLaw:
 
 
 class JobList(NamedTuple):
-    """Jobs that arrive at given times.
+    """Jobs in the order of their arrival: a whole list, or one chunk of a stream.
 
     Attributes
     ----------
-    times : float64[N]
-        Not decreasing, from 0 on.
+    times : float64[N] or int64[N]
+        Arrival times from 0 on, not decreasing; slots, as whole numbers, in slotted models.
     types : int32[N]
-    durations : float64[N]
+        The type of each job; its size class in slotted models.
+    durations : float64[N] or int64[N]
         Service time of each job.
     """
 
-    times: NDArray[np.float64]
+    times: NDArray[Any]
     types: NDArray[np.int32]
-    durations: NDArray[np.float64]
+    durations: NDArray[Any]
+
+
+Stream = Iterator[JobList]
+"""Chunks one after another, without end or until the jobs end; no chunk is empty."""
 
 
 def joined(first: JobList, then: JobList) -> JobList:
     """Put one list of jobs behind another."""
-    return JobList(
-        np.concatenate([first.times, then.times]),
-        np.concatenate([first.types, then.types]),
-        np.concatenate([first.durations, then.durations]),
-    )
+    return JobList(*(np.concatenate(pair) for pair in zip(first, then, strict=True)))
+
+
+def refuse_endless(jobs: float) -> None:
+    """Refuse a run that would take weeks.
+
+    Raises
+    ------
+    TooLargeError
+        More than `MOST` jobs are expected.
+    """
+    if jobs > MOST:
+        raise TooLargeError(
+            f"--until: {jobs:.3g} jobs are expected by then, more than {MOST:g}: take a shorter time or fewer servers"
+        )
 
 
 def stream_of(
@@ -98,7 +135,7 @@ def stream_of(
 ) -> Stream:
     """Return the stream of jobs with arrival and service times; a list of jobs stands instead of both laws."""
     if jobs is not None:
-        return listed(jobs.times, jobs.types, jobs.durations)
+        return listed(jobs)
     if law.is_poisson:
         return poisson(rates.tolist(), service_rates.tolist(), service, draws)
     batches = (rates / law.batch).tolist()
@@ -115,8 +152,149 @@ def _in_batches(
     """Follow each job by the rest of its batch: the same type and time, a service time of its own."""
     most = max(1, int(TOGETHER / law.batch))
     for chunk in heads:
-        for first in range(0, len(chunk.time), most):
-            time, head = chunk.time[first : first + most], chunk.type[first : first + most]
+        for first in range(0, len(chunk.times), most):
+            time, head = chunk.times[first : first + most], chunk.types[first : first + most]
             sizes = draws.geometric(1 / law.batch, len(time)) if law.geometric else np.full(len(time), int(law.batch))
             kind = np.repeat(head, sizes)
-            yield Chunk(np.repeat(time, sizes), kind, sample(service, draws, len(kind)) / service_rates[kind])
+            yield JobList(np.repeat(time, sizes), kind, sample(service, draws, len(kind)) / service_rates[kind])
+
+
+def poisson(rates: Sequence[float], services: Sequence[float], service: Law, generator: np.random.Generator) -> Stream:
+    """Draw Poisson arrivals of each type.
+
+    Parameters
+    ----------
+    rates : sequence of float, shape (J,)
+        Arrivals per unit time, all servers together.
+    services : sequence of float, shape (J,)
+        Service rates; the mean work is their inverse.
+    service : Law
+    generator : numpy.random.Generator
+    """
+    arriving, mean = np.asarray(rates, float), 1 / np.asarray(services, float)
+    total = float(arriving.sum())
+    if total <= 0:
+        return
+    steps = np.cumsum(arriving / total)
+    now = 0.0
+    while True:
+        time = now + np.cumsum(generator.standard_exponential(CHUNK)) / total
+        now = float(time[-1])
+        kind = _types(steps, generator.random(CHUNK))
+        yield JobList(time, kind, sample(service, generator, CHUNK) * mean[kind])
+
+
+def renewal(
+    rates: Sequence[float],
+    services: Sequence[float],
+    between: Law,
+    service: Law,
+    generator: np.random.Generator,
+) -> Stream:
+    """Draw an independent renewal process for each type, with interarrival times of a law (see `poisson`).
+
+    Notes
+    -----
+    The first interarrival time of each type is a whole one, counted from time 0.
+    """
+    arriving, mean = np.asarray(rates, float), 1 / np.asarray(services, float)
+    live = np.flatnonzero(arriving > 0)
+    if not len(live):
+        return
+    last = np.zeros(len(arriving))
+    span = CHUNK / float(arriving.sum())
+    end = 0.0
+    ahead: list[NDArray[np.float64]] = [np.empty(0) for _ in arriving]
+    while True:
+        end += span
+        times, kinds = [], []
+        for j in live:
+            while last[j] < end:
+                more = last[j] + np.cumsum(sample(between, generator, 256)) / arriving[j]
+                ahead[j] = np.concatenate([ahead[j], more])
+                last[j] = more[-1]
+            cut = int(np.searchsorted(ahead[j], end))
+            times.append(ahead[j][:cut])
+            kinds.append(np.full(cut, j, np.int32))
+            ahead[j] = ahead[j][cut:]
+        time, kind = np.concatenate(times), np.concatenate(kinds)
+        if len(time):
+            order = np.argsort(time, kind="stable")
+            kind = kind[order]
+            yield JobList(time[order], kind, sample(service, generator, len(kind)) * mean[kind])
+
+
+def batches(
+    rate: float,
+    vectors: Sequence[Sequence[int]],
+    probabilities: Sequence[float],
+    services: Sequence[float],
+    service: Law,
+    generator: np.random.Generator,
+) -> Stream:
+    """Draw Poisson requests, each for a vector of jobs that arrive together, types in their order (paper 004, 5.2).
+
+    Parameters
+    ----------
+    rate : float
+        Requests per unit time.
+    vectors : sequence, shape (V, J)
+        Jobs of each type in a request.
+    probabilities : sequence of float, shape (V,)
+    services, service, generator
+        As for `poisson`.
+    """
+    table = np.asarray(vectors, np.int64)
+    mean = 1 / np.asarray(services, float)
+    steps = np.cumsum(np.asarray(probabilities, float) / sum(probabilities))
+    expanded = [np.repeat(np.arange(table.shape[1], dtype=np.int32), row) for row in table]
+    lengths = table.sum(axis=1)
+    if rate <= 0 or not lengths.any():
+        return
+    now = 0.0
+    requests = max(1, CHUNK // max(1, int(lengths.max())))
+    while True:
+        time = now + np.cumsum(generator.standard_exponential(requests)) / rate
+        now = float(time[-1])
+        chosen = _types(steps, generator.random(requests))
+        if lengths[chosen].any():
+            kind = np.concatenate([expanded[v] for v in chosen])
+            work = sample(service, generator, len(kind)) * mean[kind]
+            yield JobList(np.repeat(time, lengths[chosen]), kind, work)
+
+
+def listed(jobs: JobList, kind: type[np.float64] | type[np.int64] = np.float64) -> Stream:
+    """Give the jobs of a list in chunks; `kind` is the type of times and durations."""
+    for first in range(0, len(jobs.times), CHUNK):
+        times, types, durations = (array[first : first + CHUNK] for array in jobs)
+        yield JobList(
+            np.ascontiguousarray(times, kind),
+            np.ascontiguousarray(types, np.int32),
+            np.ascontiguousarray(durations, kind),
+        )
+
+
+def sample(law: Law, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Draw so many times of a law with mean 1.
+
+    Examples
+    --------
+    >>> times = sample(Law("hyper-exponential", 4.0), np.random.default_rng(1), 200_000)
+    >>> round(float(times.mean()), 1), round(float(times.var()))
+    (1.0, 4)
+    """
+    if law.name == "exponential":
+        return generator.standard_exponential(count)
+    if law.name == "deterministic":
+        return np.ones(count)
+    if law.name == "log-normal":
+        variance = log(1 + law.scv)
+        return generator.lognormal(-variance / 2, sqrt(variance), count)
+    p = (1 + sqrt((law.scv - 1) / (law.scv + 1))) / 2
+    fast = generator.random(count) < p
+    return generator.standard_exponential(count) / np.where(fast, 2 * p, 2 * (1 - p))
+
+
+def _types(steps: NDArray[np.float64], level: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return which step each level in [0, 1) falls on."""
+    return np.minimum(np.searchsorted(steps, level, side="right"), len(steps) - 1).astype(np.int32)

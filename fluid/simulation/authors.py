@@ -1,16 +1,21 @@
-"""An author's own policy: what it must be, what it does at each call, and where in the author's file it goes wrong.
+"""Policies that authors bring: what they must be, what they do at each call, and where in their file they go wrong.
 
-A policy is an author's own if one of its functions stands outside packproof. Run as Python, each call of its functions
-goes through a `Guard`, which knows the event and sees to it that what comes back is what `fluid.simulation.policy` asks for. An
-exception that comes out of the author's code, or out of a tool of `fluid.simulation.state` that it has called, ends in one line
-that names file, line, function and event. One that comes from any other code of packproof stays what it is.
+A policy is an author's if one of its functions stands outside packproof. Run as Python, each call of its functions goes
+through a `Guard`, which knows the event and checks that the answer is what `fluid.simulation.policy_interface` asks
+for. An exception that comes out of the author's code, or out of a tool of `fluid.simulation.state` that the author has
+called, ends in one line that names file, line, function and event. Exceptions from other code of packproof stay what
+they are.
+
+What an author's policy may do differs by model: each model has a `Rules`, in the file ``authors.py`` of its folder.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -19,17 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.options import read_by
-from fluid.simulation.policy import Policy
-from fluid.simulation.queue.state import QUEUE
-from fluid.simulation.slotted.state import COMMON as SLOTTED
-from fluid.simulation.slotted.state import SIZE
-from fluid.simulation.state import MOVES, OUTSIDE, Common, PolicyError, State, fits, write_row
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.state import MOVES, PolicyError, State
 from fluid.simulation.state_types import known_everywhere
 from theory.errors import InputError
-from theory.jit import plain, source_of, step
-
-FIELDS: dict[str, tuple[str, ...]] = {"loss": Common._fields, "queue": QUEUE, "slotted": SLOTTED}
-"""What the state of a policy of each model holds, beside the policy's own arrays."""
+from theory.jit import plain, source_of
 
 _HOME = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
@@ -37,13 +36,56 @@ _SIMULATION = _HOME / "fluid" / "simulation"
 _TOOLS = (
     __file__,
     str(_HOME / "fluid" / "chains" / "loss.py"),
-    *(str(_SIMULATION / name) for name in ("policy.py", "state.py", "bitset.py", "options.py", "queue/state.py")),
-    *(str(_SIMULATION / "slotted" / name) for name in ("state.py", "trees.py")),
+    *(str(_SIMULATION / name) for name in ("policy_interface.py", "state.py", "bitset.py", "options.py")),
+    *(str(_SIMULATION / name) for name in ("loss/authors.py", "queue/authors.py", "slotted/authors.py")),
+    *(str(_SIMULATION / name) for name in ("queue/state.py", "slotted/state.py", "slotted/trees.py")),
 )
-"""Files whose functions an author calls: what they raise under his hands is his."""
+"""Files whose functions an author calls: exceptions raised there are attributed to the author's code."""
 
 
-def is_own(policy: Policy) -> bool:
+def _no_tools(policy: Policy) -> dict[str, Callable[..., Any]]:
+    del policy
+    return {}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a model asks of the policies that authors bring.
+
+    Attributes
+    ----------
+    fields : tuple of str
+        What the state holds, beside the policy's own arrays.
+    maker : str
+        The function that makes these fields.
+    shapes : callable
+        ``shapes(setting, state)``: the shape of each array of whole numbers that is checked, by field.
+    guard : type
+        The `Guard` of the model.
+    functions : tuple of str
+        The policy's functions that the event loop calls.
+    tools : callable
+        ``tools(policy)``: what stands for tools in the author's functions, by name; they check before they write.
+    checks : mapping
+        What stands for names of the event loop.
+    """
+
+    fields: tuple[str, ...]
+    maker: str
+    shapes: Callable[[Any, State], dict[str, tuple[int, ...]]]
+    guard: type[Guard]
+    functions: tuple[str, ...] = ("place", "depart", "refresh")
+    tools: Callable[[Policy], dict[str, Callable[..., Any]]] = _no_tools
+    checks: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+
+def rules_of(policy: Policy) -> Rules:
+    """Return the rules of a policy's model, from the folder of that name."""
+    found: Rules = import_module(f"fluid.simulation.{policy.model}.authors").RULES
+    return found
+
+
+def by_author(policy: Policy) -> bool:
     """Return whether some function of a policy stands outside packproof."""
     functions = (policy.prepare, policy.place, policy.depart, policy.refresh, policy.ring, policy.answer)
     return any(written_by_author(function) for function in functions)
@@ -69,7 +111,7 @@ def place_of(function: Callable[..., Any], line: int | None = None) -> str:
 
 
 def blamed(function: Callable[..., Any], error: Exception) -> str | None:
-    """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it is not his."""
+    """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it comes from elsewhere."""
     if not written_by_author(function):
         return None
     file, line = _file_of(function), None
@@ -92,7 +134,7 @@ def _wrong_call(function: Callable[..., Any], error: Exception) -> str | None:
     return place_of(function) if _file_of(function) == "<object>" and isinstance(error, TypeError) else None
 
 
-def told(error: Exception, state: State | None = None) -> str:
+def worded(error: Exception, state: State | None = None) -> str:
     """Return an exception of an author's function in a few words."""
     if isinstance(error, PolicyError):
         return f": {error}"
@@ -103,7 +145,7 @@ def told(error: Exception, state: State | None = None) -> str:
 
 
 def prepared(policy: Policy, setting: Any) -> State:
-    """Return ``policy.prepare(setting)``; of an author's own policy, see that it is a state.
+    """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
 
     Raises
     ------
@@ -116,7 +158,7 @@ def prepared(policy: Policy, setting: Any) -> State:
 
 
 def answered(policy: Policy, setting: Any, state: State) -> State:
-    """Return ``policy.answer(setting, state)``, looked at likewise."""
+    """Return ``policy.answer(setting, state)``, checked likewise."""
     return _made(policy, setting, policy.answer, "answer", setting, state)
 
 
@@ -132,7 +174,7 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
         where = blamed(function, error)
         if where is None:
             raise
-        raise InputError(f"--policy: {where}: {name} of {policy.name}{told(error)}") from None
+        raise InputError(f"--policy: {where}: {name} of {policy.name}{worded(error)}") from None
     if written_by_author(function):
         complaint = _complaint(policy, setting, state)
         if complaint:
@@ -143,82 +185,34 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
 
 def _complaint(policy: Policy, setting: Any, state: Any) -> str | None:
     """Say what keeps a thing from being the state of a policy."""
-    fields = FIELDS[policy.model]
+    rules = rules_of(policy)
     if not hasattr(state, "_fields"):
         return f"expected a NamedTuple of numpy arrays, got {type(state).__name__}"
     for name, value in zip(state._fields, state, strict=True):
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
             kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             return f"field {name}: expected a numpy array of numbers, got {kind}"
-    lacking = [name for name in fields if name not in state._fields]
+    lacking = [name for name in rules.fields if name not in state._fields]
     if lacking:
-        makers = {"loss": "common", "queue": "queue_fields", "slotted": "shared"}
         return (
-            f"field {lacking[0]}: missing, expected the fields of model {policy.model}: {', '.join(fields)} "
-            f"(made by {makers[policy.model]}, see fluid/simulation/policy.py)"
+            f"field {lacking[0]}: missing, expected the fields of model {policy.model}: {', '.join(rules.fields)} "
+            f"(made by {rules.maker}, see fluid/simulation/policy_interface.py)"
         )
-    if policy.model == "slotted":
-        shapes: dict[str, tuple[int, ...]] = {"free": (setting.servers,), "sizes": (len(setting.sizes),)}
-    else:
-        types = len(setting.instance.types)
-        shapes = {"counts": (setting.servers, types), "totals": (types,), "slots": (types,)}
-    if policy.model == "queue":
-        shapes["waiting"] = (types,)
-        shapes["clocks"] = (state.clocks.size,)
-        if state.clocks.dtype.kind != "f":
-            return f"field clocks: expected float64, got {state.clocks.dtype}"
-    for name, shape in shapes.items():
-        if getattr(state, name).shape != shape:
-            return f"field {name}: expected shape {shape}, got {getattr(state, name).shape}"
-        if name != "clocks" and getattr(state, name).dtype.kind != "i":
-            return f"field {name}: expected whole numbers, got {getattr(state, name).dtype}"
+    for name, shape in rules.shapes(setting, state).items():
+        array = getattr(state, name)
+        if array.shape != shape:
+            return f"field {name}: expected shape {shape}, got {array.shape}"
+        if name == "clocks":
+            if array.dtype.kind != "f":
+                return f"field clocks: expected float64, got {array.dtype}"
+        elif array.dtype.kind != "i":
+            return f"field {name}: expected whole numbers, got {array.dtype}"
     return None
 
 
-# What the tools do in an author's policy, compiled or not: `fluid.simulation.state.write_move` and the queue loop's `leave` give
-# way to these, which look before they write.
-
-
-@step
-def write_known_move(state: State, job_type: int, source: int, target: int) -> None:
-    """Write a row of ``moves`` of a loss system."""
-    if source < 0:
-        raise PolicyError("start: expected a policy of model queue, in a loss system nobody waits")
-    if source >= len(state.counts) or state.counts[source, job_type] < 1:
-        raise PolicyError("move, stop: expected a server that holds a job of the type")
-    if target >= len(state.counts) or target < OUTSIDE or (target >= 0 and not fits(state, target, job_type)):
-        raise PolicyError("move: expected a target with room for the job")
-    write_row(state, job_type, source, target)
-
-
-@step
-def write_no_move(state: State, job_type: int, source: int, target: int) -> None:
-    """Refuse a row of ``moves``."""
-    raise PolicyError("move, stop: expected Policy(..., moves_jobs=True) of a policy that moves or stops jobs")
-
-
-@step
-def write_start(state: State, job_type: int, source: int, target: int) -> None:
-    """Write a row of ``moves`` of a queue."""
-    if source != OUTSIDE:
-        raise PolicyError("move, stop: expected a policy of model loss, jobs of a queue stay where they start")
-    if target < 0 or target >= len(state.counts) or not fits(state, target, job_type):
-        raise PolicyError("start: expected a server with room for the job")
-    write_row(state, job_type, source, target)
-
-
-def tools_of(policy: Policy) -> dict[str, Callable[..., Any]]:
-    """Return what stands for tools in the functions of an author's policy, by name."""
-    if policy.model == "slotted":
-        return {}
-    if policy.model == "queue":
-        return {"write_move": write_start}
-    return {"write_move": write_known_move if policy.moves_jobs else write_no_move}
-
-
 def python_functions(policy: Policy, names: Sequence[str] = ()) -> Guard | Bare:
-    """Return the functions of a policy as Python, as attributes; an author's own behind a guard."""
-    return Guard(policy, names) if is_own(policy) else Bare(policy)
+    """Return the functions of a policy as Python, as attributes; those of an author behind a guard."""
+    return rules_of(policy).guard(policy, names) if by_author(policy) else Bare(policy)
 
 
 class Bare:
@@ -235,8 +229,8 @@ class Bare:
         return PolicyError(f"{name} of {self._name}: {complaint}")
 
 
-class Guard:
-    """The functions of an author's policy as Python, each call looked at.
+class Guard(ABC):
+    """The functions of an author's policy as Python, each call checked; each model has its own.
 
     Parameters
     ----------
@@ -250,47 +244,49 @@ class Guard:
         The time, where there is one.
     """
 
+    clock = "time"
+    """What the time is called in messages."""
+
+    starts = "move and stop"
+    """The tools by which jobs in service may change."""
+
     def __init__(self, policy: Policy, names: Sequence[str] = ()) -> None:
         self.policy = policy
         self.now: NDArray[np.float64] | None = None
         self._names = names
         self._event = "before the first event"
-        self._slotted = policy.model == "slotted"
-        tools = tools_of(policy)
+        tools = rules_of(policy).tools(policy)
         self._functions = {
             name: plain(getattr(policy, name), **tools) for name in ("place", "depart", "refresh", "ring")
         }
-        self._fits = plain(fits)
 
     def functions(self, *names: str) -> dict[str, Callable[..., Any]]:
         """Return the functions of these names."""
         return {name: getattr(self, name) for name in names}
 
     def place(self, state: State, job_type: int, draws: Any) -> int:
-        """Ask for a server, and see that it has room."""
-        self._event = f"arrival of {self._kind(state, job_type)}"
+        """Ask for a server, and check that the job fits there."""
+        self._event = f"arrival of {self.kind(state, job_type)}"
         server = self._call("place", state, job_type, draws)
         if isinstance(server, bool | np.bool_) or not isinstance(server, int | np.integer):
             self._fail("place", state, f"returned {server!r} ({type(server).__name__}), {self._expected(state)}")
-        if server >= 0 and not self._has_room(state, int(server), job_type):
+        if server >= 0 and (server >= len(state.free) or not self.fits(state, int(server), job_type)):
             why = "which has no room for the job" if server < len(state.free) else "which is none"
             self._fail("place", state, f"returned {int(server)}, {why}; {self._expected(state)}")
         return int(server)
 
     def depart(self, state: State, server: int, job_type: int, draws: Any) -> None:
-        """Tell of a departure."""
-        self._event = f"departure of {self._kind(state, job_type)} from server {server}"
+        """Report a departure."""
+        self._event = f"departure of {self.kind(state, job_type)} from server {server}"
         self._call("depart", state, server, job_type, draws)
 
     def ring(self, state: State, clock: int, draws: Any) -> None:
-        """Tell of a clock."""
+        """Report the ring of a clock."""
         self._event = f"ring of clock {clock}"
         self._call("ring", state, clock, draws)
 
     def refresh(self, state: State, draws: Any) -> bool:
         """Let the policy look at the system after an event."""
-        if self._slotted:
-            self._event = "jobs that wait"
         again = self._call("refresh", state, draws)
         if not isinstance(again, bool | np.bool_ | int | np.integer):
             self._fail("refresh", state, f"returned {again!r}, expected True or False")
@@ -301,10 +297,49 @@ class Guard:
         where = place_of(getattr(self.policy, name))
         return self._error(where, name, complaint.removeprefix(f"{name}: "), state)
 
+    # What differs by model.
+
+    @abstractmethod
+    def fits(self, state: State, server: int, job_type: int) -> bool:
+        """Return whether a server has free capacity for a job."""
+
+    def kind(self, state: State, job_type: int) -> str:
+        """Return what a type is called in messages."""
+        del state
+        return f"type {self._names[job_type]}" if self._names else f"type {job_type}"
+
+    def held(self, state: State) -> NDArray[Any]:
+        """Return the jobs in service by server."""
+        return cast(NDArray[Any], state.counts)
+
+    def contents(self, state: State) -> str:
+        """Return what a message says of the servers where there is no time."""
+        return f"jobs {state.counts.tolist()}"
+
+    def totals(self, state: State) -> NDArray[np.int64]:
+        """Return the jobs in service of each type, counted server by server."""
+        return np.asarray(state.counts.sum(axis=0), np.int64)
+
+    def moved(self, jobs: NDArray[np.int64], job_type: int, source: int, target: int) -> None:
+        """Change the jobs in service of each type by a row of ``moves``."""
+        jobs[job_type] += (target >= 0) - (source >= 0)
+
+    def agrees(self, state: State, jobs: NDArray[np.int64]) -> bool:
+        """Return whether what the state itself counts is right."""
+        return bool((state.totals == jobs).all())
+
+    def before(self, state: State) -> Any:
+        """Return what `after` compares with, before a call."""
+        del state
+        return None
+
+    def after(self, name: str, state: State, rows: int, before: Any) -> None:
+        """Check what else a call may have changed: nothing here."""
+        del name, state, rows, before
+
     def _call(self, name: str, state: State, *arguments: Any) -> Any:
-        queue = self.policy.model == "queue"
-        rows, waiting = int(state.done[MOVES]), state.waiting.copy() if queue else None
-        jobs = self._jobs(state)
+        rows, before = int(state.done[MOVES]), self.before(state)
+        jobs = self.totals(state)
         try:
             # compiled code raises where something is divided by zero, and lets whole numbers overflow
             with np.errstate(divide="raise", over="ignore", invalid="ignore"):
@@ -313,57 +348,17 @@ class Guard:
             where = blamed(getattr(self.policy, name), error)
             if where is None:
                 raise
-            raise self._error(where, name, told(error, state), state) from None
-        self._look_at_jobs(name, state, rows, jobs)
-        if waiting is not None:
-            self._look_at_queue(name, state, rows, waiting)
+            raise self._error(where, name, worded(error, state), state) from None
+        for row in state.moves[rows : state.done[MOVES]].tolist():
+            self.moved(jobs, *row)
+        right = (self.totals(state) == jobs).all() and self.held(state).min(initial=0) >= 0
+        if not right or not self.agrees(state, jobs):
+            self._fail(name, state, f"has changed the jobs in service, expected changes by {self.starts} alone")
+        self.after(name, state, rows, before)
         return found
-
-    def _jobs(self, state: State) -> NDArray[np.int64]:
-        """Return the jobs in service of each type (of all classes), as a server by server count has them."""
-        return np.asarray(state.jobs.sum(keepdims=True) if self._slotted else state.counts.sum(axis=0), np.int64)
-
-    def _look_at_jobs(self, name: str, state: State, rows: int, jobs: NDArray[np.int64]) -> None:
-        for job_type, source, target in state.moves[rows : state.done[MOVES]].tolist():
-            if self._slotted:
-                jobs[0] += 1
-            else:
-                jobs[job_type] += (target >= 0) - (source >= 0)
-        held = state.jobs if self._slotted else state.counts
-        right = (self._jobs(state) == jobs).all() and held.min(initial=0) >= 0
-        if not right or not (self._slotted or (state.totals == jobs).all()):
-            tools = {"loss": "move and stop", "queue": "start", "slotted": "begin"}[self.policy.model]
-            self._fail(name, state, f"has changed the jobs in service, expected changes by {tools} alone")
-
-    def _look_at_queue(self, name: str, state: State, rows: int, waiting: NDArray[np.int64]) -> None:
-        for job_type in state.moves[rows : state.done[MOVES], 0].tolist():
-            waiting[job_type] -= 1
-        for j, (number, expected) in enumerate(zip(state.waiting.tolist(), waiting.tolist(), strict=True)):
-            if expected < 0:
-                self._fail(name, state, f"started a job of {self._kind(state, j)}, of which none waits")
-            if number != expected:
-                self._fail(
-                    name,
-                    state,
-                    f"left waiting[{j}] = {number}, expected {expected}: one less for each job that it starts",
-                )
-        if not (np.isfinite(state.clocks) & (state.clocks >= 0)).all():
-            self._fail(name, state, f"left clocks = {state.clocks.tolist()}, expected rates of at least 0")
-
-    def _has_room(self, state: State, server: int, job_type: int) -> bool:
-        if server >= len(state.free):
-            return False
-        if self._slotted:
-            return bool(state.lines[job_type, SIZE] <= state.free[server])
-        return bool(self._fits(state, server, job_type))
 
     def _expected(self, state: State) -> str:
         return f"expected a server from 0 to {len(state.free) - 1} with room for the job, or -1"
-
-    def _kind(self, state: State, job_type: int) -> str:
-        if self._slotted:
-            return f"class {job_type} (size {state.lines[job_type, SIZE]} of {state.capacity[0]})"
-        return f"type {self._names[job_type]}" if self._names else f"type {job_type}"
 
     def _fail(self, name: str, state: State, complaint: str) -> None:
         raise self.refuse(name, state, complaint)
@@ -371,8 +366,7 @@ class Guard:
     def _error(self, where: str, name: str, complaint: str, state: State) -> InputError:
         words = complaint if complaint.startswith((":", " ")) else f" {complaint}"
         if self.now is not None:
-            at = f"{'slot' if self._slotted else 'time'} {self.now[0]:.6g}, {self._event}"
+            at = f"{self.clock} {self.now[0]:.6g}, {self._event}"
         else:
-            at = f"{self._event}, {'free' if self._slotted else 'jobs'} "
-            at += str((state.free if self._slotted else state.counts).tolist())
+            at = f"{self._event}, {self.contents(state)}"
         return InputError(f"--policy: {where}: {name} of {self.policy.name}{words} ({at})")

@@ -1,10 +1,11 @@
-"""Functions of L written as text, such as ``(log L)^1.5``."""
+"""Functions of L, the number of servers, written as text, such as ``(log L)^1.5``."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import isfinite, log, sqrt
 
 _OPERATORS: dict[type, Callable[[float, float], float]] = {
@@ -51,6 +52,23 @@ def function_of_servers(text: str) -> Callable[[int], float]:
         return value
 
     return function
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A function of the number of servers that remembers its text, so that it can be hashed and sent elsewhere."""
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> Expression:
+        """Return the expression of a text; raise ValueError where it is none."""
+        function_of_servers(text)
+        return cls(text)
+
+    def __call__(self, servers: int) -> float:
+        """Evaluate it."""
+        return function_of_servers(self.text)(servers)
 
 
 def _evaluate(node: ast.expr, servers: float) -> float:

@@ -1,63 +1,98 @@
-"""What is measured while a system runs: sums by bins of time, the source of averages, batch means and curves.
+"""What is measured while a system runs: sums by bins of time, a sketch of delays, and the log of the first events.
 
-Every array is written by the event loop in place. A bin ends at each edge; the end of the warm-up is an edge, so a time
-average over [W, T] is a sum of whole bins.
+The event loops write every array in place. A bin ends at each edge, and the end of the warm-up is an edge, so a time
+average over [W, T] is a sum over whole bins. The same `Measures` serve every model; arrays that a model has no use for
+have width 0.
+
+Delays are counted on a geometric scale: a delay d > 0 falls in bucket ceil(log d / log g) with g = (1 + e) / (1 - e),
+and the middle of a bucket, 2 g^i / (1 + g), is within a fraction e of every delay in it. The quantile at q is that of
+the delay of rank ceil(q n). Sketches of several runs are added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from math import ceil, log
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.state import Common
 from theory.jit import step
 
-ARRIVAL, REFUSAL, DEPARTURE, MIGRATION, PREEMPTION = 0, 1, 2, 3, 4
-"""Kinds of rows in the event log."""
+KINDS = ("arrival", "refusal", "departure", "migration", "preemption", "start", "ring")
+"""Kinds of events in the log, by number."""
 
-KINDS = ("arrival", "refusal", "departure", "migration", "preemption")
-"""Their names."""
+ARRIVAL, REFUSAL, DEPARTURE, MIGRATION, PREEMPTION, START, RING = range(7)
+
+SUMS = ("jobs", "slots", "waiting", "load", "busy", "delay")
+"""Fields that are sums of floats, by bin and group."""
+
+COUNTS = ("arrivals", "starts", "ends", "preempted")
+"""Fields that are counts, by bin and group."""
+
+BY_BIN = (*SUMS, *COUNTS, "migrations", "reassigned")
+"""Fields with a row for each bin."""
 
 
 class Measures(NamedTuple):
-    """Sums over B bins of time, for J types.
+    """Sums over B bins of time, for G groups of jobs: the types, or groups of size classes.
 
     Attributes
     ----------
     edges : float64[B + 1]
         Ends of the bins, increasing from 0 to T.
     now : float64[1]
-        The time up to which all is counted.
-    bin : int64[1]
-        The bin that it lies in; B at the end.
+        The time up to which everything is counted.
+    bin, first : int64[1]
+        The bin that this time lies in (B at the end), and the first bin after the warm-up.
     events : int64[1]
-        Arrivals and departures so far.
-    jobs, slots : float64[B, J]
-        Integrals over time of the jobs in service and of the slots held ready.
-    arrivals, accepted, preempted : int64[B, J]
-        How many.
+        Arrivals, departures and rings of a policy's clocks so far.
+    jobs : float64[B, G]
+        Integral over time of the jobs in service.
+    slots : float64[B, G]
+        Of the slots that a reserving policy holds ready.
+    waiting : float64[B, G]
+        Of the jobs that wait.
+    load, busy : float64[B, G]
+        Of the sizes of the jobs that wait, and of those in service.
+    delay : float64[B, G]
+        Sum of the waiting times of the jobs that start.
+    arrivals, starts, ends, preempted : int64[B, G]
+        How many jobs came, began their service, left after it, and were stopped.
     migrations, reassigned : int64[B]
-        How many.
+        How many jobs moved, and how many servers were given another configuration.
+    sketch : int64[N]
+        Waiting times of the jobs that start after the warm-up, by buckets.
+    group : int32[n]
+        The group of each size class.
+    inside : int64[4, G]
+        Jobs that wait, jobs in service, and the sizes of both, now.
     log : float64[N, 5]
-        The first N rows (time, kind, type, server, other server).
+        The first N events: time, kind, type (or class, or clock), server, other server.
     logged : int64[1]
-        Rows written.
+        Rows of the log that are written.
     """
 
     edges: NDArray[np.float64]
     now: NDArray[np.float64]
     bin: NDArray[np.int64]
+    first: NDArray[np.int64]
     events: NDArray[np.int64]
     jobs: NDArray[np.float64]
     slots: NDArray[np.float64]
+    waiting: NDArray[np.float64]
+    load: NDArray[np.float64]
+    busy: NDArray[np.float64]
+    delay: NDArray[np.float64]
     arrivals: NDArray[np.int64]
-    accepted: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
     preempted: NDArray[np.int64]
     migrations: NDArray[np.int64]
     reassigned: NDArray[np.int64]
+    sketch: NDArray[np.int64]
+    group: NDArray[np.int32]
+    inside: NDArray[np.int64]
     log: NDArray[np.float64]
     logged: NDArray[np.int64]
 
@@ -82,58 +117,144 @@ def bin_edges(until: float, warmup: float, bins: int = 200) -> tuple[NDArray[np.
     return np.concatenate([early, np.linspace(warmup, until, bins + 1)]), before
 
 
-def by_bin(bins: int, width: int, sums: Sequence[str], counts: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Make empty arrays, a row a bin: sums of floats, and counts."""
-    made: dict[str, NDArray[Any]] = {name: np.zeros((bins, width)) for name in sums}
-    return made | {name: np.zeros((bins, width), np.int64) for name in counts}
+def new_measures(
+    until: float,
+    warmup: float,
+    bins: int,
+    groups: int,
+    fields: tuple[str, ...],
+    *,
+    log: int = 0,
+    group: NDArray[np.int32] | None = None,
+) -> Measures:
+    """Make empty measures.
 
-
-def new_measures(edges: NDArray[np.float64], types: int, log: int = 0) -> Measures:
-    """Make empty measures over the given bins."""
-    bins = len(edges) - 1
+    Parameters
+    ----------
+    until, warmup : float
+        Horizon, and the time from which averages are taken.
+    bins : int
+        Equal bins of [warmup, until].
+    groups : int
+        G.
+    fields : tuple of str
+        Those of `SUMS` and `COUNTS` that the model measures; the others have width 0.
+    log : int
+        Events to be logged.
+    group : int32[n], optional
+        The group of each size class.
+    """
+    edges, first = bin_edges(until, warmup, bins)
+    count = len(edges) - 1
+    width = {name: groups if name in fields else 0 for name in (*SUMS, *COUNTS)}
+    sums: dict[str, Any] = {name: np.zeros((count, width[name])) for name in SUMS}
+    counts: dict[str, Any] = {name: np.zeros((count, width[name]), np.int64) for name in COUNTS}
     return Measures(
         edges,
-        np.zeros(1),
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        **by_bin(bins, types, ("jobs", "slots"), ("arrivals", "accepted", "preempted")),
-        migrations=np.zeros(bins, np.int64),
-        reassigned=np.zeros(bins, np.int64),
+        now=np.zeros(1),
+        bin=np.zeros(1, np.int64),
+        first=np.full(1, first),
+        events=np.zeros(1, np.int64),
+        **sums,
+        **counts,
+        migrations=np.zeros(count, np.int64),
+        reassigned=np.zeros(count, np.int64),
+        sketch=new_sketch(),
+        group=np.zeros(0, np.int32) if group is None else group.astype(np.int32),
+        inside=np.zeros((4, groups), np.int64),
         log=np.zeros((log, 5)),
         logged=np.zeros(1, np.int64),
     )
 
 
+def reached(measures: Measures) -> Measures:
+    """Keep the bins that an interrupted run has reached; the last of them ends now."""
+    bins, now = int(measures.bin[0]), measures.now
+    if bins < len(measures.edges) - 1 and now[0] > measures.edges[bins]:
+        whole = {name: getattr(measures, name)[: bins + 1] for name in BY_BIN}
+        return measures._replace(edges=np.append(measures.edges[: bins + 1], now), **whole)
+    return measures._replace(
+        edges=measures.edges[: bins + 1], **{name: getattr(measures, name)[:bins] for name in BY_BIN}
+    )
+
+
 @step
-def advance(measures: Measures, state: Common, time: float) -> bool:
+def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
+    """Add the state as it is, over a length of time, to bin b: each model's loop has its own."""
+
+
+@step
+def advance(measures: Measures, state: Any, time: float) -> bool:
     """Count the state as it is up to a time; return whether that time is within the horizon."""
     now, b = measures.now[0], measures.bin[0]
-    last = len(measures.edges) - 2
+    bins = len(measures.edges) - 1
+    if b >= bins:
+        return False
     while True:
         end = measures.edges[b + 1]
-        step = (time if time < end else end) - now
-        for j in range(len(state.totals)):
-            measures.jobs[b, j] += step * state.totals[j]
-            measures.slots[b, j] += step * state.slots[j]
+        accumulate(measures, state, b, (time if time < end else end) - now)
         if time < end:
             measures.now[0] = time
             return True
         now = end
-        if b == last:
-            measures.now[0] = end
-            return False
         b += 1
         measures.bin[0] = b
+        if b == bins:
+            measures.now[0] = end
+            return False
 
 
 @step
-def note(measures: Measures, kind: int, job_type: int, server: int, other: int) -> None:
-    """Write a row of the event log while there is room."""
+def note(measures: Measures, kind: int, what: int, server: int, other: int) -> None:
+    """Write a row of the event log while there are rows left."""
     row = measures.logged[0]
     if row < len(measures.log):
         measures.log[row, 0] = measures.now[0]
         measures.log[row, 1] = kind
-        measures.log[row, 2] = job_type
+        measures.log[row, 2] = what
         measures.log[row, 3] = server
         measures.log[row, 4] = other
         measures.logged[0] = row + 1
+
+
+RELATIVE_ERROR = 0.005
+"""e: a quantile of delays is off by at most this fraction of itself."""
+
+_STEP = log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR))
+_LOWEST = ceil(log(1e-9) / _STEP)
+_BUCKETS = ceil(log(1e12) / _STEP) - _LOWEST + 2
+
+
+def new_sketch() -> NDArray[np.int64]:
+    """Make an empty sketch: zeros first, then the buckets from 1e-9 to 1e12."""
+    return np.zeros(_BUCKETS, np.int64)
+
+
+@step
+def count_delay(sketch: NDArray[np.int64], delay: float) -> None:
+    """Count one delay."""
+    bucket = 0
+    if delay > 1e-9:
+        bucket = int(np.ceil(np.log(delay) / _STEP)) - _LOWEST + 1
+        bucket = min(max(bucket, 1), len(sketch) - 1)
+    sketch[bucket] += 1
+
+
+def quantile(sketch: NDArray[np.int64], q: float) -> float:
+    """Return the delay of rank ceil(q n), NaN of an empty sketch.
+
+    Examples
+    --------
+    >>> sketch = new_sketch()
+    >>> for delay in (0.0, 1.0, 2.0, 30.0): count_delay(sketch, delay)
+    >>> quantile(sketch, 0.25), abs(quantile(sketch, 0.95) / 30 - 1) <= RELATIVE_ERROR
+    (0.0, True)
+    """
+    total = int(sketch.sum())
+    if not total:
+        return float("nan")
+    bucket = int(np.searchsorted(np.cumsum(sketch), max(1, ceil(q * total - 1e-9))))
+    if bucket == 0:
+        return 0.0
+    middle = 2 / (1 + float(np.exp(_STEP)))
+    return float(np.exp((bucket - 1 + _LOWEST) * _STEP) * middle)

@@ -1,33 +1,208 @@
-"""Options of policies: which there are, which of them a policy reads, and taking them one at a time."""
+"""The options of policies: each declared once, with its default, its bounds and a line of text.
+
+An option stands in the table ``[simulation]`` of an instance file, or in the mapping ``options`` of a scenario. A table
+may hold options of several policies; a policy declares those that it reads
+(`fluid.simulation.policy_interface.Policy.options`) and takes their values by calling them: ``BETA(setting.options)``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fluid.simulation.policy import Policy
+from fluid.simulation.expression import Expression
 from theory.errors import InputError
 from theory.numbers import rational
 
-OPTIONS = (
-    "reservation",
-    "placement",
-    "d",
-    "priority",
-    "oracle",
-    "beta",
-    "p",
-    "z",
-    "cut",
-    "fall",
-    "early",
-    "start",
-    "sampling",
-    "expiry",
-    "partition",
+if TYPE_CHECKING:
+    from fluid.simulation.policy_interface import Policy
+    from theory.files.document import Fields
+
+Check = Callable[[Any], Any]
+"""Turns a value of a file into that of an option; raises ValueError with what was expected."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    Attributes
+    ----------
+    name : str
+    default : object
+        Of type and bounds of its own; None where the policy works it out, or where a value must be given.
+    about : str
+        What it means, in one line.
+    check : callable
+        Returns the value that is meant; raises ValueError with what was expected.
+
+    Examples
+    --------
+    >>> BETA({}), BETA({"beta": "3/4"})
+    (0.9, 0.75)
+    >>> BETA({"beta": 2})
+    Traceback (most recent call last):
+    theory.errors.InputError: simulation.beta: expected a number from 0 to 1, got 2
+    """
+
+    name: str
+    default: Any
+    about: str
+    check: Check
+
+    def __call__(self, options: Mapping[str, Any]) -> Any:
+        """Return the value in a table of options, or the default.
+
+        Raises
+        ------
+        InputError
+            A value out of bounds.
+        """
+        if self.name not in options:
+            return self.default
+        try:
+            return self.check(options[self.name])
+        except ValueError as error:
+            raise InputError(f"simulation.{self.name}: {error}, got {repr(options[self.name])[:60]}") from None
+
+    def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
+        """Take the value from a file: the error then names the file.
+
+        Parameters
+        ----------
+        fields : Fields
+            The table ``[simulation]``.
+        types : tuple of str, optional
+            Names of the types of jobs; None beside a law of sizes.
+        """
+        del types
+        value = fields.take(self.name, "a value")
+        try:
+            self.check(value)
+        except ValueError as error:
+            fields.fail(self.name, f"{error}, got {repr(value)[:60]}")
+        return value
+
+
+class _Reservation(Option):
+    """An expression in L is read once, and remembers its text."""
+
+    def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
+        """Take a number, or a function of L, from a file."""
+        del types
+        value = str(fields.take(self.name, "a number or a function of L"))
+        try:
+            return Expression.of(value)
+        except ValueError as error:
+            expected = 'a number or a function of L such as "(log L)^1.5"'
+            fields.fail(self.name, f"expected {expected}, got {value[:60]!r} ({error})")
+
+
+class _Priority(Option):
+    """A table with an entry for each type."""
+
+    def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
+        """Take the table from a file."""
+        if types is None:
+            return fields.take(self.name, "a table of priorities by type")
+        table = fields.table(self.name, "a table of priorities by type")
+        found = {name: table.integer(name, "a priority, 0 the lowest") for name in types}
+        table.finish()
+        return found
+
+
+def _number(least: float = -inf, most: float = inf) -> Check:
+    bounds = f" from {least:g} to {most:g}" if isfinite(least) and isfinite(most) else ""
+    bounds = bounds or (f" of at least {least:g}" if isfinite(least) else f" of at most {most:g}")
+
+    def check(value: Any) -> float:
+        try:
+            number = float(rational(value))
+        except (ValueError, OverflowError):
+            number = inf
+        if isinstance(value, bool) or not isfinite(number) or not least <= number <= most:
+            raise ValueError(f"expected a number{bounds}")
+        return number
+
+    return check
+
+
+def _whole(least: int, most: int) -> Check:
+    within = _number(least, most)
+
+    def check(value: Any) -> int:
+        try:
+            number = within(value)
+        except ValueError:
+            number = 0.5
+        if number != int(number):
+            raise ValueError(f"expected a whole number from {least} to {most}")
+        return int(number)
+
+    return check
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("expected true or false")
+    return value
+
+
+def _one_of(*names: str) -> Check:
+    def check(value: Any) -> str:
+        if value not in names:
+            raise ValueError(f"expected one of {', '.join(names)}")
+        return str(value)
+
+    return check
+
+
+def _as_given(value: Any) -> Any:
+    return value
+
+
+ORACLES = ("exact", "single", "greedy")
+"""Values of the option ``oracle``."""
+
+FASTEST = 1e12
+"""Largest rate of sampling and expiry, in units of the service rate."""
+
+RESERVATION = _Reservation(
+    "reservation", Expression("(log L)^1.5"), "g(L) of dynamic reservation: a number or a function of L", _as_given
 )
-"""Options of the policies that come with packproof. A table may hold them all: each policy reads its own."""
+PLACEMENT = Option(
+    "placement",
+    "best-ranked",
+    "the slot that dynamic reservation fills first: best-ranked or worst-ranked",
+    _one_of("best-ranked", "worst-ranked"),
+)
+D = Option("d", 2, "servers that power-of-d draws for each job", _whole(1, 1000))
+PRIORITY = _Priority("priority", None, "the priority of each type; jobs of priority 0 can be stopped", _as_given)
+ORACLE = Option("oracle", "exact", "how configurations of great weight are found", _one_of(*ORACLES))
+BETA = Option("beta", 0.9, "weight below which a server stalls, as a fraction of the greatest, (29)", _number(0, 1))
+P = Option("p", -0.05, "p of (29); 1 for a constant beta", _number(most=1))
+Z = Option("z", 0.005, "z of (29)", _number(0))
+CUT = Option("cut", 0.1, "fraction of stalled servers from which q(s) is 0; 2 for never", _number(0))
+FALL = Option("fall", 1.0, "slope of q(s); 0 for none", _number(0, 1))
+EARLY = Option("early", True, "whether a stalled server may renew before it is empty (6.3)", _flag)
+START = Option(
+    "start", "as-needed", "when servers become active first: as-needed or at-once", _one_of("as-needed", "at-once")
+)
+SAMPLING = Option("sampling", 1.0, "rate at which an empty queue samples, over the service rate", _number(0, FASTEST))
+EXPIRY = Option("expiry", 1.0, "rate at which a token expires, over the service rate", _number(0, FASTEST))
+PARTITION = Option(
+    "partition", None, "J of the universal partition; the least with all sizes above 2^-J unless given", _whole(2, 40)
+)
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        RESERVATION, PLACEMENT, D, PRIORITY, ORACLE, BETA, P, Z, CUT, FALL, EARLY, START, SAMPLING, EXPIRY, PARTITION
+    )
+}  # fmt: skip
+"""The options of the policies that come with packproof, by name."""
 
 
 def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,52 +224,3 @@ def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
             known = ", ".join(dict.fromkeys([*policy.options, *OPTIONS]))
             raise InputError(f"simulation.{name}: unknown option, expected one of {known}")
     return {name: value for name, value in table.items() if name in policy.options}
-
-
-class Options:
-    """The table ``[simulation]`` as far as a policy reads it.
-
-    Examples
-    --------
-    >>> options = Options({"beta": 0.8})
-    >>> options.number("beta", 0.9), options.flag("early", True)
-    (0.8, True)
-    """
-
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        self._table = table
-
-    def number(self, name: str, default: float, *, least: float = -inf, most: float = inf) -> float:
-        """Take a number within bounds."""
-        value = self._table.get(name, default)
-        try:
-            number = float(rational(value))
-        except (ValueError, OverflowError):
-            number = inf
-        if isinstance(value, bool) or not isfinite(number) or not least <= number <= most:
-            bounds = f" from {least:g} to {most:g}" if isfinite(least) and isfinite(most) else ""
-            bounds = bounds or (f" of at least {least:g}" if isfinite(least) else "")
-            bounds = bounds or (f" of at most {most:g}" if isfinite(most) else "")
-            raise InputError(f"simulation.{name}: expected a number{bounds}, got {value!r}")
-        return number
-
-    def whole(self, name: str, default: int, *, least: int, most: int) -> int:
-        """Take a whole number within bounds."""
-        number = self.number(name, default, least=least, most=most)
-        if number != int(number):
-            raise InputError(f"simulation.{name}: expected a whole number from {least} to {most}, got {number:g}")
-        return int(number)
-
-    def flag(self, name: str, default: bool) -> bool:
-        """Take a truth value."""
-        value = self._table.get(name, default)
-        if not isinstance(value, bool):
-            raise InputError(f"simulation.{name}: expected true or false, got {value!r}")
-        return value
-
-    def text(self, name: str, default: str) -> str:
-        """Take a name."""
-        value = self._table.get(name, default)
-        if not isinstance(value, str):
-            raise InputError(f"simulation.{name}: expected a name, got {value!r}")
-        return value

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from fluid.simulation.policy import Policy
+from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError
 
 HOMES = {
@@ -63,7 +64,7 @@ def policy(name: str) -> Policy:
 def _known(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
     found: Policy = getattr(import_module(module), attribute)
-    return found
+    return replace(found, source=name)
 
 
 @cache
@@ -89,7 +90,7 @@ def _own(path: str, attribute: str, digest: str) -> Policy:
         raise InputError(
             f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
         )
-    return found
+    return replace(found, source=f"{path}:{attribute}")
 
 
 def _line_in(file: Path, error: BaseException) -> str:

@@ -1,30 +1,21 @@
-"""Running independent replications: here one after another, on the processes of this machine, or on a cluster."""
+"""Replications of a scenario under a policy: one after another, on the processes of this machine, or on a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fluid.parallel import run_all
+from fluid.simulation.driver import run_once
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.policy_names import policy as policy_by_name
+from fluid.simulation.results import Result, Run
+from fluid.simulation.scenario import Scenario
 
-Say = Callable[[str], None] | None
-
-
-class Replications(NamedTuple):
-    """What became of replications that were asked for.
-
-    Attributes
-    ----------
-    runs : tuple
-        In their order.
-    interrupted : bool
-        Whether Ctrl-C came before all of them were finished.
-    """
-
-    runs: tuple[Any, ...]
-    interrupted: bool
+Progress = Callable[[str], None] | None
 
 
 def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
@@ -32,66 +23,117 @@ def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(replication,))
 
 
+def simulate(
+    policy: Policy | str,
+    scenario: Scenario,
+    *,
+    replications: int = 1,
+    seed: int = 0,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Progress = None,
+) -> Result[Any]:
+    """Simulate replications of a scenario of any model.
+
+    Parameters
+    ----------
+    policy : Policy or str
+        A policy of the scenario's model, its name, or ``FILE.py:NAME``.
+    scenario : LossScenario, QueueScenario or SlottedScenario
+    replications : int
+    seed : int
+        Replication r draws from SeedSequence(seed, spawn_key=(r,)), whichever worker runs it. Two policies with equal
+        seeds see the same jobs, but for loss systems that the jump chain runs (`LossScenario.synchronised`).
+    workers : int
+        Processes; -1: one a core. Ignored where there is one replication.
+    engine : str
+        ``local`` or ``dask://HOST:PORT``.
+    progress : callable, optional
+        Called now and then with a line that says how far it is.
+
+    Returns
+    -------
+    LossResult or QueueResult
+        After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
+
+    Examples
+    --------
+    >>> from fluid.simulation.loss.model import LossScenario
+    >>> from theory.instance import additive
+    >>> scenario = LossScenario(additive([2], [[1]], workload=[2]), servers=1, until=2000.0, warmup=10.0)
+    >>> simulate("first-fit", scenario, replications=4).acceptance(0, level=0.999).holds(0.6)
+    True
+    """
+    found = policy_by_name(policy) if isinstance(policy, str) else policy
+    how: dict[str, Any] = {"workers": workers, "engine": engine, "progress": progress}
+    runs, interrupted = replicate(found, scenario, range(replications), seed, **how)
+    return scenario.result(found, scenario, runs, interrupted)
+
+
 def replicate(
-    task: Callable[..., Any],
-    arguments: tuple[Any, ...],
+    policy: Policy,
+    scenario: Scenario,
     numbers: Iterable[int],
     seed: int,
     *,
     workers: int = 1,
     engine: str = "local",
-    say: Say = None,
-    held: dict[int, Any] | None = None,
-    keep: Callable[[int, Any], None] | None = None,
-) -> Replications:
-    """Run replications and return them in their order.
+    progress: Progress = None,
+    finished: dict[int, Run] | None = None,
+    store: Callable[[int, Run], None] | None = None,
+) -> tuple[tuple[Run, ...], bool]:
+    """Run replications and return them in their order, and whether Ctrl-C came before all of them were finished.
 
     Parameters
     ----------
-    task : callable
-        ``task(*arguments, seed, say)``, importable; its result has ``interrupted``.
-    arguments : tuple
-        The first is the policy, or its name.
+    policy, scenario, seed, workers, engine, progress
+        See `simulate`.
     numbers : iterable of int
         Replications to run.
-    seed, workers, engine
-        See `fluid.simulation.loss.result.simulate_loss`.
-    say : callable, optional
-        Told a line now and then; handed to the task where it runs in this process.
-    held : dict, optional
+    finished : dict, optional
         Replications that are there already.
-    keep : callable, optional
-        ``keep(number, run)`` for each that was not cut short.
+    store : callable, optional
+        ``store(number, run)`` for each that was not cut short.
 
     Returns
     -------
-    Replications
+    runs : tuple of Run
         After Ctrl-C, what was finished; a run that was cut short only if there is no other.
+    interrupted : bool
     """
     wanted = list(numbers)
-    done, interrupted = dict(held or {}), False
+    done, interrupted = dict(finished or {}), False
     total = len(done) + len(wanted)
-    name = getattr(arguments[0], "name", arguments[0])
-    if say is not None and wanted:
-        say(f"{name}: starting (what runs first on a machine is compiled, which takes up to a minute)")
-    alone = engine == "local" and (len(wanted) == 1 or workers == 1)
+    if progress is not None and wanted:
+        progress(f"{policy.name}: starting (what runs first on a machine is compiled, which takes up to a minute)")
     try:
-        if alone:
-            runs = ((r, task(*arguments, seed_of(seed, r), say)) for r in wanted)
+        if engine == "local" and (len(wanted) == 1 or workers == 1):
+            runs = ((r, _one(policy, scenario, seed_of(seed, r), progress)) for r in wanted)
         else:
-            tasks = [(*arguments, seed_of(seed, r), None) for r in wanted]
-            runs = ((wanted[i], run) for i, run in run_all(task, tasks, workers=workers, engine=engine))
-        for r, run in runs:
+            tasks = [(policy, scenario, seed_of(seed, r), None) for r in wanted]
+            runs = ((wanted[i], run) for i, run in run_all(_one, tasks, workers=workers, engine=engine))
+        for r, bare in runs:
+            run = replace(bare, scenario=scenario)
             if run.interrupted:
                 done, interrupted = done or {r: run}, True
                 break
             done[r] = run
-            if keep is not None:
-                keep(r, run)
-            if say is not None and total > 1:
-                say(f"{name}: {len(done)} of {total} replications")
+            if store is not None:
+                store(r, run)
+            if progress is not None and total > 1:
+                progress(f"{policy.name}: {len(done)} of {total} replications")
     except KeyboardInterrupt:
         if not done:
             raise
         interrupted = True
-    return Replications(tuple(done[r] for r in sorted(done)), interrupted)
+    return tuple(done[r] for r in sorted(done)), interrupted
+
+
+def _one(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progress: Progress) -> Run:
+    """Run one replication; return it without scenario and state, which would have to travel between processes."""
+
+    def reached(time: float, events: int) -> None:
+        if progress is not None:
+            progress(f"{policy.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
+
+    return replace(run_once(policy, scenario, seed, progress=reached), scenario=None, state=None)

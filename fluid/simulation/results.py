@@ -1,30 +1,62 @@
-"""What runs and their replications say, whatever the model: averages by bins of time, intervals, curves."""
+"""What runs and their replications say: averages by bins of time, intervals, curves."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.statistics import Interval, WarmUp, band, batch_means, mean_interval, ratio_interval, warm_up
-from theory.greedy.servers import apportion
-from theory.instance import Additive, Instance
+from fluid.simulation.measures import Measures, quantile
+from fluid.simulation.state import State
+from fluid.statistics import Interval, WarmUp, band, batch_means, growth, mean_interval, ratio_interval, warm_up
+
+if TYPE_CHECKING:
+    from fluid.simulation.policy_interface import Policy
+    from fluid.simulation.scenario import Scenario
 
 BATCHES = 20
 """Batches of a single run."""
 
 Array = NDArray[np.float64]
 
+AnyScenario = TypeVar("AnyScenario", bound="Scenario")
 
-class Measured:
-    """What one run has measured, by bins of time; the base of runs, which hold ``measures`` and ``first``."""
 
-    measures: Any
-    first: Any
+@dataclass(frozen=True)
+class Run:
+    """What one run has measured, by bins of time.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    measures : Measures
+    state : NamedTuple or None
+        Of the policy at the end; None for a run that was read from a store.
+    seconds : float
+        Time in the loop and in drawing jobs, compilation excluded.
+    interrupted : bool
+        Whether Ctrl-C ended it early: the measures then end with the time that was reached.
+    """
+
+    scenario: Any
+    measures: Measures
+    state: State | None
+    seconds: float
+    interrupted: bool = False
+
+    @property
+    def first(self) -> int:
+        """First bin after the warm-up."""
+        return int(self.measures.first[0])
+
+    @property
+    def until(self) -> float:
+        """The time that was reached."""
+        return float(self.measures.edges[-1])
 
     @property
     def events(self) -> int:
@@ -41,57 +73,99 @@ class Measured:
         """Mean jobs of each type in service, by bin, float64[B, J]."""
         return np.asarray(self.measures.jobs / self.spans[:, None])
 
+    @cached_property
+    def slots(self) -> Array:
+        """Mean slots held ready, by bin, float64[B, J]."""
+        return np.asarray(self.measures.slots / self.spans[:, None])
+
+    @cached_property
+    def waiting(self) -> Array:
+        """Mean jobs of each type that wait, by bin, float64[B, J]."""
+        return np.asarray(self.measures.waiting / self.spans[:, None])
+
+    @cached_property
+    def queue(self) -> Array:
+        """Mean jobs that wait, by bin, float64[B]."""
+        return np.asarray(self.waiting.sum(axis=1))
+
+    @cached_property
+    def reward(self) -> Array:
+        """Mean reward per server, by bin, float64[B]."""
+        return np.asarray(self.jobs @ self.scenario.rewards / self.scenario.servers)
+
     def average(self, values: Array) -> float:
         """Time average over [W, T] of a quantity by bins."""
         return float(np.average(values[self.first :], weights=self.spans[self.first :]))
 
+    @property
+    def mean_reward(self) -> float:
+        """Time average of the reward per server over [W, T]."""
+        return self.average(self.reward)
 
-class Replicated(ABC):
-    """Replications; the base of results, which hold ``runs`` and ``interrupted``.
+    @property
+    def mean_queue(self) -> float:
+        """Mean jobs that wait over [W, T]."""
+        return self.average(self.queue)
 
-    Intervals are over replications; over batch means where there is only one, or all are identical: copies of one run
-    (listed jobs under a policy that draws nothing) say nothing of how far another would be.
+
+@dataclass(frozen=True)
+class Result(Generic[AnyScenario]):
+    """Replications of one policy in one scenario.
+
+    Intervals are over replications. Where there is only one, or all are identical, they are by batch means: copies of
+    one run (listed jobs under a policy that draws nothing) say nothing of how far another run would be.
+
+    Attributes
+    ----------
+    policy : Policy
+    scenario : Scenario
+    runs : tuple of Run
+    interrupted : bool
+        Whether Ctrl-C came before all of them were finished.
     """
 
-    runs: Sequence[Any]
-    interrupted: bool
+    policy: Policy
+    scenario: AnyScenario
+    runs: tuple[Run, ...]
+    interrupted: bool = False
 
     @cached_property
     def identical(self) -> bool:
         """Whether there are several runs and they do not differ in anything: nothing was drawn."""
         first, *others = self.runs
-        pairs = (zip(first.measures, one.measures, strict=True) for one in others)
-        return bool(others) and all(np.array_equal(a, b, equal_nan=True) for pair in pairs for a, b in pair)
+        fields = type(first.measures)._fields
+        pairs = ((getattr(first.measures, name), getattr(one.measures, name)) for one in others for name in fields)
+        return bool(others) and all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
     @property
-    def apart(self) -> Sequence[Any]:
-        """The runs that say something of their own: the first alone where all are identical."""
+    def distinct(self) -> Sequence[Run]:
+        """The runs that count: the first alone where all are identical."""
         return self.runs[:1] if self.identical else self.runs
 
-    def interval(self, values: Callable[[Any], Array], level: float = 0.95) -> Interval:
+    def interval(self, values: Callable[[Run], Array], level: float = 0.95) -> Interval:
         """Time average over [W, T] of a quantity given by bins."""
-        kept = [values(run)[run.first :] for run in self.apart]
-        if len(kept) == 1:
-            return batch_means(kept[0], level, BATCHES)
-        spans = [run.spans[run.first :] for run in self.apart]
-        return mean_interval([np.average(v, weights=w) for v, w in zip(kept, spans, strict=True)], level)
+        measured = [values(run)[run.first :] for run in self.distinct]
+        if len(measured) == 1:
+            return batch_means(measured[0], level, BATCHES)
+        spans = [run.spans[run.first :] for run in self.distinct]
+        return mean_interval([np.average(v, weights=w) for v, w in zip(measured, spans, strict=True)], level)
 
-    def ratio(self, above: Callable[[Any], Any], below: Callable[[Any], Any], level: float = 0.95) -> Interval:
+    def ratio(self, above: Callable[[Run], Any], below: Callable[[Run], Any], level: float = 0.95) -> Interval:
         """Ratio of two counts, or sums, given by bins, over [W, T]."""
-        a, b = ([part(run)[run.first :] for run in self.apart] for part in (above, below))
+        a, b = ([part(run)[run.first :] for run in self.distinct] for part in (above, below))
         if len(a) == 1:
             length = max(1, len(a[0]) // BATCHES)
             a, b = ([row[i : i + length] for i in range(len(row) % length, len(row), length)] for row in (a[0], b[0]))
         return ratio_interval([part.sum() for part in a], [part.sum() for part in b], level)
 
-    def curve_of(self, values: Callable[[Any], Array]) -> tuple[Array, ...]:
+    def curve_of(self, values: Callable[[Run], Array]) -> tuple[Array, ...]:
         """Return the middle of each bin, and the mean of a quantity there with its pointwise 95 % band."""
         edges = self.runs[0].measures.edges[: self.bins + 1]
-        return (edges[1:] + edges[:-1]) / 2, *band([values(run)[: self.bins] for run in self.apart])
+        return (edges[1:] + edges[:-1]) / 2, *band([values(run)[: self.bins] for run in self.distinct])
 
-    @abstractmethod
     def curve(self) -> tuple[Array, ...]:
-        """Return the curve by which the warm-up is judged."""
+        """Return the curve by which the warm-up is judged: reward over time."""
+        return self.curve_of(lambda run: run.reward)
 
     @property
     def bins(self) -> int:
@@ -103,44 +177,73 @@ class Replicated(ABC):
         """Whether the warm-up is long enough, by the mean curve."""
         return warm_up(self.curve()[1], self.runs[0].first)
 
-    def effort(self) -> dict[str, Any]:
-        """Return what both documents of ``packproof simulate --json`` say of the runs."""
-        seconds = sum(run.seconds for run in self.apart)
-        events = sum(run.events for run in self.apart)
+    def reward(self, level: float = 0.95) -> Interval:
+        """Time-average reward per server over [W, T]."""
+        return self.interval(lambda run: run.reward, level)
+
+    def jobs(self, j: int, level: float = 0.95) -> Interval:
+        """Mean jobs of a type in service."""
+        return self.interval(lambda run: run.jobs[:, j], level)
+
+    def acceptance(self, j: int, level: float = 0.95) -> Interval:
+        """Jobs of a type that began their service over those that came, in [W, T]."""
+        return self.ratio(lambda run: run.measures.starts[:, j], lambda run: run.measures.arrivals[:, j], level)
+
+    def utilisation(self, level: float = 0.95) -> dict[str, Interval]:
+        """Share of each resource in use."""
+        shares = [self.scenario.utilisation(run) for run in self.runs]
+        place = {id(run): n for n, run in enumerate(self.runs)}
         return {
-            "replications": len(self.apart),
-            "interrupted": self.interrupted,
-            "events": events,
-            "events_per_second": events / seconds if seconds > 0 else None,
+            name: self.interval(lambda run, name=name: shares[place[id(run)]][name], level)  # type: ignore[misc]
+            for name in shares[0]
         }
 
-    def warm_up_answer(self) -> dict[str, Any]:
-        """Return what they say of the warm-up."""
-        suggested = self.runs[0].measures.edges[min(self.warm_up.suggested, self.bins)]
-        return {"enough": self.warm_up.enough, "suggested": float(suggested)}
+
+class LossResult(Result[AnyScenario]):
+    """Replications of a loss system."""
+
+    def rate(self, name: str, level: float = 0.95) -> Interval:
+        """Events of a kind per unit time: migrations, reassigned (servers) or preempted (jobs)."""
+
+        def per_time(run: Run) -> Array:
+            counted = getattr(run.measures, name)
+            return np.asarray((counted if counted.ndim == 1 else counted.sum(axis=1)) / run.spans)
+
+        return self.interval(per_time, level)
+
+    def idle_reserve(self, j: int, level: float = 0.95) -> Interval:
+        """Mean slots of a type held ready without a job."""
+        return self.interval(lambda run: run.slots[:, j] - run.jobs[:, j], level)
 
 
-def with_capacities(instance: Instance, servers: int) -> list[tuple[int, Additive]]:
-    """Return how many servers each pool has, with its capacities; nothing where one lists configurations instead."""
-    counts = apportion(servers, [pool.share for pool in instance.pools])
-    spaces = [pool.space for pool in instance.pools]
-    listed = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
-    return listed if len(listed) == len(spaces) else []
+class QueueResult(Result[AnyScenario]):
+    """Replications of a queue, in continuous time or in slots."""
 
+    def queue(self, level: float = 0.95) -> Interval:
+        """Mean number of jobs that wait, in the whole cluster, over [W, T]."""
+        return self.interval(lambda run: run.queue, level)
 
-def shares_of_jobs(instance: Instance, servers: int) -> dict[str, Array]:
-    """Return by resource the share of all servers that one job of each type takes, float64[J]."""
-    pools = with_capacities(instance, servers)
-    if not pools:
-        return {}
-    shares = {}
-    for r, name in enumerate(pools[0][1].resources):
-        total = sum(n * space.capacity[r] for n, space in pools)
-        shares[name] = np.array([row[r] for row in pools[0][1].demands], float) / total
-    return shares
+    def waiting(self, j: int, level: float = 0.95) -> Interval:
+        """Mean number of jobs of a type that wait."""
+        return self.interval(lambda run: run.waiting[:, j], level)
 
+    def growth(self, level: float = 0.95) -> Interval:
+        """Growth of the queue per unit time over [W, T]: the slopes of lines, one a replication."""
+        bins, first = self.bins, self.runs[0].first
+        edges = self.runs[0].measures.edges
+        times = (edges[first + 1 : bins + 1] + edges[first:bins]) / 2
+        return growth([run.queue[first:bins] for run in self.distinct], times, level)
 
-def as_json(number: Interval) -> dict[str, Any]:
-    """Return an interval as ``{"mean", "ci95"}``; null where there is no number."""
-    low, high = (None if not np.isfinite(x) else x for x in (number.low, number.high))
-    return {"mean": number.mean if np.isfinite(number.mean) else None, "ci95": [low, high]}
+    def delay(self, level: float = 0.95) -> Interval:
+        """Mean waiting time of the jobs that start in [W, T]."""
+        return self.ratio(
+            lambda run: run.measures.delay.sum(axis=1), lambda run: run.measures.starts.sum(axis=1), level
+        )
+
+    def quantile(self, q: float) -> float:
+        """Quantile of the waiting times of all jobs that start in [W, T] of any run, within `RELATIVE_ERROR`."""
+        return quantile(np.sum([run.measures.sketch for run in self.runs], axis=0), q)
+
+    def curve(self) -> tuple[Array, ...]:
+        """Return the curve by which the warm-up is judged: the queue over time."""
+        return self.curve_of(lambda run: run.queue)

@@ -12,8 +12,6 @@ A policy that comes with packproof is bound to the loop and compiled. With an au
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -25,10 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.authors import Guard, is_own, place_of, tools_of, written_by_author
-from fluid.simulation.policy import Policy
+from fluid.simulation.authors import by_author, place_of, rules_of, written_by_author
+from fluid.simulation.loop import observe
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
-from theory.jit import bound, bound_allocating, kernel, plain, retooled
+from theory.jit import bound, bound_allocating, kernel, plain, retooled, source_of
 
 REHEARSED = 64
 """Events rehearsed at most."""
@@ -48,14 +47,10 @@ class Runner:
     loop : callable
         ``loop(*inputs, most) -> status``, 0 where it may go on; the state comes first among the inputs, and one of them
         has the time in ``now``.
-    names : tuple of str
-        The policy's functions that it calls.
     parts : mapping
-        Other names of the loop and what they stand for, compiled or not.
-    checks : mapping
-        Likewise, for an author's own policy alone.
-    others : mapping
-        Likewise, for which there is no compiled form: then it runs as Python.
+        The model's functions that the loop names.
+    watch : callable, optional
+        Stands for `fluid.simulation.loop.observe`; there is no compiled form of it, so the loop runs as Python.
     compiled : bool
         False: as Python.
     types : sequence of str
@@ -65,30 +60,35 @@ class Runner:
     ----------
     functions : dict
         The policy's functions as Python, by name.
+    watch : callable
+        What looks at the system after an event.
     """
 
     def __init__(
         self,
         policy: Policy,
         loop: Function,
-        names: tuple[str, ...],
+        parts: Mapping[str, Function],
         *,
-        parts: Mapping[str, Function] | None = None,
-        checks: Mapping[str, Function] | None = None,
-        others: Mapping[str, Function] | None = None,
+        watch: Function | None = None,
         compiled: bool = True,
         types: Sequence[str] = (),
     ) -> None:
         from numba import config
 
-        self._policy, self._loop, self._names = policy, loop, names
-        self.guard = Guard(policy, types) if is_own(policy) else None
+        rules = rules_of(policy)
+        self.policy, self._loop, self._names = policy, loop, rules.functions
+        self.watch = watch or observe
+        self.guard = rules.guard(policy, types) if by_author(policy) else None
         self.functions: dict[str, Function] = (
-            {name: getattr(policy, name) for name in names} if self.guard is None else self.guard.functions(*names)
+            {name: getattr(policy, name) for name in self._names}
+            if self.guard is None
+            else self.guard.functions(*self._names)
         )
-        self._parts = {**(parts or {}), **(checks or {} if self.guard else {})}
-        self._plain = plain(loop, **self.functions, **{**self._parts, **(others or {})})
-        self._compiles = compiled and not others and not config.DISABLE_JIT
+        self._parts = {**parts, **(rules.checks if self.guard else {})}
+        names = {**self.functions, **self._parts, **({"observe": watch} if watch else {})}
+        self._plain = plain(loop, **names)
+        self._compiles = compiled and watch is None and not config.DISABLE_JIT
         self._run = self._as_python
 
     def ready(self, *inputs: Any) -> None:
@@ -104,7 +104,7 @@ class Runner:
         if self.guard is not None:
             self._rehearse(inputs)
             self.at(inputs)
-        run = _compiled(self._policy, self._loop, self._names, tuple(self._parts.items()), inputs)
+        run = _compiled(self.policy, self._loop, self._names, tuple(self._parts.items()), inputs)
         if run is not None:
             self._run = run if self.guard is None else self._watched(run)
 
@@ -120,7 +120,7 @@ class Runner:
     def refused(self, name: str, state: Any, complaint: str) -> Exception:
         """Return the error of a policy that does what it must not."""
         if self.guard is None:
-            return PolicyError(f"{self._policy.name}: {complaint}")
+            return PolicyError(f"{self.policy.name}: {complaint}")
         return self.guard.refuse(name, state, complaint)
 
     def _as_python(self, *arguments: Any) -> int:
@@ -134,7 +134,7 @@ class Runner:
             raise self.guard.refuse(name, arguments[0], str(error)) from None
 
     def _rehearse(self, inputs: tuple[Any, ...]) -> None:
-        key = (self._policy, self._loop, *(array.shape for array in inputs[0]))
+        key = (self.policy, self._loop, *(array.shape for array in inputs[0]))
         if key in _REHEARSED:
             return
         trial = _copied(inputs)
@@ -209,7 +209,7 @@ def _compiled(
     policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], inputs: Any
 ) -> Function | None:
     """Return the compiled loop, None where numba cannot compile an author's functions."""
-    if not is_own(policy):
+    if not by_author(policy):
         run = _bound(policy, loop, names, parts, False)
         run(*inputs, 0)  # compiles, and runs nothing
         return run
@@ -238,8 +238,8 @@ def _bound(
     policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], allocating: bool
 ) -> Function:
     functions = {name: getattr(policy, name) for name in names}
-    if is_own(policy):
-        tools = tools_of(policy)
+    if by_author(policy):
+        tools = rules_of(policy).tools(policy)
         functions = {
             name: retooled(function, tools, allocating=allocating) if written_by_author(function) else function
             for name, function in functions.items()
@@ -282,13 +282,10 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
 
 
 def _line(policy: Policy, name: str, error: Exception) -> str:
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip(" >") for line in text.splitlines() if line.strip(" >")]
-    skipped = ("Failed in", "During", "No implementation", "There are", "- Of which", "Overload")
-    reason = next((line for line in lines if not line.startswith(skipped)), type(error).__name__)
-    reason = re.sub(r"\(array\(.*", "", reason)
     function = getattr(policy, name, policy.place)
-    file = os.path.basename(place_of(function).rpartition(":")[0])
-    named = re.search(rf'File "[^"]*{re.escape(file)}", line (\d+)', text)
-    where = place_of(function, int(named[1])) if named else place_of(function)
-    return f"{where}: {policy.name} runs as Python, numba cannot compile {name}: {reason[:150]}"
+    place = getattr(error, "loc", None)  # of numba's errors, where they know it
+    code = getattr(source_of(function), "__code__", None)
+    line = place.line if place is not None and code is not None and place.filename == code.co_filename else None
+    reason = str(error) if isinstance(error, TypeError) else type(error).__name__
+    where = place_of(function, line)
+    return f"{where}: {policy.name} runs as Python, numba cannot compile {name}: {reason}"

@@ -1,6 +1,6 @@
 """What a policy sees and changes: its setting, the common part of every state, and the tools that change it.
 
-How the tools are used stands in `fluid.simulation.policy`.
+How the tools are used stands in `fluid.simulation.policy_interface`.
 """
 
 from __future__ import annotations

@@ -1,37 +1,28 @@
 """Real arrivals: Google 2011, Alibaba 2023 and plain CSV, and what the papers do to them before they simulate."""
 
-from fluid.traces.alibaba import read_alibaba
-from fluid.traces.google import read_google_events, read_google_table
-from fluid.traces.model import Outcome, Trace
-from fluid.traces.plain import read_plain
-from fluid.traces.preprocess import (
-    completed,
-    exposure_mean,
-    mean_duration,
-    of_classes,
-    powers_of_half,
-    priority_classes,
-    single_resource,
-    stretched,
-    window,
-)
-from fluid.traces.readers import read_trace
+from theory.doors import doors
 
-__all__ = [
-    "Outcome",
-    "Trace",
-    "completed",
-    "exposure_mean",
-    "mean_duration",
-    "of_classes",
-    "powers_of_half",
-    "priority_classes",
-    "read_alibaba",
-    "read_google_events",
-    "read_google_table",
-    "read_plain",
-    "read_trace",
-    "single_resource",
-    "stretched",
-    "window",
-]
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "alibaba": ("read_alibaba",),
+        "google": ("read_google_events", "read_google_table"),
+        "model": ("Outcome", "Trace"),
+        "plain": ("read_plain",),
+        "preprocess": (
+            "completed",
+            "exposure_mean",
+            "mean_duration",
+            "of_classes",
+            "powers_of_half",
+            "priority_classes",
+            "single_resource",
+            "stretched",
+            "window",
+        ),
+        "readers": ("read_trace",),
+        "file": ("TraceFile",),
+        "jobs": ("TraceJobs", "sized_jobs", "typed_jobs"),
+        "tasks": ("tasks_of",),
+    },
+)

@@ -25,7 +25,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from fluid.traces import Trace, completed, read_trace, stretched
+from fluid.traces.model import Trace
+from fluid.traces.preprocess import completed, stretched
+from fluid.traces.readers import read_trace
 from theory.errors import InputError
 from theory.files.document import Fields
 

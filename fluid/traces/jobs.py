@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, joined
-from fluid.simulation.slotted.streams import SizeLaw, SlotChunk
-from fluid.traces import Trace
+from fluid.simulation.slotted.sizes import SizeLaw
 from fluid.traces.file import TraceFile
-from fluid.traces.model import MICROSECONDS
+from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.types import in_shares, with_types
 from theory.errors import InputError
 from theory.instance import Instance
@@ -36,17 +34,24 @@ class TraceJobs:
         How many of the former were.
     notes : tuple of str
         What was dropped, assumed and done.
+    file : TraceFile
+        Where they come from.
+    initial : bool
+        Whether the tasks that run when the trace opens are there at time 0.
     """
 
     arriving: JobList
     present: JobList
     cut: int
-    unfinished: int = 0
-    notes: tuple[str, ...] = ()
+    unfinished: int
+    notes: tuple[str, ...]
+    file: TraceFile
+    initial: bool
 
-    def all(self, initial: bool) -> JobList:
-        """Return the jobs that arrive, and before them, if `initial`, those that are there."""
-        return joined(self.present, self.arriving) if initial else self.arriving
+    @property
+    def all(self) -> JobList:
+        """Return the jobs that arrive, and before them those that are there at time 0, if they are to be."""
+        return joined(self.present, self.arriving) if self.initial else self.arriving
 
 
 def typed_jobs(file: TraceFile, instance: Instance, *, present: bool = True) -> TraceJobs:
@@ -59,7 +64,7 @@ def typed_jobs(file: TraceFile, instance: Instance, *, present: bool = True) -> 
     InputError
         A row whose type the instance does not have, or a trace without arrivals.
     """
-    return _divided(file.path, *with_types(file, _used(file, present), instance))
+    return _divided(file, present, *with_types(file, _used(file, present), instance))
 
 
 def sized_jobs(file: TraceFile, *, present: bool = True) -> tuple[SizeLaw, TraceJobs]:
@@ -87,28 +92,28 @@ def sized_jobs(file: TraceFile, *, present: bool = True) -> tuple[SizeLaw, Trace
     kept = in_shares(file, _used(file, present))
     sizes, place = np.unique(kept.demand[:, 0], return_inverse=True)
     law = SizeLaw(sizes * kept.unit[0].numerator, kept.unit[0].denominator, np.zeros(0))
-    return law, _divided(file.path, kept, place.reshape(-1))
+    return law, _divided(file, present, kept, place.reshape(-1))
 
 
 def _used(file: TraceFile, present: bool) -> Trace:
     return file.trace if present or not file.trace.present.any() else file.trace.arrivals
 
 
-def _divided(path: Path, trace: Trace, types: NDArray[Any]) -> TraceJobs:
+def _divided(file: TraceFile, initial: bool, trace: Trace, types: NDArray[Any]) -> TraceJobs:
     there = trace.present
     if there.all():
-        raise InputError(f"{path}: expected at least one arrival")
+        raise InputError(f"{file.path}: expected at least one arrival")
     times, kinds, durations = trace.arrival / MICROSECONDS, types.astype(np.int32), trace.duration / MICROSECONDS
     arriving = JobList(times[~there], kinds[~there], durations[~there])
     present = JobList(np.zeros(int(there.sum())), kinds[there], durations[there])
     unfinished = int((~there & trace.censored).sum())
-    return TraceJobs(arriving, present, int((there & trace.censored).sum()), unfinished, trace.notes)
+    return TraceJobs(arriving, present, int((there & trace.censored).sum()), unfinished, trace.notes, file, initial)
 
 
-def in_slots(jobs: JobList, slot: Fraction) -> SlotChunk:
+def in_slots(jobs: JobList, slot: Fraction) -> JobList:
     """Put jobs in the first slot that begins after they come, for at least one slot."""
     when, work = _slots(jobs.times, slot), np.maximum(1, _slots(jobs.durations, slot))
-    return SlotChunk(when, jobs.types.astype(np.int32), work)
+    return JobList(when, jobs.types.astype(np.int32), work)
 
 
 def _slots(seconds: NDArray[np.float64], slot: Fraction) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList
-from fluid.traces import Trace, completed, powers_of_half, priority_classes, single_resource
-from fluid.traces.model import MICROSECONDS
+from fluid.traces.model import MICROSECONDS, Trace
+from fluid.traces.preprocess import completed, powers_of_half, priority_classes, single_resource
 from theory.greedy.optimal import AssignmentProgram
 from theory.instance import Additive, Instance, JobType, Pool
 

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.traces import Trace, powers_of_half, priority_classes, single_resource
 from fluid.traces.file import POWERS, PRIORITIES, TraceFile
-from fluid.traces.model import ALIBABA, GOOGLE, PLAIN
+from fluid.traces.model import ALIBABA, GOOGLE, PLAIN, Trace
+from fluid.traces.preprocess import powers_of_half, priority_classes, single_resource
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
 from theory.numbers import text

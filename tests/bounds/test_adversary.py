@@ -21,7 +21,7 @@ from bounds.adversary.workload import worst_workload
 from bounds.claims.instances import four_types, tight_family
 from bounds.cli import run
 from bounds.testing import instances
-from theory.files import read_instance
+from theory.files.instances import read_instance
 from theory.greedy.optimal import solve
 from theory.instance import Instance, additive
 

@@ -12,8 +12,8 @@ import pytest
 
 import packproof
 from bounds.cli import run
-from theory.files import read_instance
-from theory.files.catalogue import catalogue
+from theory.files.instances import read_instance
+from theory.files.price_catalogue import catalogue
 
 FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bounds.views.max_weight_pictures import picture_of_flow
+from bounds.views.max_weight import picture_of_flow
 from theory.errors import InputError
 from theory.instance import additive
 

@@ -20,7 +20,9 @@ from bounds.claims.instances import random_instance
 from bounds.testing import explicit_instances, instances
 from theory.instance import Instance, additive, explicit
 from theory.numbers import total
-from theory.region import CapacityProgram, Support, region_facets
+from theory.region.facets import region_facets
+from theory.region.membership import CapacityProgram
+from theory.region.support import Support
 
 
 def certificate(instance: Instance, *, facets: bool = True) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from bounds.adversary.sharing import (
     unfair_family,
     worst_share,
 )
-from theory.sharing import ps_dsf, tsf
+from theory.sharing.maxmin import tsf
+from theory.sharing.psdsf import ps_dsf
 
 
 def test_runs_of_algorithm_1():

@@ -80,11 +80,11 @@ def test_traces(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ("policy", "simulation", "arguments", "complaint"),
     [
         ("nonpreemptive", "beta = 2", [], "simulation.beta: expected a number from 0 to 1"),
-        ("nonpreemptive", 'start = "never"', [], "simulation.start: expected as-needed or at-once"),
+        ("nonpreemptive", 'start = "never"', [], "simulation.start: expected one of as-needed, at-once"),
         ("nonpreemptive", "initial = { full = { small = 1 } }", [], "simulation.initial: expected empty"),
         ("bf-js", 'service = "exponential"', [], "simulation.service: expected one of geometric, deterministic"),
-        ("bf-js", "", ["--until", "10.5"], "expected whole slots"),
-        ("vqs", "partition = 1", [], "simulation.partition: expected a number from 2"),
+        ("bf-js", "", ["--until", "10.5"], "expected a whole number of slots"),
+        ("vqs", "partition = 1", [], "simulation.partition: expected a whole number from 2"),
         ("vqs", "dd = 1", [], "simulation.dd: unknown field"),
     ],
 )

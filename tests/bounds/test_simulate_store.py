@@ -19,14 +19,16 @@ import pytest
 
 from bounds.cli import run
 from fluid.experiment.fingerprint import fingerprint
-from fluid.experiment.replications import kept_loss, kept_waiting
+from fluid.experiment.replications import simulate_stored
 from fluid.experiment.store import Store
-from fluid.simulation.loss.model import Scenario
-from fluid.simulation.queue.model import QueueScene
-from fluid.simulation.results import Replicated
-from fluid.simulation.slotted.model import SlottedScene
-from fluid.simulation.slotted.streams import SlotChunk, discrete
-from fluid.simulation.waiting import simulate_waiting
+from fluid.simulation import replicate
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.replicate import simulate
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.sizes import discrete
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -101,10 +103,10 @@ def test_logs_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_every_part_of_a_scene_counts() -> None:
     law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
-    jobs = SlotChunk(np.array([0, 1]), np.zeros(2, np.int32), np.ones(2, np.int64))
-    slotted = SlottedScene(law, 2, 1000, 100, rate=0.01)
-    queue = QueueScene(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
-    scenes = [
+    jobs = JobList(np.array([0, 1]), np.zeros(2, np.int32), np.ones(2, np.int64))
+    slotted = SlottedScenario(law, 2, 1000, 100, rate=0.01)
+    queue = QueueScenario(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
+    scenarios = [
         slotted,
         replace(slotted, law=discrete({Fraction(2, 5): 1, Fraction(3, 5): 2})),
         replace(slotted, law=discrete({Fraction(1, 5): 1, Fraction(3, 5): 1})),
@@ -114,7 +116,7 @@ def test_every_part_of_a_scene_counts() -> None:
         replace(slotted, service=(0.5, 0.5)),
         replace(slotted, fixed=True),
         replace(slotted, jobs=jobs),
-        replace(slotted, jobs=replace(jobs, work=2 * jobs.work)),
+        replace(slotted, jobs=jobs._replace(durations=2 * jobs.durations)),
         replace(slotted, options={"partition": 3}),
         replace(slotted, log=1),
         queue,
@@ -122,32 +124,37 @@ def test_every_part_of_a_scene_counts() -> None:
         replace(queue, instance=additive([6], [[4], [2]], workload=["1/2", 1])),
         replace(queue, options={"beta": 0.5}),
     ]
-    assert len({fingerprint(scene) for scene in scenes}) == len(scenes)
-    assert fingerprint(replace(slotted, jobs=jobs)) == fingerprint(replace(slotted, jobs=replace(jobs)))
+    assert len({fingerprint(scenario) for scenario in scenarios}) == len(scenarios)
+    assert fingerprint(replace(slotted, jobs=jobs)) == fingerprint(replace(slotted, jobs=JobList(*jobs)))
 
 
 def test_what_cannot_be_kept(tmp_path: Path) -> None:
-    scene = QueueScene(additive([1], [[1]]), 1, 10.0, 1.0, stream=iter)
-    with Store(tmp_path / "s.db") as store, pytest.raises(InputError, match="--store: expected a system without"):
-        kept_waiting(store, "nonpreemptive", scene, 1, 0)
+    scenario = QueueScenario(additive([1], [[1]]), 1, 10.0, 1.0, stream=iter)
+    with (
+        Store(tmp_path / "s.db") as store,
+        pytest.raises(InputError, match="--store: a scenario with Python callables"),
+    ):
+        simulate_stored(store, policy("nonpreemptive"), scenario, replications=1, seed=0)
 
 
 def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = QueueScene(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
-    whole = simulate_waiting("nonpreemptive", scene, replications=2, seed=1)
-    run_once = QueueScene.run
+    scenario = QueueScenario(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
+    whole = simulate("nonpreemptive", scenario, replications=2, seed=1)
+    once = replicate.run_once
+    found = policy("nonpreemptive")
 
-    def cut(self: QueueScene, *arguments: Any, **how: Any) -> Any:
-        return replace(run_once(self, *arguments, **how), interrupted=True)
+    def cut(*arguments: Any, **how: Any) -> Any:
+        return replace(once(*arguments, **how), interrupted=True)
 
     with Store(tmp_path / "s.db") as store:
-        kept_waiting(store, "nonpreemptive", scene, 1, 1)
+        how: Any = {"seed": 1, "workers": 1}
+        simulate_stored(store, found, scenario, replications=1, **how)
         with monkeypatch.context() as patch:
-            patch.setattr(QueueScene, "run", cut)
-            found = kept_waiting(store, "nonpreemptive", scene, 2, 1)
-        assert len(found.runs) == 1  # a part of a run does not stand beside a whole one
+            patch.setattr(replicate, "run_once", cut)
+            part = simulate_stored(store, found, scenario, replications=2, **how)
+        assert len(part.runs) == 1  # a part of a run does not stand beside a whole one
         assert rows(tmp_path / "s.db") == 1
-        again = kept_waiting(store, "nonpreemptive", scene, 2, 1)
+        again = simulate_stored(store, found, scenario, replications=2, **how)
     assert [one.mean_queue for one in again.runs] == [one.mean_queue for one in whole.runs]
 
 
@@ -162,14 +169,10 @@ def test_ctrl_c_among_replications_is_told(tmp_path: Path, model: str, workers: 
             if "2 of 9" in line:
                 raise KeyboardInterrupt
 
-        how: dict[str, Any] = {"workers": workers, "say": stop}
-        found: Replicated
-        if model == "loss":
-            found = kept_loss(store, "first-fit", Scenario(instance, 2, 50.0, 5.0), 9, 1, **how)
-            whole = kept_loss(store, "first-fit", Scenario(instance, 2, 50.0, 5.0), 9, 1, workers=1).answer()
-        else:
-            scene = QueueScene(instance, 2, 50.0, 5.0)
-            found = kept_waiting(store, "nonpreemptive", scene, 9, 1, **how)
-            whole = kept_waiting(store, "nonpreemptive", scene, 9, 1, workers=1).answer()
-    assert (len(found.runs), found.effort()["interrupted"]) == (2, True)
-    assert (whole["replications"], whole["interrupted"]) == (9, False)
+        loss, queue = LossScenario(instance, 2, 50.0, 5.0), QueueScenario(instance, 2, 50.0, 5.0)
+        name, scenario = ("first-fit", loss) if model == "loss" else ("nonpreemptive", queue)
+        how: dict[str, Any] = {"replications": 9, "seed": 1}
+        found = simulate_stored(store, policy(name), scenario, workers=workers, progress=stop, **how)
+        whole = simulate_stored(store, policy(name), scenario, workers=1, **how)
+    assert (len(found.runs), found.interrupted) == (2, True)
+    assert (len(whole.runs), whole.interrupted) == (9, False)

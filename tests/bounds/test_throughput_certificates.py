@@ -18,7 +18,9 @@ from bounds import checker
 from bounds.certificates import throughput_certificate
 from bounds.claims.instances import random_law
 from theory.files.sizes import Sizes
-from theory.partition import Law, bracket, discrete, piecewise, uniform, vqs_workload
+from theory.partition.bounding import bracket
+from theory.partition.laws import Law, discrete, piecewise, uniform
+from theory.partition.universal import vqs_workload
 
 LAWS = {
     "uniform": uniform("1/10", "9/10"),

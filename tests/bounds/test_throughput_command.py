@@ -12,9 +12,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-import theory.partition
 from bounds.cli import run
-from theory.partition import Bracket
+from theory.partition import bounding
+from theory.partition.bounding import Bracket
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 UNIFORM, MIXED = str(EXAMPLES / "uniform_sizes.toml"), str(EXAMPLES / "mixed_sizes.toml")
@@ -77,7 +77,7 @@ def test_the_size_schema_describes_the_examples() -> None:
 
 
 def test_interrupted_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = theory.partition.brackets
+    whole = bounding.brackets
 
     def interrupted(*arguments: Any) -> Iterator[Bracket]:
         for i, found in enumerate(whole(*arguments)):
@@ -85,7 +85,7 @@ def test_interrupted_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch, caps
                 raise KeyboardInterrupt
             yield found
 
-    monkeypatch.setattr(theory.partition, "brackets", interrupted)
+    monkeypatch.setattr(bounding, "brackets", interrupted)
     found = answer([MIXED, "--gap", "0.001"], capsys)
     assert not found["reached"]
     assert len(found["rounds"]) == 2

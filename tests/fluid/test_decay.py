@@ -14,7 +14,8 @@ from bounds.testing import instances
 from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, least_time, linear_bound, norm
 from fluid.limits.max_weight import MaxWeight, queue_path
 from theory.instance import Instance, additive, explicit
-from theory.region import region_facets, traffic_intensity
+from theory.region.facets import region_facets
+from theory.region.membership import traffic_intensity
 
 paces = st.lists(st.integers(1, 5), min_size=3, max_size=3)
 

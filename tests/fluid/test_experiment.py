@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment import Store, comparisons, read_grid, run_experiment, summary
-from fluid.experiment.summary import table
+from fluid.experiment.grid import read_grid
+from fluid.experiment.run import run_experiment
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import comparisons, summary, table
 from tests.instances import TWO
 from theory.errors import InputError
 
@@ -318,12 +320,13 @@ def test_interrupted_command_says_what_it_has(
     assert shown.err.strip().endswith("interrupted")
 
 
-def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "advice"), [(3, "use a newer packproof"), (1, "take a new file")])
+def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
     Store(tmp_path / "s.db").close()
     connection = sqlite3.connect(tmp_path / "s.db")
-    connection.execute("pragma user_version = 2")
+    connection.execute(f"pragma user_version = {version}")
     connection.close()
-    with pytest.raises(InputError, match="use a newer packproof"):
+    with pytest.raises(InputError, match=f"version 2, found version {version}: {advice}"):
         Store(tmp_path / "s.db")
 
 

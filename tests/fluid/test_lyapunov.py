@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from bounds.claims.instances import dynamic_instance
 from bounds.testing import explicit_instances, instances
-from fluid.limits.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
+from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, state_of
 from theory.exact.configurations import maximal
 from theory.greedy.assignment import global_greedy

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment import Store, read_grid, run_experiment
-from fluid.experiment.summary import summary
+from fluid.experiment.grid import read_grid
+from fluid.experiment.run import run_experiment
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import summary
 from fluid.simulation.expression import function_of_servers
 from fluid.simulation.options import OPTIONS, read_by
-from fluid.simulation.policy import Policy
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.slotted.policies.partition import virtual_queues
 from fluid.simulation.slotted.state import SlottedSetting
@@ -29,7 +31,7 @@ TWO = additive([12], [[5], [7]])
     ("name", "options", "words"),
     [
         ("nonpreemptive", {"oracle": "best"}, "simulation.oracle: expected one of exact, single, greedy, got 'best'"),
-        ("max-weight-local", {"oracle": 3}, "simulation.oracle: expected a name, got 3"),
+        ("max-weight-local", {"oracle": 3}, "simulation.oracle: expected one of exact, single, greedy, got 3"),
         ("randomized-sampling", {"sampling": "1e30"}, "simulation.sampling: expected a number from 0 to 1e+12"),
         ("randomized-sampling", {"expiry": -1}, "simulation.expiry: expected a number from 0 to 1e+12, got -1"),
         ("dra", {"reservation": function_of_servers("L^L")}, "simulation.reservation: expected a number from 0 to"),
@@ -90,7 +92,7 @@ def test_every_policy_reads_what_it_declares() -> None:
 INSTANCE = ONE + "[simulation]\nd = 3\nbeta = 0.5\n"
 
 OWN = """
-from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, common, fits
 from theory.errors import InputError
 

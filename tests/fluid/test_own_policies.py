@@ -13,8 +13,9 @@ import pytest
 from bounds.cli import run
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law, slotted_law
+from fluid.simulation.driver import run_once
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.replicate import seed_of
 from theory.errors import InputError
 from theory.instance import additive
@@ -36,7 +37,7 @@ HEAD = """\
 from fluid.simulation.queue.state import QueueCommon, queue_fields
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
 from fluid.simulation.slotted.state import SIZE, COUNT, SlottedCommon, begin, shared
-from fluid.simulation.policy import *
+from fluid.simulation.policy_interface import *
 from fluid.simulation.state import *
 def loss(s): return Common(**common(s))
 def queue(s): return QueueCommon(**queue_fields(s))
@@ -317,9 +318,9 @@ def test_a_policy_that_numba_cannot_compile_says_so_once(own: Any, capfd: pytest
         EVEN = Policy('even', 'queue', queue, wait, quiet, longest)"""
     name = own(odd)
     folder = Path(name).parent
-    scene = QueueScene(additive([12], [[5], [7]], [1, 1], ["1/2", "1/4"]), 3, 30.0, 0.0)
-    one, other = (scene.run(policy(name), seed_of(1, r)) for r in range(2))
-    even = [scene.run(policy(name.replace(":X", ":EVEN")), seed_of(1, r)) for r in range(2)]
+    scenario = QueueScenario(additive([12], [[5], [7]], [1, 1], ["1/2", "1/4"]), 3, 30.0, 0.0)
+    one, other = (run_once(policy(name), scenario, seed_of(1, r)) for r in range(2))
+    even = [run_once(policy(name.replace(":X", ":EVEN")), scenario, seed_of(1, r)) for r in range(2)]
     assert [one.mean_queue, other.mean_queue] == [run.mean_queue for run in even]
     told = capfd.readouterr().err.splitlines()
     assert len(told) == 1

@@ -15,19 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid.chains.loss import Branching, stationary_law
-from fluid.experiment.numbers import loss_numbers
-from fluid.files.simulation_table import parse_simulation
+from fluid.experiment.cells import loss_numbers
+from fluid.files.tables import parse_continuous
+from fluid.simulation.arrivals import Law
 from fluid.simulation.bitset import discard, empty_sets, insert, least
+from fluid.simulation.driver import run_once
 from fluid.simulation.expression import function_of_servers
-from fluid.simulation.laws import Law
-from fluid.simulation.loss.model import Scenario, plain_loop, run_loss
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import drained
-from fluid.simulation.loss.result import simulate_loss
-from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.replicate import simulate
 from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
-from fluid.simulation.waiting import simulate_waiting
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.errors import InputError, TooLargeError
 from theory.instance import additive, explicit, pooled
@@ -70,20 +70,20 @@ def operations(name: str, servers: int, events: int, options: dict[str, Any]) ->
     instance = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])
     found = policy(name)
     rates = sum(float(t.workload) for t in instance.types)
-    warm = Scenario(instance, servers, 6.0, 1.0, options=options)
+    warm = LossScenario(instance, servers, 6.0, 1.0, options=options)
     setting = Setting(instance, servers, options)
     # the state that the compiled loop leaves after the warm-up, taken over through a policy that hands it out
     state = found.prepare(setting)
     held = [state]
-    run_loss(Policy(found.name, "loss", lambda _: held[0], found.place, found.depart, found.refresh,
+    run_once(Policy(found.name, "loss", lambda _: held[0], found.place, found.depart, found.refresh,
                     found.moves_jobs, found.reserves, found.answer), warm, 1)  # fmt: skip
     counted = type(state)(*(array.view(Counting) for array in held[0]))
     initial = np.asarray(counted.counts).copy()
-    scenario = Scenario(instance, servers, events / (2 * rates * servers), 0.0, options=options, initial=initial)
+    scenario = LossScenario(instance, servers, events / (2 * rates * servers), 0.0, options=options, initial=initial)
     watched = Policy(found.name, "loss", lambda _: counted, found.place, found.depart, found.refresh,
                      found.moves_jobs, found.reserves, found.answer)  # fmt: skip
     Counting.accesses = 0
-    run = run_loss(watched, scenario, 2, python=True)
+    run = run_once(watched, scenario, 2, python=True)
     assert run.events > events / 2
     return Counting.accesses / run.events
 
@@ -119,8 +119,8 @@ def not_for_numba(state: Common, job_type: int, draws: Any) -> int:
 def test_own_policies(place: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """First-fit written in three ways, of which numba compiles two, takes the path of the one that is built in."""
     own = Policy("own", "loss", lambda s: Common(**common(s)), place, nothing_to_depart, nothing_to_refresh)
-    scenario = Scenario(TWO, 6, 40.0, 5.0, service=Law("deterministic") if place is scanning else Law())
-    mine, known = run_loss(own, scenario, 4), run_loss(policy("first-fit"), scenario, 4)
+    scenario = LossScenario(TWO, 6, 40.0, 5.0, service=Law("deterministic") if place is scanning else Law())
+    mine, known = run_once(own, scenario, 4), run_once(policy("first-fit"), scenario, 4)
     assert (mine.measures.jobs == known.measures.jobs).all()
     assert ("runs as Python" in capsys.readouterr().err) == (place is not_for_numba)
     law, known_law = (stationary_law(p, TWO, 2) for p in (own, policy("first-fit")))
@@ -231,18 +231,18 @@ def test_bad_expressions(text: str) -> None:
 )
 def test_bad_options(table: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError, match=f"^instance: {expected}: ") as error:
-        parse_simulation(table, TWO)
+        parse_continuous(table, TWO)
     assert "\n" not in str(error.value)
 
 
 def test_initial_jobs() -> None:
-    made = parse_simulation({"initial": [{"servers": 2, "jobs": {"t1": 1}}, {"servers": 1, "jobs": {"t2": 1}}]}, TWO)
+    made = parse_continuous({"initial": [{"servers": 2, "jobs": {"t1": 1}}, {"servers": 1, "jobs": {"t2": 1}}]}, TWO)
     counts = made.initial.counts(4, 2)
     assert counts is not None
     assert counts.tolist() == [[1, 0], [1, 0], [0, 1], [0, 0]]
     with pytest.raises(InputError, match=r"simulation\.initial: expected jobs on 2 servers at most, got 3"):
         made.initial.counts(2, 2)
-    full = parse_simulation({"initial": {"full": {"t1": 2}}}, TWO).initial.counts(3, 2)
+    full = parse_continuous({"initial": {"full": {"t1": 2}}}, TWO).initial.counts(3, 2)
     assert full is not None
     assert full.tolist() == [[2, 0]] * 3
     with pytest.raises(InputError, match="cannot hold"):
@@ -283,13 +283,6 @@ def test_warm_up_check() -> None:
     assert warm_up(settled, 80).enough
     assert 10 <= warm_up(settled, 80).suggested <= 120
     assert not warm_up(1 - np.exp(-np.arange(400) / 200) + noise, 80).enough
-
-
-def test_plain_loop_is_python() -> None:
-    from fluid.simulation.loss import urn
-    from fluid.simulation.loss.jump_chain import jump_chain
-
-    assert not hasattr(plain_loop(policy("dra"), jump_chain, urn), "py_func")
 
 
 def test_warm_up_check_seldom_complains_of_a_stationary_series() -> None:
@@ -349,8 +342,8 @@ def test_preemption_takes_from_drained_servers_first() -> None:
             seen[1] += others
         return server
 
-    scenario = Scenario(instance, 6, 300.0, 1.0, options=options, bins=4)
-    run_loss(replace(ours, place=watched), scenario, 3, python=True)
+    scenario = LossScenario(instance, 6, 300.0, 1.0, options=options, bins=4)
+    run_once(replace(ours, place=watched), scenario, 3, python=True)
     assert seen[1] > 10
 
 
@@ -369,8 +362,8 @@ def test_slope_has_the_error_of_the_textbook() -> None:
 def test_utilisation_is_a_share_of_all_servers() -> None:
     """Jobs of 2 in a pool of servers of 4 and one of 6: the share of the units of all of them, in every model."""
     instance = pooled([(2, [4]), (1, [6])], [[2]], workload=["1/2"])
-    lost = simulate_loss("first-fit", Scenario(instance, 6, 200.0, 10.0), seed=2)
-    waiting = simulate_waiting("max-weight-local", QueueScene(instance, 6, 200.0, 10.0), seed=2)
+    lost = simulate("first-fit", LossScenario(instance, 6, 200.0, 10.0), seed=2)
+    waiting = simulate("max-weight-local", QueueScenario(instance, 6, 200.0, 10.0), seed=2)
     for result in (lost, waiting):
         (share,) = result.utilisation().values()
         assert share.mean == pytest.approx(2 * result.jobs(0).mean / (4 * 4 + 2 * 6))

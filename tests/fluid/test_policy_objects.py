@@ -10,15 +10,16 @@ import pytest
 
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law
+from fluid.simulation.arrivals import Law
 from fluid.simulation.authors import prepared
-from fluid.simulation.laws import Law
-from fluid.simulation.loss.model import Scenario, run_loss
-from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.state import QueueCommon, queue_fields
+from fluid.simulation.replicate import simulate
 from fluid.simulation.state import ASKS, Common, Setting, common, fits, one_of, start
-from fluid.simulation.waiting import simulate_waiting
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -34,13 +35,13 @@ def nowhere(state: Any, job_type: int, draws: Any) -> int:
 def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fluid.simulation.loss.policies.static.optimal_assignment", int)
     mine = Policy("mine", "loss", prepared_by_packproof, nowhere, nothing_to_depart, nothing_to_refresh)
-    scenario = Scenario(additive([2], [[1]]), 2, 10.0, 1.0)
+    scenario = LossScenario(additive([2], [[1]]), 2, 10.0, 1.0)
     with pytest.raises(TypeError):
-        run_loss(mine, scenario, 1)
-    monkeypatch.setattr("fluid.simulation.loss.jump_chain.advance", int)
+        run_once(mine, scenario, 1)
+    monkeypatch.setattr("fluid.simulation.loss.loop.advance", int)
     fine = Policy("fine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, nothing_to_refresh)
     with pytest.raises(TypeError):
-        run_loss(fine, scenario, 1, python=True)
+        run_once(fine, scenario, 1, python=True)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatc
         ({"place": prepared_by_packproof}, "place: expected a function of (state, job_type, draws), got prepared_by"),
         ({"place": 3}, "Policy x: place: expected a function of (state, job_type, draws), got 3"),
         ({"ring": len}, "Policy x: ring: expected a function of (state, clock, draws)"),
-        ({"model": "los"}, "Policy x: model: expected loss, queue or slotted, got 'los'"),
+        ({"model": "los"}, "Policy x: model: expected loss or queue or slotted, got 'los'"),
         ({"name": 3}, "Policy: name: expected a text, got 3"),
     ],
 )  # fmt: skip
@@ -66,7 +67,7 @@ def test_a_policy_that_never_stops_to_ask() -> None:
 
     mine = Policy("mine", "loss", lambda s: Common(**common(s)), nowhere, nothing_to_depart, asking)
     with pytest.raises(InputError, match=r"answer of mine expected an answer that leaves done\[ASKS\] at 0"):
-        run_loss(mine, Scenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1, python=True)
+        run_once(mine, LossScenario(additive([2], [[1]], workload=[1]), 2, 10.0, 1.0), 1, python=True)
     with pytest.raises(InputError, match="answer of mine"):
         stationary_law(mine, additive([2], [[1]], workload=[1]), 2)
 
@@ -111,8 +112,8 @@ def test_helpers_without_a_decorator(capsys: pytest.CaptureFixture[str]) -> None
     """Compiled with the policy, and Python with it: the path, and the exact chain within the interval."""
     mine = Policy("random-fit", "loss", lambda s: Common(**common(s)), anywhere, nothing_to_depart, nothing_to_refresh)
     two = additive([12], [[5], [7]], [3, 4], [1, 1])
-    scenario = Scenario(two, 2, 60.0, 5.0, service=Law("deterministic"))
-    compiled, python = run_loss(mine, scenario, 3), run_loss(mine, scenario, 3, python=True)
+    scenario = LossScenario(two, 2, 60.0, 5.0, service=Law("deterministic"))
+    compiled, python = run_once(mine, scenario, 3), run_once(mine, scenario, 3, python=True)
     assert (compiled.measures.jobs == python.measures.jobs).all()
     assert "runs as Python" not in capsys.readouterr().err
     fit = stationary_law(policy("first-fit"), two, 2).reward
@@ -157,7 +158,7 @@ def test_a_clock_that_starts_jobs() -> None:
     one = additive([2], [[1]], workload=["1/2"])
     law = queue_law(mine, one, 1, 25)
     low, high = law.bounds(law.queue)
-    found = simulate_waiting(mine, QueueScene(one, 1, 4000.0, 100.0), replications=8, seed=1).queue(1 - 1e-6)
+    found = simulate(mine, QueueScenario(one, 1, 4000.0, 100.0), replications=8, seed=1).queue(1 - 1e-6)
     assert found.low < high
     assert low < found.high
     assert high - low < 1e-3

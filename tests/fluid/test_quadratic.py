@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bounds.testing import instances
 from fluid.limits.drift import Algorithm1
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.driver import run_once
+from fluid.simulation.queue.model import QueueScenario
 from theory.errors import InputError
 from theory.instance import Instance, additive
 
@@ -86,7 +87,7 @@ def test_the_path_is_the_simulator_s() -> None:
     for state, time, _ in islice(system.steps.walk(system.start(), np.random.default_rng(1)), 20_000):
         total, weight, waiting = total + time * waiting, weight + time, int(state.waiting[0])
     assert total / weight == pytest.approx(0.5, abs=0.1)
-    run = QueueScene(system.instance, 1, 20_000.0, 0.0).run(system.policy, np.random.SeedSequence(1))
+    run = run_once(system.policy, QueueScenario(system.instance, 1, 20_000.0, 0.0), np.random.SeedSequence(1))
     assert run.mean_queue == pytest.approx(0.5, abs=0.1)
 
 

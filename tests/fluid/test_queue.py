@@ -13,20 +13,21 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from fluid.experiment import read_grid
+from bounds.views.simulation import growth_of
 from fluid.experiment.cells import run_cell
+from fluid.experiment.grid import read_grid
 from fluid.limits.drift import BASIC
+from fluid.simulation.arrivals import JobList, Law, batches, poisson, renewal
 from fluid.simulation.authors import prepared
-from fluid.simulation.laws import Law
+from fluid.simulation.driver import run_once, sequence
+from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.driver import Run, conserve, simulate_queue
-from fluid.simulation.queue.measures import START
-from fluid.simulation.queue.model import QueueScene
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.algorithm1 import beta_now
-from fluid.simulation.replicate import seed_of
+from fluid.simulation.replicate import seed_of, simulate
+from fluid.simulation.results import Run
 from fluid.simulation.state import Setting
-from fluid.simulation.streams import Chunk, batches, listed, poisson, renewal
-from fluid.simulation.waiting import simulate_waiting
+from tests.fluid.conserved import conserve_queue
 from tests.fluid.literal_queue import Literal
 from theory.errors import InputError
 from theory.instance import Additive, Instance, additive, pooled
@@ -35,25 +36,25 @@ from theory.jit import plain
 POLICIES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
 
 
-def jobs_of(rates: list[float], services: list[float], seed: int, count: int = 150) -> Chunk:
+def jobs_of(rates: list[float], services: list[float], seed: int, count: int = 150) -> JobList:
     chunk = next(poisson(rates, services, Law(), np.random.default_rng(seed)))
-    return Chunk(chunk.time[:count], chunk.type[:count], chunk.work[:count])
+    return JobList(*(array[:count] for array in chunk))
 
 
 def starts(run: Run) -> list[tuple[float, int, int]]:
     rows = run.measures.log[: run.measures.logged[0]]
-    return [(float(t), int(j), int(s)) for t, kind, j, s in rows if kind == START]
+    return [(float(t), int(j), int(s)) for t, kind, j, s, _ in rows if kind == START]
 
 
 def literal_starts(
-    name: str, setting: Setting, jobs: Chunk, until: float, options: dict[str, Any], seed: int
+    name: str, setting: Setting, jobs: JobList, until: float, options: dict[str, Any], seed: int
 ) -> list[tuple[float, int, int]]:
     spaces = [pool.space for pool in setting.instance.pools]
     assert all(isinstance(space, Additive) for space in spaces)
     servers = [(spaces[p].capacity, spaces[p].demands) for p in setting.pool]
     services = [float(t.service_rate) for t in setting.instance.types]
-    model = Literal(name, servers, services, options, np.random.Generator(np.random.PCG64(seed)))
-    model.run(list(zip(jobs.time.tolist(), jobs.type.tolist(), jobs.work.tolist(), strict=True)), until)
+    model = Literal(name, servers, services, options, np.random.default_rng(sequence(seed).spawn(3)[1]))
+    model.run(list(zip(*(array.tolist() for array in jobs), strict=True)), until)
     return model.starts
 
 
@@ -94,12 +95,9 @@ def test_the_literal_policies_take_the_same_path(
     setting = Setting(instance, servers, options)
     rates = [load * servers] * len(instance.types)
     jobs = jobs_of(rates, [1.0] * len(rates), seed)
-    until = float(jobs.time[-1]) + 3.0
-    state = policy(name).prepare(setting)
-    run = simulate_queue(
-        policy(name), state, listed(jobs.time, jobs.type, jobs.work), until, 0.0, seed,
-        log=200_000, compiled=False, observe=conserve,
-    )  # fmt: skip
+    until = float(jobs.times[-1]) + 3.0
+    scenario = QueueScenario(instance, servers, until, 0.0, jobs=jobs, options=options, log=200_000)
+    run = run_once(policy(name), scenario, seed, watch=conserve_queue)
     assert starts(run) == literal_starts(name, setting, jobs, until, options, seed)
 
 
@@ -110,19 +108,15 @@ def test_compiled_and_plain_take_the_same_path(name: str, law: str) -> None:
     rates, services = [2.0, 1.0, 4.0], [1.0, 0.5, 2.0]
     service = Law("hyper-exponential", 4.0)
 
-    def stream() -> Any:
-        generator = np.random.default_rng(5)
+    def stream(generator: np.random.Generator) -> Any:
         if law == "poisson":
             return poisson(rates, services, service, generator)
         if law == "batch":
             return batches(1.5, [[1, 0, 2], [0, 2, 0], [0, 0, 0]], [0.5, 0.3, 0.2], services, service, generator)
         return renewal(rates, services, Law("log-normal", 2.0), service, generator)
 
-    state = policy(name).prepare(Setting(instance, 4))
-    runs = [
-        simulate_queue(policy(name), state, stream(), 60.0, 10.0, 3, log=50_000, compiled=True),
-        simulate_queue(policy(name), state, stream(), 60.0, 10.0, 3, log=50_000, compiled=False, observe=conserve),
-    ]
+    scenario = QueueScenario(instance, 4, 60.0, 10.0, stream=stream, log=50_000)
+    runs = [run_once(policy(name), scenario, 3, watch=watch) for watch in (None, conserve_queue)]
     for field, fast, slow in zip(runs[0].measures._fields, *(r.measures for r in runs), strict=True):
         assert (fast == slow).all(), field
     for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
@@ -132,18 +126,8 @@ def test_compiled_and_plain_take_the_same_path(name: str, law: str) -> None:
 
 def test_the_end_of_a_list_of_jobs_and_of_time() -> None:
     instance = additive([1], [[1]])
-    chunk = Chunk(np.array([1.0, 2.0]), np.zeros(2, np.int32), np.array([4.0, 4.0]))
-    state = policy("nonpreemptive").prepare(Setting(instance, 1))
-    run = simulate_queue(
-        policy("nonpreemptive"),
-        state,
-        listed(chunk.time, chunk.type, chunk.work),
-        10.0,
-        0.0,
-        1,
-        bins=10,
-        compiled=False,
-    )
+    jobs = JobList(np.array([1.0, 2.0]), np.zeros(2, np.int32), np.array([4.0, 4.0]))
+    run = run_once(policy("nonpreemptive"), QueueScenario(instance, 1, 10.0, 0.0, jobs=jobs, bins=10), 1, python=True)
     assert run.measures.waiting[:, 0].tolist() == [0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
     assert run.measures.jobs[:, 0].tolist() == [0] + [1] * 8 + [0]
     assert run.measures.delay.sum() == 3.0
@@ -171,10 +155,10 @@ def test_a_policy_that_numba_cannot_compile_runs_as_python(capsys: pytest.Captur
         return int(str(ours.place(state, job_type, draws)))  # a text that numba does not read
 
     instance = additive([6], [[4], [1]], workload=["1/4", "1"])
-    scene = QueueScene(instance, 1, 30.0, 0.0)
-    odd = scene.run(replace(ours, name="odd", place=place), seed_of(1, 0))
+    scenario = QueueScenario(instance, 1, 30.0, 0.0)
+    odd = run_once(replace(ours, name="odd", place=place), scenario, seed_of(1, 0))
     assert "odd runs as Python" in capsys.readouterr().err
-    assert odd.mean_queue == scene.run(ours, seed_of(1, 0)).mean_queue
+    assert odd.mean_queue == run_once(ours, scenario, seed_of(1, 0)).mean_queue
 
 
 def test_cells_of_experiments(tmp_path: Path) -> None:
@@ -194,20 +178,21 @@ def test_cells_of_experiments(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_keeps_what_it_has() -> None:
-    scene = QueueScene(additive([1], [[1]], workload=["4/5"]), 10, 40_000.0, 500.0)
+    scenario = QueueScenario(additive([1], [[1]], workload=["4/5"]), 10, 40_000.0, 500.0)
 
-    def interrupt(time: float) -> None:
+    def interrupt(time: float, events: int) -> None:
         if time > 1000:
             raise KeyboardInterrupt
 
-    part = scene.run(policy("nonpreemptive"), seed_of(1, 0), interrupt)
-    whole = scene.run(policy("nonpreemptive"), seed_of(1, 0))
-    kept = len(part.spans)
+    part = run_once(policy("nonpreemptive"), scenario, seed_of(1, 0), progress=interrupt)
+    whole = run_once(policy("nonpreemptive"), scenario, seed_of(1, 0))
+    bins = len(part.spans) - 1  # the last one ends where the run came to
     assert part.interrupted
-    assert part.first < kept < len(whole.spans)
-    assert (part.queue == whole.queue[:kept]).all()
+    assert part.first < bins < len(whole.spans)
+    assert (part.queue[:bins] == whole.queue[:bins]).all()
+    assert part.until == part.measures.now[0]
     with pytest.raises(KeyboardInterrupt):  # nothing past the warm-up
-        replace(scene, warmup=39_000.0).run(policy("nonpreemptive"), seed_of(1, 0), interrupt)
+        run_once(policy("nonpreemptive"), replace(scenario, warmup=39_000.0), seed_of(1, 0), progress=interrupt)
 
 
 def test_beta_is_nothing_from_the_cut_on() -> None:
@@ -241,11 +226,11 @@ def test_a_stalled_server_renews_once_what_is_left_fits(early: bool, left: int, 
 
 def test_growth_is_told_at_one_in_a_thousand_only() -> None:
     """Short runs of an unstable queue: what is above 0 at 95 % need not be at 99.9 %."""
-    scene = QueueScene(additive([1], [[1]], workload=["13/10"]), 2, 60.0, 2.0)
+    scenario = QueueScenario(additive([1], [[1]], workload=["13/10"]), 2, 60.0, 2.0)
     told, likely = [], []
     for seed in range(12):
-        result = simulate_waiting("nonpreemptive", scene, replications=4, seed=seed)
-        told.append(result.answer()["queue"]["growth"]["grows"])
+        result = simulate("nonpreemptive", scenario, replications=4, seed=seed)
+        told.append(growth_of(result).grows)
         assert told[-1] is bool(result.growth(0.999).low > 0)
         likely.append(bool(result.growth(0.95).low > 0))
     assert sum(likely) > sum(told)
@@ -258,8 +243,8 @@ def test_an_empty_server_that_began_for_a_type_that_never_comes(start: str, serv
     Served, one queue at load 1/4: false alarm about 4^-20. Unserved: nobody starts, whatever the seed.
     """
     instance = additive([1], [[1], [1]], workload=[0, "1/4"])
-    scene = QueueScene(instance, 1, 400.0, 40.0, options={"start": start})
-    run = scene.run(policy("nonpreemptive"), np.random.SeedSequence(1))
+    scenario = QueueScenario(instance, 1, 400.0, 40.0, options={"start": start})
+    run = run_once(policy("nonpreemptive"), scenario, np.random.SeedSequence(1))
     assert bool(run.measures.starts[:, 1].any()) is served
     assert bool(run.waiting[-1, 1] < 20) is served  # about 100 come
 
@@ -269,10 +254,10 @@ def test_the_only_job_of_its_type_keeps_the_server(first: float, served: int) ->
     """As needed, the server begins for it; it ends at time 1, and unless another waits by then, its slot stays."""
     times, types = np.array([0.0, *np.arange(50) + first]), np.array([0, *[1] * 50], np.int32)
     work = np.array([1.0, *[0.5] * 50])
-    scene = QueueScene(
-        additive([1], [[1], [1]]), 1, 100.0, 0.0, bins=1, stream=lambda _: listed(times, types, work),
+    scenario = QueueScenario(
+        additive([1], [[1], [1]]), 1, 100.0, 0.0, bins=1, jobs=JobList(times, types, work),
         options=BASIC,
     )  # fmt: skip
-    run = scene.run(policy("nonpreemptive"), np.random.SeedSequence(1))
+    run = run_once(policy("nonpreemptive"), scenario, np.random.SeedSequence(1))
     assert run.measures.starts.sum(axis=0).tolist() == [1, served]
     assert run.state.waiting.tolist() == [0, 50 - served]

@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from fluid.chains.queue import QueueLaw, queue_law, slotted_law
-from fluid.simulation.arrivals import ArrivalLaw
-from fluid.simulation.laws import Law
+from fluid.simulation.arrivals import ArrivalLaw, Law, batches
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.model import QueueScene
-from fluid.simulation.slotted.model import SlottedScene, slotted_scene
-from fluid.simulation.slotted.streams import SizeLaw, discrete
-from fluid.simulation.streams import batches
-from fluid.simulation.waiting import QueueResult, simulate_waiting
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.replicate import simulate
+from fluid.simulation.results import QueueResult
+from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario
+from fluid.simulation.slotted.sizes import discrete
+from fluid.simulation.slotted.streams import SizeLaw
 from fluid.statistics import Interval, mean_interval, paired
 from theory.errors import InputError
 from theory.instance import Instance, additive, pooled
@@ -68,14 +68,14 @@ def test_queues_agree_with_the_exact_chain(case: int) -> None:
     assert law.closed
     assert law.beyond < 1e-4
     assert law.residual < 1e-12
-    scene = QueueScene(instance, servers, 4000.0, 200.0, options=options)
-    result = simulate_waiting(name, scene, replications=REPLICATIONS, seed=case)
+    scenario = QueueScenario(instance, servers, 4000.0, 200.0, options=options)
+    result = simulate(name, scenario, replications=REPLICATIONS, seed=case)
     _compare(law, result)
 
 
 def _compare(law: QueueLaw, result: QueueResult) -> None:
     """Waiting and serving jobs of each type; what lies beyond N moves a mean by its share, N times or so."""
-    slack = 50 * law.kept * law.beyond
+    slack = 50 * law.most_waiting * law.beyond
     for j in range(law.waiting.shape[1]):
         for what, quantity, found in (
             ("waiting", law.waiting[:, j], result.waiting(j, LEVEL)),
@@ -118,21 +118,20 @@ def test_slotted_queues_agree_with_the_exact_chain(case: int) -> None:
     )
     assert law.closed
     assert law.beyond < 1e-4
-    scene = SlottedScene(
+    scenario = SlottedScenario(
         sizes, servers, 20_000, 1000, rate=rate, service=service, bernoulli=True, options=options,
         names=tuple(map(str, range(n))), group=tuple(range(n)),
     )  # fmt: skip
-    _compare(law, simulate_waiting(name, scene, replications=REPLICATIONS, seed=case))
+    _compare(law, simulate(name, scenario, replications=REPLICATIONS, seed=case))
 
 
 @pytest.mark.parametrize(("servers", "load"), [(1, 0.5), (1, 0.9), (2, 1.5), (5, 4.0), (20, 18.0)])
 def test_one_type_is_the_queue_of_erlang(servers: int, load: float) -> None:
     instance = additive([1], [[1]], workload=[Fraction(load).limit_denominator(1000) / servers])
-    scene = QueueScene(instance, servers, 30_000.0 / load, 2000.0 / load)
+    scenario = QueueScenario(instance, servers, 30_000.0 / load, 2000.0 / load)
     exact = erlang_c(servers, load)
     found = [
-        simulate_waiting(name, scene, replications=REPLICATIONS, seed=5)
-        for name in ("nonpreemptive", "max-weight-local")
+        simulate(name, scenario, replications=REPLICATIONS, seed=5) for name in ("nonpreemptive", "max-weight-local")
     ]
     assert found[0].queue(LEVEL).holds(exact), (found[0].queue(LEVEL), exact)
     assert found[0].queue() == found[1].queue()  # there is one configuration: the policies are the same
@@ -145,8 +144,8 @@ def test_one_type_is_the_queue_of_erlang(servers: int, load: float) -> None:
 def test_any_service_is_the_formula_of_pollaczek_and_khinchine(law: Law) -> None:
     load = 0.7
     scv = 0.0 if law.name == "deterministic" else law.scv
-    scene = QueueScene(additive([1], [[1]], workload=["7/10"]), 1, 40_000.0, 2000.0, service=law)
-    found = simulate_waiting("nonpreemptive", scene, replications=REPLICATIONS, seed=7)
+    scenario = QueueScenario(additive([1], [[1]], workload=["7/10"]), 1, 40_000.0, 2000.0, service=law)
+    found = simulate("nonpreemptive", scenario, replications=REPLICATIONS, seed=7)
     assert found.queue(LEVEL).holds(load**2 * (1 + scv) / (2 * (1 - load)))
     assert found.delay(LEVEL).holds(load * (1 + scv) / (2 * (1 - load)))
 
@@ -155,10 +154,10 @@ def test_batches_in_closed_form() -> None:
     load, size = 0.6, 3
     exact = load * (1 + size) / (2 * (1 - load)) - load  # M^X/M/1, batches of equal size
     instance = additive([1], [[1]], workload=["3/5"])
-    scene = QueueScene(instance, 1, 40_000.0, 2000.0, ArrivalLaw(batch=size))
+    scenario = QueueScenario(instance, 1, 40_000.0, 2000.0, ArrivalLaw(batch=size))
     vectors = partial(batches, load / size, [[size], [0]], [1.0, 0.0], [1.0], Law())
-    for one in (scene, replace(scene, stream=vectors)):
-        assert simulate_waiting("max-weight-local", one, replications=REPLICATIONS, seed=8).queue(LEVEL).holds(exact)
+    for one in (scenario, replace(scenario, stream=vectors)):
+        assert simulate("max-weight-local", one, replications=REPLICATIONS, seed=8).queue(LEVEL).holds(exact)
 
 
 def test_the_geometric_queue_in_closed_form() -> None:
@@ -186,27 +185,29 @@ def test_bounds_hold_the_mean_of_a_chain_that_is_cut_less() -> None:
 @pytest.mark.parametrize("service", [Law(), Law("hyper-exponential", 6.0)])
 def test_littles_law(name: str, service: Law) -> None:
     instance = pooled([(1, (6, 4)), (1, (9, 9))], [[2, 1], [3, 3], [1, 0]], workload=["1/2", "1/3", "1"])
-    scene = QueueScene(instance, 6, 3000.0, 500.0, ArrivalLaw(Law("log-normal", 2.0)), service)
-    result = simulate_waiting(name, scene, replications=REPLICATIONS, seed=3)
+    scenario = QueueScenario(instance, 6, 3000.0, 500.0, ArrivalLaw(Law("log-normal", 2.0)), service)
+    result = simulate(name, scenario, replications=REPLICATIONS, seed=3)
     rates = np.array([float(6 * t.workload * t.service_rate) for t in instance.types])
     for j, rate in enumerate(rates):
         length = [np.average(r.waiting[r.first :, j], weights=r.spans[r.first :]) for r in result.runs]
-        delay = [r.measures.delay[r.first :, j].sum() / (scene.until - scene.warmup) for r in result.runs]
+        delay = [r.measures.delay[r.first :, j].sum() / (scenario.until - scenario.warmup) for r in result.runs]
         assert paired(length, delay, LEVEL).holds(0.0)  # L = lambda W, edges of the window aside
         assert result.jobs(j, LEVEL).holds(rate)  # mean service is 1
 
 
 def test_littles_law_in_slots() -> None:
     instance = additive([10], [[2], [3], [7]], workload=["1/2", "1/2", "1/3"])
-    scene = slotted_scene(Instance(tuple(_slow(t) for t in instance.types), instance.pools), 4, 30_000, 3000)
+    scenario = slotted_scenario(Instance(tuple(_slow(t) for t in instance.types), instance.pools), 4, 30_000, 3000)
     for name in ("bf-js", "vqs-bf", "fifo-ff"):
-        result = simulate_waiting(name, scene, replications=REPLICATIONS, seed=3)
+        result = simulate(name, scenario, replications=REPLICATIONS, seed=3)
         for j, job_type in enumerate(instance.types):
             length = [np.average(r.waiting[r.first :, j], weights=r.spans[r.first :]) for r in result.runs]
-            delay = [r.measures.delay[r.first :, j].sum() / (scene.until - scene.warmup) for r in result.runs]
+            delay = [r.measures.delay[r.first :, j].sum() / (scenario.until - scenario.warmup) for r in result.runs]
             assert paired(length, delay, LEVEL).holds(0.0)
             assert result.jobs(j, LEVEL).holds(4 * float(job_type.workload))
-        busy = mean_interval([float(np.average(scene.utilisation(r)["size"][r.first :])) for r in result.runs], LEVEL)
+        busy = mean_interval(
+            [float(np.average(scenario.utilisation(r)["size"][r.first :])) for r in result.runs], LEVEL
+        )
         assert busy.holds(float(sum(t.workload * d for t, d in zip(instance.types, (2, 3, 7), strict=True))) / 10)
 
 
@@ -224,5 +225,5 @@ def test_refusals() -> None:
 
 def test_what_is_cut_off_is_what_the_formula_leaves() -> None:
     """M/M/1 with load 1/2: more than N jobs wait with probability 2^-(N + 2)."""
-    law = queue_law(policy("nonpreemptive"), additive([1], [[1]], workload=["1/2"]), servers=1, kept=20)
+    law = queue_law(policy("nonpreemptive"), additive([1], [[1]], workload=["1/2"]), servers=1, most_waiting=20)
     assert law.beyond == pytest.approx(0.5**22, rel=1e-6)

@@ -13,9 +13,9 @@ from referee import Referee
 
 from bounds.claims.instances import random_instance
 from bounds.testing import instances
-from fluid.simulation.arrivals import JobList
-from fluid.simulation.laws import Law
-from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.arrivals import JobList, Law
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import DRA, prepare
 from fluid.simulation.measures import PREEMPTION, REFUSAL
 from fluid.simulation.policy_names import policy
@@ -28,13 +28,13 @@ from theory.instance import Instance, additive, explicit, pooled
 def refereed(instance: Instance, servers: int, until: float, seed: int, **more: object) -> Referee:
     initial = more.pop("initial", None)
     g = more.pop("reservation", 1.5)
-    scenario = Scenario(
+    scenario = LossScenario(
         instance, servers, until, 0.0, initial=initial, options={"reservation": g}, log=10**5, bins=1, **more
     )
     setting = Setting(instance, servers, scenario.options, initial)
     referee = Referee(setting, float(g))
     referee.begin(prepare(setting))
-    run_loss(DRA, scenario, seed, python=True, watch=referee)
+    run_once(DRA, scenario, seed, python=True, watch=referee)
     return referee
 
 
@@ -72,8 +72,8 @@ def test_sets_of_types_on_demand() -> None:
     sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9]
     many = additive([24], [[d] for d in sizes], [10, 21, 29, 41, 52, 58, 75, 79, 91], ["1/2"] * 9)
     assert refereed(many, 8, 20.0, 3).row > 500
-    run = run_loss(DRA, Scenario(many, 40, 10.0, 2.0), 1)
-    again = run_loss(DRA, Scenario(many, 40, 10.0, 2.0), 1, python=True)
+    run = run_once(DRA, LossScenario(many, 40, 10.0, 2.0), 1)
+    again = run_once(DRA, LossScenario(many, 40, 10.0, 2.0), 1, python=True)
     assert (run.measures.jobs == again.measures.jobs).all()
 
 
@@ -83,7 +83,7 @@ def unlike(options: dict[str, object], reservation: float) -> None:
     setting = Setting(two, 12, options)
     referee = Referee(setting, reservation)
     referee.begin(prepare(setting))
-    run_loss(DRA, Scenario(two, 12, 100.0, 0.0, options=options, log=10**5), 1, python=True, watch=referee)
+    run_once(DRA, LossScenario(two, 12, 100.0, 0.0, options=options, log=10**5), 1, python=True, watch=referee)
 
 
 def test_a_wrong_policy_is_caught() -> None:
@@ -140,10 +140,10 @@ def test_preemption_by_hand() -> None:
     jobs = JobList(np.array([1.0]), np.array([2], np.int32), np.array([5.0]))
     for g in (1, 2):
         options = {"reservation": g, "priority": {f"t{j + 1}": p for j, (_, p, _) in enumerate(types)}}
-        scenario = Scenario(
+        scenario = LossScenario(
             slow, 3, 2.0, 0.0, service=Law("deterministic"), initial=initial, jobs=jobs, options=options, log=20
         )
-        run = run_loss(policy("dra-preemption"), scenario, 1)
+        run = run_once(policy("dra-preemption"), scenario, 1)
         rows = run.measures.log[: run.measures.logged[0], 1:4].astype(int).tolist()
         assert rows[-1] == [REFUSAL, 2, -1]
         stopped = [(j, server) for kind, j, server in rows if kind == PREEMPTION]

@@ -13,14 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.cli import run
-from fluid.experiment import Store, read_grid, run_experiment, summary
-from fluid.experiment.summary import table
-from fluid.files.slotted_table import parse_slotted, sized_scene
+from fluid.experiment.grid import read_grid
+from fluid.experiment.run import run_experiment
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import summary, table
+from fluid.files.scenarios import sized_scenario
+from fluid.files.tables import parse_slotted
+from fluid.simulation.driver import run_once
 from fluid.simulation.policy_names import policy
-from fluid.simulation.slotted import streams
-from fluid.simulation.slotted.model import SlottedScene
+from fluid.simulation.replicate import simulate
+from fluid.simulation.slotted import sizes as slotted_sizes
+from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import size_law
-from fluid.simulation.waiting import simulate_waiting
 from theory.errors import InputError, TooLargeError
 from theory.files.sizes import parse_sizes
 from theory.partition.laws import discrete, piecewise, uniform
@@ -60,8 +64,8 @@ def test_units_keep_the_law(rows: list[tuple[Fraction, Fraction, int]]) -> None:
 
 
 def test_the_same_law_as_before() -> None:
-    """A uniform law has the classes of `streams.uniform`, so equal seeds are equal paths."""
-    ours, theirs = size_law(uniform("1/10", "9/10")), streams.uniform(Fraction(1, 10), Fraction(9, 10))
+    """A uniform law has the classes of `slotted.sizes.uniform`, so equal seeds are equal paths."""
+    ours, theirs = size_law(uniform("1/10", "9/10")), slotted_sizes.uniform(Fraction(1, 10), Fraction(9, 10))
     assert (ours.sizes == theirs.sizes).all()
     assert (ours.capacity, len(ours.probabilities)) == (theirs.capacity, 0)
 
@@ -76,15 +80,15 @@ def test_what_is_too_fine() -> None:
 
 @pytest.mark.parametrize("name", SLOTTED)
 def test_the_scene_of_a_claim(name: str) -> None:
-    """A size file and the scene that the claims build by hand give the same path."""
+    """A size file and the scenario that the claims build by hand give the same path."""
     sizes = parse_sizes({"sizes": {"discrete": {"2/5": "1/2", "3/5": "1/2"}}})
     given_ = parse_slotted({"rate": "0.014", "service_rate": "0.01"}, "sizes.toml")
-    scene = sized_scene(sizes, given_, 1, 20_000, 2000, name)
-    law = streams.discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
-    by_hand = SlottedScene(law, 1, 20_000, 2000, rate=0.014, service=0.01, group=(0, 1), names=("2/5", "3/5"))
-    assert scene.intensity == pytest.approx(0.7)
-    assert scene.names == by_hand.names
-    runs = [one.run(policy(name), np.random.SeedSequence(1)) for one in (scene, by_hand)]
+    scenario = sized_scenario(sizes, given_, 1, 20_000, 2000)
+    law = slotted_sizes.discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
+    by_hand = SlottedScenario(law, 1, 20_000, 2000, rate=0.014, service=0.01, group=(0, 1), names=("2/5", "3/5"))
+    assert scenario.intensity == pytest.approx(0.7)
+    assert scenario.names == by_hand.names
+    runs = [run_once(policy(name), one, 1) for one in (scenario, by_hand)]
     for field in runs[0].measures._fields:
         assert (getattr(runs[0].measures, field) == getattr(runs[1].measures, field)).all()
 
@@ -101,10 +105,10 @@ def test_one_job_a_server_against_formulas(fixed: bool) -> None:
     if fixed:
         table_["service"] = "deterministic"
     given_ = parse_slotted(table_, "sizes.toml")
-    scene = sized_scene(sizes, given_, 1, 200_000, 1000)
+    scenario = sized_scenario(sizes, given_, 1, 200_000, 1000)
     second = 90.0 if fixed else 2 * 0.9 / 0.01
     expected = 0.06**2 * second / (2 * (1 - 0.6))
-    found = simulate_waiting("fifo-ff", scene, replications=12, seed=2).queue(1 - 1e-6)
+    found = simulate("fifo-ff", scenario, replications=12, seed=2).queue(1 - 1e-6)
     assert found.holds(expected), (found, expected)
     assert found.half_width < 0.25 * expected
 
@@ -121,7 +125,7 @@ def test_one_job_a_server_against_formulas(fixed: bool) -> None:
         ('rate = 2\narrivals = "bernoulli"', "simulation.arrivals: bernoulli: expected at most 1 job a slot, got 2"),
         ('rate = 1\nservice = "exponential"', "simulation.service: expected one of geometric, deterministic"),
         ("rate = 1\nworkload = 2", "simulation.workload: unknown field, expected one of"),
-        ("rate = 1\npartition = 1", "simulation.partition: expected a number from 2"),
+        ("rate = 1\npartition = 1", "simulation.partition: expected a whole number from 2"),
     ],
 )
 def test_bad_tables(simulation: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,7 +139,7 @@ def test_bad_tables(simulation: str, expected: str, tmp_path: Path, capsys: pyte
 def test_what_suits_and_what_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, '[sizes]\nuniform = ["0.1", "0.9"]\nservers = 1\n[simulation]\nrate = 1\n')
     for name, expected in (
-        ("dra", "a law of sizes suits slotted policies, dra is none"),
+        ("dra", "a law of sizes suits slotted policies, and dra is not one"),
         ("max-weight", "sizes: expected a law of finitely many sizes for max-weight"),
     ):
         assert run(["simulate", path, "--policy", name, "--until", "100"]) == 2

@@ -10,13 +10,16 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from fluid.simulation.arrivals import JobList
 from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_from
+from fluid.simulation.driver import run_once
+from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.measures import START
-from fluid.simulation.slotted.driver import conserve, simulate_slots
+from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.sizes import SizeLaw, discrete, uniform
 from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.slotted.streams import SlotChunk, discrete, listed_slots, poisson_slots, uniform
+from fluid.simulation.slotted.streams import poisson_slots
 from fluid.simulation.slotted.trees import (
     NOTHING,
     add_node,
@@ -28,6 +31,7 @@ from fluid.simulation.slotted.trees import (
     remove_node,
     set_leaf,
 )
+from tests.fluid.conserved import conserve_slots
 from tests.fluid.literal_slots import Job, Literal, reduced, virtual_queue
 from theory.errors import InputError
 
@@ -54,32 +58,29 @@ def test_the_literal_policies_take_the_same_path(
     mean = float(sizes.mean()) / capacity
     law = discrete({Fraction(int(s), capacity): 1 for s in sizes})
     chunk = next(poisson_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
-    count = int(np.searchsorted(chunk.slot, chunk.slot[min(120, len(chunk.slot) - 1)]))
-    slot, kind, work = chunk.slot[:count], chunk.job_class[:count], chunk.work[:count]
-    until = int(slot[-1]) + 30
+    count = int(np.searchsorted(chunk.times, chunk.times[min(120, len(chunk.times) - 1)]))
+    jobs = JobList(*(array[:count] for array in chunk))
+    until = int(jobs.times[-1]) + 30
     options = {"partition": 3} if name == "vqs" and capacity % 8 == 0 and seed % 2 else {}
-    state = policy(name).prepare(SlottedSetting(sizes, capacity, servers, options))
-    run = simulate_slots(
-        policy(name), state, listed_slots(slot, kind, work), until, 0, 1, log=100_000, compiled=False, observe=conserve
+    scenario = SlottedScenario(
+        SizeLaw(sizes, capacity, np.zeros(0)), servers, until, 0, jobs=jobs, options=options, log=100_000
     )
+    run = run_once(policy(name), scenario, 1, watch=conserve_slots)
     rows = run.measures.log[: run.measures.logged[0]]
     parts = [Fraction(int(s), capacity) for s in sizes]
     levels = options.get("partition", depth(sizes, capacity))
     literal = Literal(name, servers, parts, levels)
-    listed = zip(slot.tolist(), kind.tolist(), work.tolist(), strict=True)
+    listed = zip(*(array.tolist() for array in jobs), strict=True)
     literal.run([Job(t, i, c, parts[c], w) for i, (t, c, w) in enumerate(listed)], until)
-    assert [(int(t), int(c), int(s)) for t, what, c, s in rows if what == START] == literal.starts
+    assert [(int(t), int(c), int(s)) for t, what, c, s, _ in rows if what == START] == literal.starts
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_compiled_and_plain_take_the_same_path(name: str) -> None:
     law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
-    state = policy(name).prepare(SlottedSetting(law.sizes, law.capacity, 5))
-    group = np.array([0, 0, 1, 1], np.int32)
-    runs = []
-    for how in ({"compiled": True}, {"compiled": False, "observe": conserve}):
-        stream = poisson_slots(0.7, law, 0.05, np.random.default_rng(4))
-        runs.append(simulate_slots(policy(name), state, stream, 800, 100, 3, group=group, log=50_000, **how))
+    two: Any = {"group": (0, 0, 1, 1), "names": ("small", "large")}
+    scenario = SlottedScenario(law, 5, 800, 100, rate=0.7, service=0.05, log=50_000, **two)
+    runs = [run_once(policy(name), scenario, 3, watch=watch) for watch in (None, conserve_slots)]
     for field, fast, slow in zip(runs[0].measures._fields, *(r.measures for r in runs), strict=True):
         assert (fast == slow).all(), field
     for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
@@ -91,11 +92,8 @@ def test_compiled_and_plain_take_the_same_path(name: str) -> None:
 def test_more_classes_than_bits_of_a_word(name: str) -> None:
     """Class 31 of 32-bit numbers once spoilt the set of waiting classes in Python, and only there."""
     law = uniform(Fraction(1, 10), Fraction(9, 10), Fraction(1, 100))
-    state = policy(name).prepare(SlottedSetting(law.sizes, law.capacity, 5))
-    logs = []
-    for how in ({"compiled": True}, {"compiled": False, "observe": conserve}):
-        stream = poisson_slots(0.4, law, 0.05, np.random.default_rng(4))
-        logs.append(simulate_slots(policy(name), state, stream, 400, 100, 3, log=50_000, **how).measures)
+    scenario = SlottedScenario(law, 5, 400, 100, rate=0.4, service=0.05, log=50_000)
+    logs = [run_once(policy(name), scenario, 3, watch=watch).measures for watch in (None, conserve_slots)]
     assert (logs[0].log == logs[1].log).all()
     assert logs[0].events[0] > 200
     classes = logs[0].log[: logs[0].logged[0], 2]
@@ -105,18 +103,15 @@ def test_more_classes_than_bits_of_a_word(name: str) -> None:
 def test_room_for_many_jobs_is_made_on_the_way() -> None:
     law = uniform(Fraction(1, 10), Fraction(9, 10), Fraction(1, 100))
     generator = np.random.default_rng(2)
-    first = SlotChunk(np.zeros(40_000, np.int64), law.draw(generator, 40_000), generator.geometric(0.5, 40_000))
-    state = policy("bf-js").prepare(SlottedSetting(law.sizes, law.capacity, 50))
-    run = simulate_slots(policy("bf-js"), state, listed_slots(first.slot, first.job_class, first.work), 10**6, 0, 1)
+    first = JobList(np.zeros(40_000, np.int64), law.draw(generator, 40_000), generator.geometric(0.5, 40_000))
+    run = run_once(policy("bf-js"), SlottedScenario(law, 50, 10**6, 0, jobs=first), 1)
     assert run.measures.starts.sum() == run.measures.ends.sum() == 40_000
-    assert run.measures.now[0] < 10_000  # the last event; idle slots cost nothing
+    assert run.seconds < 5  # idle slots cost nothing
 
 
 def test_empty_slots_are_not_visited() -> None:
     law = discrete({Fraction(1): 1})
-    stream = poisson_slots(1e-7, law, 0.5, np.random.default_rng(1))
-    state = policy("vqs").prepare(SlottedSetting(law.sizes, law.capacity, 1))
-    run = simulate_slots(policy("vqs"), state, stream, 10**11, 0, 1, compiled=True)
+    run = run_once(policy("vqs"), SlottedScenario(law, 1, 10**11, 0, rate=1e-7, service=0.5), 1)
     assert run.seconds < 5
     assert abs(run.measures.arrivals.sum() - 10**4) < 6 * 100
 
@@ -198,11 +193,12 @@ def test_a_server_whose_turn_is_over_takes_the_next_head_in_the_next_slot() -> N
     kinds = np.array([1, 0, 0, 0, 1, 1, 1, 1, 0, 0], np.int32)
     slots = np.array([0] * 9 + [2])
     for name, expected in (("vqs", 1), ("vqs-bf", 0)):
-        state = policy(name).prepare(SlottedSetting(np.array([17, 25]), 100, 2))
-        stream = listed_slots(slots, kinds, np.full(10, 50))
-        run = simulate_slots(policy(name), state, stream, 40, 0, 1, log=100)
+        law = SizeLaw(np.array([17, 25]), 100, np.zeros(0))
+        run = run_once(
+            policy(name), SlottedScenario(law, 2, 40, 0, jobs=JobList(slots, kinds, np.full(10, 50)), log=100), 1
+        )
         rows = run.measures.log[: run.measures.logged[0]]
-        starts = [(int(t), int(c), int(server)) for t, what, c, server in rows if what == START]
+        starts = [(int(t), int(c), int(server)) for t, what, c, server, _ in rows if what == START]
         assert starts[8][0] == expected, name
         if name == "vqs":
             assert starts[:4] == [(0, 1, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)]
@@ -212,8 +208,8 @@ def test_a_server_whose_turn_is_over_takes_the_next_head_in_the_next_slot() -> N
 def test_beside_a_large_job_vqs_uses_a_third_of_the_server() -> None:
     """Ten jobs of 0.6 (queue 1) and two of 0.17 (queue 4): (1, 4, 1) is heaviest, and 1/3 - 0.17 < 0.17."""
     kinds = np.array([1] * 10 + [0] * 2, np.int32)
-    state = policy("vqs").prepare(SlottedSetting(np.array([17, 60]), 100, 1))
-    stream = listed_slots(np.zeros(12, np.int64), kinds, np.full(12, 50))
-    run = simulate_slots(policy("vqs"), state, stream, 40, 0, 1, log=100)
+    jobs = JobList(np.zeros(12, np.int64), kinds, np.full(12, 50))
+    law = SizeLaw(np.array([17, 60]), 100, np.zeros(0))
+    run = run_once(policy("vqs"), SlottedScenario(law, 1, 40, 0, jobs=jobs, log=100), 1)
     rows = run.measures.log[: run.measures.logged[0]]
-    assert [(int(t), int(c)) for t, what, c, _ in rows if what == START] == [(0, 1), (0, 0)]
+    assert [(int(t), int(c)) for t, what, c, *_ in rows if what == START] == [(0, 1), (0, 0)]

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.traces.model import MICROSECONDS, Outcome, Trace
 from fluid.traces.tasks import lossless_jobs, tasks_of, upper_bound
@@ -53,9 +54,9 @@ def test_types_sizes_and_rewards() -> None:
 
 def test_lossless_jobs_are_those_of_many_servers() -> None:
     system = tasks_of(made_trace())
-    scenario = Scenario(system.instance, 400, 900.0, 100.0, jobs=system.jobs, bins=40)
-    run = run_loss(policy("first-fit"), scenario, 1)
-    assert (run.measures.accepted == run.measures.arrivals).all()
+    scenario = LossScenario(system.instance, 400, 900.0, 100.0, jobs=system.jobs, bins=40)
+    run = run_once(policy("first-fit"), scenario, 1)
+    assert (run.measures.starts == run.measures.arrivals).all()
     found = np.average(run.jobs[run.first :], axis=0, weights=run.spans[run.first :])
     assert found == pytest.approx(lossless_jobs(system, 100.0, 900.0))
 
@@ -67,7 +68,7 @@ def test_no_policy_beats_the_bound(servers: int) -> None:
     assert fine <= coarse * (1 + 1e-9)
     options = {"priority": system.priority, "reservation": 1}
     for name in ("dra", "dra-preemption", "power-of-d", "first-fit"):
-        scenario = Scenario(system.instance, servers, 900.0, 100.0, jobs=system.jobs, options=options)
-        assert run_loss(policy(name), scenario, 1).mean_reward <= fine * (1 + 1e-6)
+        scenario = LossScenario(system.instance, servers, 900.0, 100.0, jobs=system.jobs, options=options)
+        assert run_once(policy(name), scenario, 1).mean_reward <= fine * (1 + 1e-6)
     means = [Fraction(float(x) / servers).limit_denominator(10**6) for x in lossless_jobs(system, 100.0, 900.0)]
     assert coarse == pytest.approx(float(optimal_assignment(system.instance.with_workload(means)).reward))

@@ -14,22 +14,24 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment import Store, read_grid, run_experiment
-from fluid.experiment.summary import table
-from fluid.simulation.arrivals import JobList
-from fluid.simulation.laws import Law
-from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.experiment.grid import read_grid
+from fluid.experiment.run import run_experiment
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import table
+from fluid.simulation.arrivals import JobList, Law
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.measures import ARRIVAL, KINDS, START
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.driver import conserve
-from fluid.simulation.queue.measures import ARRIVAL, KINDS, START
-from fluid.simulation.queue.model import QueueScene
-from fluid.simulation.slotted.driver import conserve as conserve_slots
-from fluid.simulation.slotted.model import SlottedScene
-from fluid.simulation.slotted.streams import SlotChunk, discrete
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.sizes import discrete
 from fluid.traces import file as trace_file
-from fluid.traces import read_google_table, single_resource
 from fluid.traces.file import TraceFile
+from fluid.traces.google import read_google_table
 from fluid.traces.jobs import sized_jobs
+from fluid.traces.preprocess import single_resource
+from tests.fluid.conserved import conserve_queue, conserve_slots
 from theory.errors import InputError
 from theory.instance import Instance, additive
 
@@ -47,10 +49,10 @@ def rows(run_: Any, kind: int) -> list[list[float]]:
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_queue_drains_by_the_clock(name: str) -> None:
     """One job a server, service of exactly 1, nobody comes: after n rounds n L of N jobs have begun."""
-    scene = QueueScene(
+    scenario = QueueScenario(
         additive([1], [[1]], workload=[0]), 3, 30.0, 0.0, service=Law("deterministic"), queue=(20,), bins=30, log=100
     )
-    done = scene.run(policy(name), SEED)
+    done = run_once(policy(name), scenario, SEED)
     assert done.measures.arrivals[0, 0] == 20
     assert done.measures.starts.sum() == done.measures.ends.sum() == 20
     if name != "randomized-sampling":  # which finds servers by chance
@@ -61,19 +63,19 @@ def test_a_queue_drains_by_the_clock(name: str) -> None:
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_both_speeds_and_conservation_with_a_queue(name: str) -> None:
     instance = additive([6], [[4], [1]], workload=["0.4", 1])
-    scene = QueueScene(instance, 4, 15.0, 3.0, queue=(30, 40), bins=10, log=500)
-    fast, slow = (scene.run(policy(name), SEED, **how) for how in ({}, {"compiled": False, "observe": conserve}))
+    scenario = QueueScenario(instance, 4, 15.0, 3.0, queue=(30, 40), bins=10, log=500)
+    fast, slow = (run_once(policy(name), scenario, SEED, watch=watch) for watch in (None, conserve_queue))
     for field in fast.measures._fields:
         assert (getattr(fast.measures, field) == getattr(slow.measures, field)).all(), field
-    empty = replace(scene, queue=()).run(policy(name), SEED)
+    empty = run_once(policy(name), replace(scenario, queue=()), SEED)
     come = [row for row in rows(fast, ARRIVAL) if row[0] > 0]
     assert come == rows(empty, ARRIVAL)[: len(come)]  # whoever comes later does not depend on the queue
 
 
 def test_more_jobs_than_there_was_room_for() -> None:
     instance = additive([6], [[4], [1]], workload=["0.4", 1])
-    scene = QueueScene(instance, 500, 40.0, 3.0, queue=(3000, 4000), bins=10)
-    done = scene.run(policy("nonpreemptive"), SEED)
+    scenario = QueueScenario(instance, 500, 40.0, 3.0, queue=(3000, 4000), bins=10)
+    done = run_once(policy("nonpreemptive"), scenario, SEED)
     assert done.measures.arrivals.sum() >= 7000
     assert done.measures.starts.sum() > 7000
 
@@ -82,9 +84,9 @@ def test_more_jobs_than_there_was_room_for() -> None:
 def test_the_first_choice_sees_the_whole_queue(queue: tuple[int, int], expected: tuple[int, int]) -> None:
     """A server of 6 for jobs of 4 and 1: (1, 2) weighs q1 + 2 q2, (0, 6) weighs 6 q2."""
     instance = additive([6], [[4], [1]], workload=[0, 0])
-    scene = QueueScene(instance, 1, 1e-6, 0.0, queue=queue, log=50)
+    scenario = QueueScenario(instance, 1, 1e-6, 0.0, queue=queue, log=50)
     for name in ("max-weight-local", "nonpreemptive"):
-        begun = [int(kind) for at, kind, _ in rows(scene.run(policy(name), SEED), START) if at == 0]
+        begun = [int(kind) for at, kind, _ in rows(run_once(policy(name), scenario, SEED), START) if at == 0]
         assert (begun.count(0), begun.count(1)) == expected, name
 
 
@@ -92,17 +94,17 @@ def test_the_first_choice_sees_the_whole_queue(queue: tuple[int, int], expected:
 def test_slotted_queues_at_the_start(name: str) -> None:
     """The queue of slot 0 is the jobs of slot 0; and stands before those that come then."""
     law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
-    scene = SlottedScene(law, 2, 400, 0, rate=0.05, service=0.1, queue=(30, 40), log=1000, bins=10)
-    fast, slow = (scene.run(policy(name), SEED, **how) for how in ({}, {"compiled": False, "observe": conserve_slots}))
+    scenario = SlottedScenario(law, 2, 400, 0, rate=0.05, service=0.1, queue=(30, 40), log=1000, bins=10)
+    fast, slow = (run_once(policy(name), scenario, SEED, watch=watch) for watch in (None, conserve_slots))
     for field in fast.measures._fields:
         assert (getattr(fast.measures, field) == getattr(slow.measures, field)).all(), field
     first = [int(kind) for at, kind, _ in rows(fast, ARRIVAL) if at == 0]
     assert first[:70] == [0] * 30 + [1] * 40
-    given = SlotChunk(np.zeros(3, np.int64), np.array([1, 0, 1], np.int32), np.array([5, 6, 7]))
-    two = replace(scene, queue=(), present=given, rate=0.0).run(policy(name), SEED)
-    came = replace(scene, queue=(), jobs=given).run(policy(name), SEED)
+    given = JobList(np.zeros(3, np.int64), np.array([1, 0, 1], np.int32), np.array([5, 6, 7]))
+    two = run_once(policy(name), replace(scenario, queue=(), present=given, rate=0.0), SEED)
+    came = run_once(policy(name), replace(scenario, queue=(), jobs=given), SEED)
     assert rows(two, START) == rows(came, START)
-    drawn = replace(scene, queue=50).run(policy(name), SEED)
+    drawn = run_once(policy(name), replace(scenario, queue=50), SEED)
     assert sum(at == 0 for at, *_ in rows(drawn, ARRIVAL)) >= 50
 
 
@@ -299,24 +301,24 @@ def slow_type(servers_of: int, workload: int = 0) -> Instance:
 
 def test_jobs_on_servers_at_time_0_of_a_loss_system() -> None:
     """More of them than the list of events has room for at first; each takes exactly 1 / mu = 2."""
-    scenario = Scenario(
+    scenario = LossScenario(
         slow_type(60), 100, 4.0, 0.0, service=Law("deterministic"), initial=np.full((100, 1), 60, np.int32), bins=4
     )
-    done = run_loss(policy("first-fit"), scenario, 1)
+    done = run_once(policy("first-fit"), scenario, 1)
     assert done.jobs[:, 0].tolist() == [6000, 6000, 0, 0]
 
 
 def test_an_interrupted_loss_system_ends_where_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fluid.simulation.loss.model.CHUNK", 2000)
+    monkeypatch.setattr("fluid.simulation.loss.model._LossEngine.part", 2000)
 
     def interrupt(time: float, events: int) -> None:
         if time > 30:
             raise KeyboardInterrupt
 
-    scenario = Scenario(slow_type(4, 3), 50, 1000.0, 5.0, bins=40)
-    part = run_loss(policy("first-fit"), scenario, 1, progress=interrupt)
+    scenario = LossScenario(slow_type(4, 3), 50, 1000.0, 5.0, bins=40)
+    part = run_once(policy("first-fit"), scenario, 1, progress=interrupt)
     assert part.interrupted
-    assert part.measures.edges[-1] == part.measures.now[0] == part.scenario.until < 1000
+    assert part.measures.edges[-1] == part.measures.now[0] == part.until < 1000
     assert len(part.measures.edges) == len(part.measures.jobs) + 1
     assert part.reward[-1] == pytest.approx(3 * float(part.scenario.instance.rewards[0]), rel=0.5)
 
@@ -325,10 +327,10 @@ def test_an_interrupted_loss_system_ends_where_it_came_to(monkeypatch: pytest.Mo
 def test_every_start_after_the_warm_up_is_in_the_quantiles(name: str) -> None:
     """The first bin after the warm-up included, and no other start."""
     if name == "bf-js":
-        scene: Any = SlottedScene(discrete({Fraction(1): 1}), 2, 400, 100, rate=0.15, service=0.1, bins=5)
+        scenario: Any = SlottedScenario(discrete({Fraction(1): 1}), 2, 400, 100, rate=0.15, service=0.1, bins=5)
     else:
-        scene = QueueScene(additive([1], [[1]], workload=["0.8"]), 2, 400.0, 100.0, bins=5)
-    done = scene.run(policy(name), SEED)
+        scenario = QueueScenario(additive([1], [[1]], workload=["0.8"]), 2, 400.0, 100.0, bins=5)
+    done = run_once(policy(name), scenario, SEED)
     assert done.measures.starts[: done.first].sum() > 0
     assert done.measures.sketch.sum() == done.measures.starts[done.first :].sum()
 
@@ -336,8 +338,8 @@ def test_every_start_after_the_warm_up_is_in_the_quantiles(name: str) -> None:
 def test_who_leaves_goes_before_who_comes() -> None:
     """At equal times the slot is free when the next job comes, so that nobody waits."""
     jobs = JobList(np.array([0.0, 1.0, 2.0]), np.zeros(3, np.int32), np.ones(3))
-    scene = QueueScene(additive([1], [[1]]), 1, 5.0, 0.0, jobs=jobs, log=20)
+    scenario = QueueScenario(additive([1], [[1]]), 1, 5.0, 0.0, jobs=jobs, log=20)
     for name in ("max-weight-local", "nonpreemptive"):
-        done = scene.run(policy(name), SEED)
+        done = run_once(policy(name), scenario, SEED)
         kinds = [KINDS[int(kind)] for kind in done.measures.log[: int(done.measures.logged[0]), 1]]
         assert kinds == ["arrival", "start", "departure"] * 3

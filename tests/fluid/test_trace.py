@@ -9,19 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid.traces import (
-    Outcome,
-    Trace,
+from fluid.traces.alibaba import read_alibaba
+from fluid.traces.google import read_google_events, read_google_table
+from fluid.traces.model import Outcome, Trace
+from fluid.traces.plain import read_plain
+from fluid.traces.preprocess import (
     completed,
     exposure_mean,
     mean_duration,
     of_classes,
     powers_of_half,
     priority_classes,
-    read_alibaba,
-    read_google_events,
-    read_google_table,
-    read_plain,
     single_resource,
     stretched,
     window,

@@ -11,20 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid.simulation.arrivals import JobList
-from fluid.traces import (
-    completed,
-    powers_of_half,
-    read_trace,
-    single_resource,
-    stretched,
-)
 from fluid.traces.file import TraceFile
 from fluid.traces.jobs import in_slots, sized_jobs, typed_jobs
+from fluid.traces.preprocess import completed, powers_of_half, single_resource, stretched
+from fluid.traces.readers import read_trace
 from fluid.traces.tasks import tasks_of
 from tests.fluid.test_trace import PODS, TABLE
 from tests.fluid.traced import INSTANCE, JOBS, LAST, asked, refused, simulated
 from theory.errors import InputError
-from theory.files import parse_instance, read_instance
+from theory.files.instances import parse_instance, read_instance
 from theory.instance import Instance, additive
 
 # --- against the instance ---
@@ -106,8 +101,8 @@ def test_slots_are_counted_exactly(microseconds: list[int], slot: Fraction) -> N
     seconds = np.array(sorted(microseconds)) / 10**6
     found = in_slots(JobList(seconds, np.zeros(len(seconds), np.int32), seconds), slot)
     exact = [-(-Fraction(x, 10**6) // slot) for x in sorted(microseconds)]
-    assert found.slot.tolist() == exact
-    assert found.work.tolist() == [max(1, x) for x in exact]
+    assert found.times.tolist() == exact
+    assert found.durations.tolist() == [max(1, x) for x in exact]
 
 
 # --- the papers' preparation ---
@@ -256,7 +251,7 @@ def test_the_window_of_the_papers(data: Path) -> None:
     law, sized = sized_jobs(TraceFile(path, Fraction(5, 8), completed=True), present=False)
     window = stretched(trace, Fraction(5, 8))
     slots = in_slots(sized.arriving, Fraction(1, 10))
-    assert (slots.slot == -(-window.arrival // 100_000)).all()
-    assert (slots.work == np.maximum(1, -(-window.duration // 100_000))).all()
+    assert (slots.times == -(-window.arrival // 100_000)).all()
+    assert (slots.durations == np.maximum(1, -(-window.duration // 100_000))).all()
     assert (law.sizes[sized.arriving.types] == window.demand[:, 0] * window.unit[0].numerator).all()
     assert law.capacity == window.unit[0].denominator

@@ -9,15 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fluid.traces import (
-    Trace,
-    completed,
-    read_google_events,
-    read_plain,
-    read_trace,
-    single_resource,
-)
-from fluid.traces.model import ALIBABA, GOOGLE, PLAIN, Outcome
+from fluid.traces.google import read_google_events
+from fluid.traces.model import ALIBABA, GOOGLE, PLAIN, Outcome, Trace
+from fluid.traces.plain import read_plain
+from fluid.traces.preprocess import completed, single_resource
+from fluid.traces.readers import read_trace
 from tests.fluid.test_trace import EVENTS, PODS, TABLE
 from tests.fluid.test_trace import PLAIN as TWO
 from theory.errors import InputError, TooLargeError

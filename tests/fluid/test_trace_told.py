@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment import Store, comparisons, read_grid, run_experiment, summary
+from fluid.experiment.grid import read_grid
+from fluid.experiment.run import run_experiment
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import comparisons, summary
 from tests.fluid.test_trace import TABLE
 from tests.fluid.traced import HEAD, INSTANCE, JOBS, LAST, asked, refused, simulated
 

@@ -33,7 +33,7 @@ replications = 1
 servers = 5
 policy = "dra"
 """
-OWN = """from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+OWN = """from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, common
 def prepare(setting): return Common(**common(setting))
 def place(state, job_type, draws): {place}

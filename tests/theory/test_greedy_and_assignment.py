@@ -18,8 +18,8 @@ from theory.exact.configurations import feasible, maximal
 from theory.exact.knapsack import max_reward
 from theory.greedy.assignment import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
 from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
-from theory.greedy.scaling import scaling
 from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
+from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, pooled
 
 every_kind = instances(max_pools=3) | explicit_instances()

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from bounds.cli import run
 from bounds.testing import explicit_instances, instances
 from theory.errors import InputError
-from theory.files import instance_document, parse_instance, read_instance, write_instance
-from theory.files.instances import instance_toml
+from theory.files.instances import instance_document, instance_toml, parse_instance, read_instance, write_instance
 from theory.instance import Instance
 from theory.numbers import rational, text, to_integers
 

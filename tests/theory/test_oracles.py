@@ -17,9 +17,9 @@ from theory.exact.configurations import feasible
 from theory.exact.knapsack import max_weight
 from theory.instance import Additive, Instance, additive, explicit
 from theory.jit import bound, kernel, plain
-from theory.region import kept_fraction, single_types
 from theory.region.oracles import RULES, lemma_6_1, oracle, server_table
-from theory.region.worst_weights import worst_weights
+from theory.region.subset import kept_fraction, single_types
+from theory.region.worst_case import worst_weights
 
 APPROXIMATE = ("single-type", "relative-value", "refined")
 

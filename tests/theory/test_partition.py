@@ -13,27 +13,15 @@ from hypothesis import strategies as st
 
 from theory.exact.configurations import feasible, maximal
 from theory.instance import Additive
-from theory.partition import (
-    Law,
-    bracket,
-    brackets,
-    by_cuts,
-    by_sets,
-    discrete,
-    equal_probability,
-    lower_rounded,
-    piecewise,
-    reduced_configurations,
-    supportable,
-    uniform,
-    universal_partition,
-    upper_rounded,
-    vqs_workload,
-)
 from theory.partition.adversarial import adversarial_law
-from theory.partition.guarantee import best_partitions, guarantee
+from theory.partition.bounding import bracket, brackets
+from theory.partition.cuts import by_cuts, by_sets, equal_probability
+from theory.partition.finite import lower_rounded, supportable, upper_rounded
+from theory.partition.guarantees import best_partitions, guarantee
+from theory.partition.laws import Law, discrete, piecewise, uniform
 from theory.partition.mixing import Cell, initial_cells, mixed, room
 from theory.partition.spread import Prices, greatest_worth, lemma_2, spread_prices
+from theory.partition.universal import reduced_configurations, universal_partition, vqs_workload
 
 F = Fraction
 

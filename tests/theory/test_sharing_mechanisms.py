@@ -8,27 +8,22 @@ from fractions import Fraction
 import pytest
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
-from theory.sharing import (
-    MECHANISMS,
-    Cluster,
-    cluster,
+from theory.sharing.allocation import whole_tasks
+from theory.sharing.checks import (
     corollary_1,
-    drf,
     has_bottleneck,
-    is_certified,
     is_feasible_allocation,
     is_max_min,
     is_ps_dsf,
     is_ps_dsf_tdm,
-    ps_dsf,
-    ps_dsf_tdm,
-    ps_dsf_tdm_rounds,
-    task_units,
-    whole_tasks,
 )
-from theory.sharing.maxmin import max_min_tasks
-from theory.sharing.model import User
+from theory.sharing.eisenberg import ps_dsf_tdm
+from theory.sharing.maxmin import drf, max_min_tasks, task_units
+from theory.sharing.mechanisms import MECHANISMS
+from theory.sharing.model import Cluster, User, cluster
 from theory.sharing.occupation import occupation
+from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
+from theory.sharing.verify import is_certified
 
 
 def figure_1() -> Cluster:

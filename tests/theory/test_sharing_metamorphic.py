@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.adversary.sharing import random_cluster
-from theory.sharing import MECHANISMS, Allocation, Cluster, c_drfh, cdrf, ps_dsf, ps_dsf_tdm, tsf
+from theory.sharing.allocation import Allocation
+from theory.sharing.eisenberg import ps_dsf_tdm
+from theory.sharing.maxmin import c_drfh, cdrf, tsf
+from theory.sharing.mechanisms import MECHANISMS
+from theory.sharing.model import Cluster
+from theory.sharing.psdsf import ps_dsf
 
 Mechanism = Callable[[Cluster], Allocation]
 SHARED = [pytest.param(MECHANISMS[name], id=name) for name in MECHANISMS]

@@ -1,20 +1,14 @@
-"""TOML and JSON of the three file kinds, and the one error line."""
+"""TOML and JSON files of instances, clusters and laws of sizes, and the catalogue of prices."""
 
-from theory.errors import InputError, TooLargeError
-from theory.files.document import Fields, read_document, refuse_shared, refuse_unwritable, write_json, write_text
-from theory.files.instances import instance_document, parse_instance, read_instance, write_instance
+from theory.doors import doors
 
-__all__ = [
-    "Fields",
-    "InputError",
-    "TooLargeError",
-    "instance_document",
-    "parse_instance",
-    "read_document",
-    "read_instance",
-    "refuse_shared",
-    "refuse_unwritable",
-    "write_instance",
-    "write_json",
-    "write_text",
-]
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "document": ("Fields", "read_document", "refuse_shared", "refuse_unwritable", "write_json", "write_text"),
+        "instances": ("instance_document", "parse_instance", "read_instance", "write_instance"),
+        "clusters": ("cluster_document", "parse_cluster", "read_cluster"),
+        "sizes": ("Sizes", "parse_sizes", "read_sizes", "sizes_document"),
+        "price_catalogue": ("catalogue", "catalogue_instance"),
+    },
+)

@@ -59,7 +59,7 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
         ``piecewise`` (rows ``[lower, upper, probability]``, uniform within each; ``lower = upper`` is an atom) and
         ``csv`` (a file with one column of sizes); also ``servers``, and ``partition``: cuts, or rows
         ``[lower, upper]`` that cover (0, 1], or lists of such rows for queues that are no intervals. A table
-        ``simulation`` is left to `fluid.files.slotted_table`.
+        ``simulation`` is left to `fluid.files.tables`.
     folder : Path, optional
         Where a relative ``csv`` starts; the working directory unless given.
 

@@ -1,27 +1,21 @@
 """Capacity regions: which workloads a cluster can carry, exactly.
 
 `membership` answers for one workload or direction without enumerating anything; `facets` gives the whole region, with
-`hull` growing it and `proof` showing that it is complete; `slices` cuts it by a plane; `subset` compares regions.
+`hull` growing it and `proof` showing that it is complete; `slices` cuts it by a plane; `subset` compares regions;
+`oracles` are the rules for configurations of great weight, and `worst_case` their exact worst cases.
 """
 
-from theory.region.facets import Facet, Region, region_facets
-from theory.region.membership import CapacityProgram, Intensity, stable_servers, traffic_intensity
-from theory.region.slices import Slice, region_slice
-from theory.region.subset import Kept, kept_fraction, single_types
-from theory.region.support import Support
+from theory.doors import doors
 
-__all__ = [
-    "CapacityProgram",
-    "Facet",
-    "Intensity",
-    "Kept",
-    "Region",
-    "Slice",
-    "Support",
-    "kept_fraction",
-    "region_facets",
-    "region_slice",
-    "single_types",
-    "stable_servers",
-    "traffic_intensity",
-]
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "facets": ("Facet", "Region", "region_facets"),
+        "membership": ("CapacityProgram", "Intensity", "stable_servers", "traffic_intensity"),
+        "slices": ("Slice", "region_slice"),
+        "subset": ("Kept", "kept_fraction", "single_types"),
+        "support": ("Support",),
+        "oracles": ("RULES", "lemma_6_1", "oracle"),
+        "worst_case": ("worst_weights",),
+    },
+)

@@ -66,9 +66,9 @@ class CapacityProgram:
 
     Notes
     -----
-    Column generation with exact pricing (`theory.exact.columns`): a knapsack a round, so the number of configurations does
-    not matter. Source: the region (2) of the non-preemptive scheduling paper, per server and averaged over pools; the
-    empty configuration belongs to every server.
+    Column generation with exact pricing (`theory.exact.columns`): a knapsack a round, so the number of configurations
+    does not matter. Source: the region (2) of the non-preemptive scheduling paper, per server and averaged over pools;
+    the empty configuration belongs to every server.
 
     Examples
     --------

@@ -8,7 +8,8 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import WITHOUT_38, at_worst, tight_family
-from fluid.simulation.loss.model import Scenario, run_loss
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.statistics import mean_interval, slope
 from theory.exact.configurations import maximal
@@ -46,9 +47,9 @@ def theorem_4_1(level: Level, broken: bool) -> Outcome:
             full = np.tile(maximal(loaded.pools[0].space)[0].astype(np.int32), (servers, 1))
             rewards = []
             for run in range(runs):
-                scenario = Scenario(loaded, servers, until, until / 2, initial=full if run % 2 else None, bins=4)
+                scenario = LossScenario(loaded, servers, until, until / 2, initial=full if run % 2 else None, bins=4)
                 seed = np.random.SeedSequence((SEED, servers, run))
-                rewards.append(run_loss(policy("power-of-d" if broken else "dra"), scenario, seed).mean_reward)
+                rewards.append(run_once(policy("power-of-d" if broken else "dra"), scenario, seed).mean_reward)
             if max(rewards) >= limit:
                 computed = f"{name}: a reward of {max(rewards) / limit:.4f} of greedy at L = {servers:,}, no gap to fit"
                 return Outcome(computed, Evidence.statistical, False)

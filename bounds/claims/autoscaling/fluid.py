@@ -9,11 +9,11 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import dynamic_instance, four_types, limited_by_draining, not_limited_by_draining
-from fluid.files.simulation_table import Expression
 from fluid.limits.convergence import crosscheck
-from fluid.limits.lyapunov import Lyapunov, is_unique_maximiser, lyapunov
+from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates, state_of
 from fluid.limits.reservation.segment import State
+from fluid.simulation.expression import Expression
 from theory.exact.configurations import maximal
 from theory.greedy.assignment import MaxRewards
 from theory.greedy.servers import greedy_placement, max_jobs

@@ -24,8 +24,8 @@ from theory.greedy.assignment import (
     is_permutation_without_clause,
 )
 from theory.greedy.optimal import solve
-from theory.greedy.scaling import scaling
 from theory.greedy.servers import greedy_placement, max_jobs
+from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, explicit
 from theory.numbers import text, total
 

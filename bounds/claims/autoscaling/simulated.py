@@ -15,8 +15,10 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import four_types
-from fluid.simulation.loss.model import LossRun, Scenario, run_loss
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
+from fluid.simulation.results import Run
 from fluid.statistics import interval, mean_interval, slope
 from fluid.traces.tasks import FACTORS, TaskSystem, tasks_of, upper_bound
 from theory.greedy.assignment import global_greedy
@@ -25,9 +27,9 @@ ALARM = 1e-6
 SEED = 2005_13744
 
 
-def _runs(name: str, scenario: Scenario, count: int) -> list[LossRun]:
+def _runs(name: str, scenario: LossScenario, count: int) -> list[Run]:
     seeds = (np.random.SeedSequence(SEED, spawn_key=(scenario.servers, r)) for r in range(count))
-    return [run_loss(policy(name), scenario, seed) for seed in seeds]
+    return [run_once(policy(name), scenario, seed) for seed in seeds]
 
 
 @claim(
@@ -50,7 +52,7 @@ def figure_3(level: Level, broken: bool) -> Outcome:
     rewards = []
     events = 0
     for servers in sizes:
-        runs = _runs("power-of-d" if broken else "dra", Scenario(instance, servers, until, 4.0, bins=10), count)
+        runs = _runs("power-of-d" if broken else "dra", LossScenario(instance, servers, until, 4.0, bins=10), count)
         events += sum(run.events for run in runs)
         found = mean_interval([run.mean_reward for run in runs], 1 - ALARM / 2)
         rewards.append(found)
@@ -89,7 +91,7 @@ def figure_4(level: Level, broken: bool) -> Outcome:
     full[:, 0] = 80
     shown, holds, events = [], True, 0
     for name, initial in (("empty", None), ("full", full)):
-        runs = _runs("dra", Scenario(instance, servers, until, 0.0, initial=initial, bins=60), count)
+        runs = _runs("dra", LossScenario(instance, servers, until, 0.0, initial=initial, bins=60), count)
         events += sum(run.events for run in runs)
         late = mean_interval([run.reward[40:].mean() for run in runs], 1 - ALARM / 2)
         early = mean_interval([run.reward[:6].mean() for run in runs], 1 - ALARM / 2)
@@ -103,7 +105,7 @@ def figure_4(level: Level, broken: bool) -> Outcome:
 @cache
 def _window(factors: tuple[int, ...] = FACTORS) -> TaskSystem | None:
     """The real window under reward factors of the priority classes, None where there is no data."""
-    from fluid.traces import read_google_table
+    from fluid.traces.google import read_google_table
 
     place = Path(os.environ.get("PACKPROOF_DATA", "../shared/data")) / "google2011_part0_attempts.csv.gz"
     return tasks_of(read_google_table(place), factors) if place.exists() else None
@@ -112,7 +114,7 @@ def _window(factors: tuple[int, ...] = FACTORS) -> TaskSystem | None:
 def _on_window(name: str, system: TaskSystem, servers: int, count: int = 1) -> list[float]:
     """Rewards over [1000, 5000] s; only policies that draw differ between runs."""
     given = {"priority": system.priority}
-    scenario = Scenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=given, bins=10)
+    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=given, bins=10)
     return [run.mean_reward for run in _runs(name, scenario, count)]
 
 
@@ -212,7 +214,7 @@ def figure_6_preemption(level: Level, broken: bool) -> Outcome:
     instance = four_types()
     priority = dict.fromkeys(instance.names, 0) | ({} if broken else dict.fromkeys(instance.names[2:], 1))
     count = 16 if level is Level.quick else 40
-    scenario = Scenario(instance, 600, 12.0, 4.0, options={"priority": priority}, synchronised=True, bins=10)
+    scenario = LossScenario(instance, 600, 12.0, 4.0, options={"priority": priority}, synchronised=True, bins=10)
     rewards = {name: [run.mean_reward for run in _runs(name, scenario, count)] for name in ("dra", "dra-preemption")}
     sampled = mean_interval([run.mean_reward for run in _runs("power-of-d", scenario, count)], 1 - ALARM / 2)
     gaps = np.array(rewards["dra-preemption"]) - np.array(rewards["dra"])

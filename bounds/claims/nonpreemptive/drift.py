@@ -12,14 +12,15 @@ from bounds.claims.instances import random_instance
 from bounds.claims.nonpreemptive.region import EC2_SERVER, EC2_TYPES
 from fluid.limits.cone import LeastMove, angle_constant, least_move
 from fluid.limits.drift import Algorithm1
+from fluid.simulation.driver import run_once
 from fluid.statistics import Interval, mean_interval
 from theory.exact.configurations import feasible, maximal
 from theory.greedy.servers import max_jobs
 from theory.instance import Additive, Instance, additive
 from theory.numbers import text, total
-from theory.region import CapacityProgram
+from theory.region.membership import CapacityProgram
 from theory.region.oracles import lemma_6_1
-from theory.region.worst_weights import worst_weights
+from theory.region.worst_case import worst_weights
 
 BETA = Fraction(7, 8)
 ORACLES = ("exact", "single", "greedy")
@@ -203,7 +204,7 @@ def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: lis
     for run in range(runs):
         values = []
         for until in (1e-12, span):
-            final = system.scene(queues, until).run(system.policy, np.random.SeedSequence((45, run))).state
+            final = run_once(system.policy, system.scenario(queues, until), np.random.SeedSequence((45, run))).state
             values.append(float(system.value(final)))
         ends.append((values[1] - values[0]) / (span * sum(queues)))
     return mean_interval(ends, 1 - 1e-6)

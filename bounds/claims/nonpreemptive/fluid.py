@@ -15,7 +15,8 @@ from fluid.limits.max_weight import MaxWeight, queue_path
 from theory.exact.configurations import feasible
 from theory.instance import Additive, Instance
 from theory.numbers import total
-from theory.region import CapacityProgram, region_facets, traffic_intensity
+from theory.region.facets import region_facets
+from theory.region.membership import CapacityProgram, traffic_intensity
 from theory.region.oracles import RULES, oracle
 from theory.region.support import Support
 

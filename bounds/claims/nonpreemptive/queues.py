@@ -10,11 +10,10 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.queue_tests import cost, difference, mean_queues, real_window, shown, simulated, skipped
-from fluid.simulation.arrivals import ArrivalLaw, JobList
-from fluid.simulation.laws import Law
-from fluid.simulation.queue.model import QueueScene
-from fluid.simulation.waiting import QueueResult
-from fluid.traces import powers_of_half
+from fluid.simulation.arrivals import ArrivalLaw, JobList, Law
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.results import QueueResult
+from fluid.traces.preprocess import powers_of_half
 from theory.instance import Instance, additive, pooled
 
 NAMES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
@@ -45,8 +44,8 @@ def example_1(level: Level, broken: bool) -> Outcome:
     intensity = Fraction(3, 10) if broken else Fraction(89, 100)
     instance = additive([6], [[4], [1]], workload=[intensity / 2, intensity * 4])
     until = 4000.0 if level is Level.quick else 40_000.0
-    scene = QueueScene(instance, 1, until, until / 10)
-    results = {name: simulated(name, scene, 16) for name in NAMES[:2]}
+    scenario = QueueScenario(instance, 1, until, until / 10)
+    results = {name: simulated(name, scenario, 16) for name in NAMES[:2]}
     rates = {name: result.growth(1 - 1e-6) for name, result in results.items()}
     ours, local = rates["nonpreemptive"], rates["max-weight-local"]
     computed = ", ".join(f"{name} grows by {shown(rate)}" for name, rate in rates.items())
@@ -65,8 +64,8 @@ def example_2(level: Level, broken: bool) -> Outcome:
     """Compare queues on the same jobs; broken: Algorithm 1 stands for randomized sampling."""
     instance = pooled([(1, [1]), (1, [2]), (1, [4]), (1, [8])], [[1], [2], [4], [8]], workload=[Fraction(89, 400)] * 4)
     until = 3000.0 if level is Level.quick else 20_000.0
-    scene = QueueScene(instance, 4, until, until / 4)
-    sampling, ours = (simulated(name, scene, 10) for name in (NAMES[0] if broken else NAMES[2], NAMES[0]))
+    scenario = QueueScenario(instance, 4, until, until / 4)
+    sampling, ours = (simulated(name, scenario, 10) for name in (NAMES[0] if broken else NAMES[2], NAMES[0]))
     far = difference(sampling, ours).low > 4 * ours.queue(1 - 1e-6).high
     computed = f"{mean_queues({'randomized-sampling': sampling, 'nonpreemptive': ours})}; {cost(sampling, ours)}"
     return Outcome(computed, Evidence.statistical, far)
@@ -80,14 +79,16 @@ def _runs(
     options: dict[str, Any],
     names: tuple[str, ...] = NAMES,
     replications: int = 16,
-) -> dict[str, QueueResult]:
+) -> dict[str, QueueResult[Any]]:
     """Run policies for so many arrivals and departures; the first quarter is dropped, as printed."""
     rate = 2 * servers * float(sum(t.workload for t in instance.types))
     results = {}
     for name in names:
         given = options if name == "nonpreemptive" else {}
-        scene = QueueScene(instance, servers, events / rate, events / rate / 4, ArrivalLaw(law), options=given, bins=50)
-        results[name] = simulated(name, scene, replications)
+        scenario = QueueScenario(
+            instance, servers, events / rate, events / rate / 4, ArrivalLaw(law), options=given, bins=50
+        )
+        results[name] = simulated(name, scenario, replications)
     return results
 
 
@@ -174,8 +175,8 @@ def figure_8(level: Level, broken: bool) -> Outcome:
     for servers in (275, 325, 375) if level is Level.quick else range(250, 401, 25):
         results = {}
         for name in ("nonpreemptive", *rivals):
-            scene = QueueScene(instance, servers, float(jobs.times[-1]), 0.0, jobs=jobs, options=options[name])
-            results[name] = simulated(name, scene, 1)
+            scenario = QueueScenario(instance, servers, float(jobs.times[-1]), 0.0, jobs=jobs, options=options[name])
+            results[name] = simulated(name, scenario, 1)
         queue = {name: result.runs[0].mean_queue for name, result in results.items()}
         smallest &= all(queue["nonpreemptive"] < queue[name] for name in rivals)
         parts.append(f"{servers} servers: {mean_queues(results)}")

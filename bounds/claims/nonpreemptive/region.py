@@ -16,9 +16,11 @@ from theory.exact.configurations import maximal
 from theory.exact.knapsack import max_weight, weight
 from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
 from theory.numbers import text, total
-from theory.region import CapacityProgram, kept_fraction, region_facets, single_types
+from theory.region.facets import region_facets
+from theory.region.membership import CapacityProgram
 from theory.region.oracles import lemma_6_1, oracle
-from theory.region.worst_weights import worst_weights
+from theory.region.subset import kept_fraction, single_types
+from theory.region.worst_case import worst_weights
 
 EC2_SERVER = (900, 900, 5000)
 """Table 1: tenths of a GB of memory, tenths of an EC2 unit, GB of storage."""

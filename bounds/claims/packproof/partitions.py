@@ -11,8 +11,11 @@ from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import random_law
 from theory.files.google import REQUESTS, google_law
 from theory.numbers import text
-from theory.partition import Law, bracket, by_cuts, discrete, lower_rounded, supportable, uniform, upper_rounded
-from theory.partition.guarantee import best_partitions, guarantee
+from theory.partition.bounding import bracket
+from theory.partition.cuts import by_cuts
+from theory.partition.finite import lower_rounded, supportable, upper_rounded
+from theory.partition.guarantees import best_partitions, guarantee
+from theory.partition.laws import Law, discrete, uniform
 from theory.partition.mixing import initial_cells, mixed
 from theory.partition.spread import lemma_2, spread_prices
 from theory.partition.universal import universal_cells
@@ -161,7 +164,7 @@ def google(level: Level, broken: bool) -> Outcome:
     folder = Path(os.environ.get("PACKPROOF_DATA", "../shared/data"))
     if not (folder / REQUESTS).exists():
         return Outcome(f"no {REQUESTS} in PACKPROOF_DATA", Evidence.skipped, None)
-    from theory.partition import vqs_workload
+    from theory.partition.universal import vqs_workload
 
     good, shown = True, []
     for resource in ("memory",) if level is Level.quick else ("memory", "cpu"):

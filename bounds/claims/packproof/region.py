@@ -9,7 +9,7 @@ from math import prod
 from bounds.claims import Evidence, Level, Outcome, claim
 from theory.instance import Additive, additive
 from theory.numbers import ceiling
-from theory.region.worst_weights import worst_weights
+from theory.region.worst_case import worst_weights
 
 
 def harmonic(fits: int, terms: int = 6) -> Fraction:

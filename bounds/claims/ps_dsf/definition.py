@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from theory.exact.linear import Bound, LinearProgram
 from theory.numbers import total
-from theory.sharing import Cluster, is_feasible_allocation
+from theory.sharing.checks import is_feasible_allocation
+from theory.sharing.model import Cluster
 from theory.sharing.occupation import occupation
 
 

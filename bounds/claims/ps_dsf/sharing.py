@@ -12,21 +12,15 @@ from bounds.claims.clusters import figure_1, figure_4, figures_2_and_3, table_4
 from bounds.claims.ps_dsf.definition import satisfies_definition_5
 from fluid.limits.sharing import Event, History, Schedule, run_schedule
 from theory.numbers import text, total
-from theory.sharing import (
-    Allocation,
-    Cluster,
-    c_drfh,
-    decide,
-    is_ps_dsf,
-    is_ps_dsf_tdm,
-    ps_dsf,
-    ps_dsf_tdm,
-    ps_dsf_tdm_rounds,
-    search_lies,
-    tsf,
-)
+from theory.sharing.allocation import Allocation
+from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.eisenberg import ps_dsf_tdm
+from theory.sharing.maxmin import c_drfh, tsf
+from theory.sharing.model import Cluster
 from theory.sharing.occupation import occupation
-from theory.sharing.strategy import misreports, utility_under
+from theory.sharing.properties import decide
+from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
+from theory.sharing.strategy import misreports, search_lies, utility_under
 
 
 def _row(values: Sequence[Fraction]) -> str:
@@ -274,7 +268,7 @@ def theorem_3(level: Level, broken: bool) -> Outcome:
 )
 def theorem_3_strategy(level: Level, broken: bool) -> Outcome:
     """Search for lies; broken: resource division, on a cluster where one pays."""
-    from theory.sharing import cluster
+    from theory.sharing.model import cluster
 
     if broken:
         lie, tried = search_lies(ps_dsf, cluster([[4, 3, 2], [2, 2, 2]], [[2, 4, 1], [4, 2, 4]]))
@@ -299,7 +293,7 @@ def theorem_3_strategy(level: Level, broken: bool) -> Outcome:
 )
 def lemma_1(level: Level, broken: bool) -> Outcome:
     """Evaluate the false claim of a server exactly; broken: only lies about demands and servers left out."""
-    from theory.sharing import cluster
+    from theory.sharing.model import cluster
 
     if not broken:
         instance = cluster([[2, 1], [2, 2]], [[1, 3], [1, 4]], eligible=[[True, False], [False, True]])
@@ -366,7 +360,7 @@ def table_1(level: Level, broken: bool) -> Outcome:
 def table_1_tsf_incentive(level: Level, broken: bool) -> Outcome:
     """Decide sharing incentive; broken: drop the placement constraint."""
     del level
-    from theory.sharing import cluster
+    from theory.sharing.model import cluster
 
     eligible = None if broken else [[False, True], [True, True]]
     instance = cluster([[1, 2], [2, 1]], [[0, 1], [3, 2]], eligible=eligible)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.queue_tests import cost, difference, mean_queues, real_window, shown, simulated, skipped
-from fluid.simulation.slotted.model import SlottedScene
-from fluid.simulation.slotted.streams import SizeLaw, SlotChunk, discrete, uniform
-from fluid.simulation.waiting import QueueResult
-from fluid.traces import stretched
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.results import QueueResult
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.sizes import SizeLaw, discrete, uniform
+from fluid.traces.preprocess import stretched
 
 SLOT = 100_000
 """Microseconds between decisions on the trace, as printed."""
@@ -29,8 +31,8 @@ def instability_of_vqs(level: Level, broken: bool) -> Outcome:
     """Test growth rates; broken: 0.012 jobs a slot, which VQS carries."""
     law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
     until = 400_000 if level is Level.quick else 4_000_000
-    scene = SlottedScene(law, 1, until, until // 10, rate=0.012 if broken else 0.014, service=0.01)
-    results = {name: simulated(name, scene, 20) for name in ("vqs", "bf-js", "vqs-bf")}
+    scenario = SlottedScenario(law, 1, until, until // 10, rate=0.012 if broken else 0.014, service=0.01)
+    results = {name: simulated(name, scenario, 20) for name in ("vqs", "bf-js", "vqs-bf")}
     rates = {name: result.growth(1 - 1e-6) for name, result in results.items()}
     excess = 0.014 - 0.02 * 2 / 3
     settled = all(rates[name].high < excess / 20 for name in ("bf-js", "vqs-bf"))
@@ -52,12 +54,12 @@ def instability_of_best_fit(level: Level, broken: bool) -> Outcome:
     length = 1 if level is Level.quick else 4
     # VQS-BF is caught later, so it is watched later
     spans = {"bf-js": (4_000_000, 800_000), "vqs-bf": (16_000_000, 12_000_000), "vqs": (2_000_000, 200_000)}
-    results: dict[str, QueueResult] = {}
+    results: dict[str, QueueResult[Any]] = {}
     for name, (until, warmup) in spans.items():
-        scene = SlottedScene(
+        scenario = SlottedScenario(
             law, 1, until * length, warmup * length, rate=0.0306, service=0.01, fixed=not broken, bins=50
         )
-        results[name] = simulated(name, scene, 16)
+        results[name] = simulated(name, scenario, 16)
     rates = {name: result.growth(1 - 1e-6) for name, result in results.items()}
     grows = all(rates[name].low > 0 and rates[name].holds(0.0006) for name in ("bf-js", "vqs-bf"))
     computed = ", ".join(f"{name} grows by {shown(rate)} a slot" for name, rate in rates.items())
@@ -72,9 +74,9 @@ def _uniform_figure(level: Level, broken: bool, low: Fraction, high: Fraction, l
     until = until if low < Fraction(1, 20) else 4 * until
     good, parts = True, []
     for intensity in intensities:
-        scene = SlottedScene(law, 5, until, until // 4, rate=intensity * 0.05 / law.mean, service=0.01, bins=50)
+        scenario = SlottedScenario(law, 5, until, until // 4, rate=intensity * 0.05 / law.mean, service=0.01, bins=50)
         names = ("bf-js", "bf-js", "vqs-bf") if broken else ("vqs", "bf-js", "vqs-bf")
-        worst, best, middle = (simulated(name, scene, 16) for name in names)
+        worst, best, middle = (simulated(name, scenario, 16) for name in names)
         good &= difference(worst, best).low > 0 and difference(worst, middle).low > 0
         if last:  # large jobs: Best-Fit ahead at every intensity
             good &= difference(middle, best).low > 0
@@ -126,10 +128,10 @@ def figure_5(level: Level, broken: bool) -> Outcome:
         sizes, place = np.unique(window.demand[:, 0], return_inverse=True)
         law = SizeLaw(sizes, int(1 / window.unit[0]), np.zeros(0))
         slot, work = -(-window.arrival // SLOT), np.maximum(1, -(-window.duration // SLOT))
-        jobs = SlotChunk(slot, place.astype(np.int32), work)
-        scene = SlottedScene(law, 300, int(slot[-1]), 0, jobs=jobs)
+        jobs = JobList(slot, place.astype(np.int32), work)
+        scenario = SlottedScenario(law, 300, int(slot[-1]), 0, jobs=jobs)
         names = {"bf-js": "fifo-ff" if broken else "bf-js", "vqs-bf": "vqs-bf", "vqs": "vqs", "fifo-ff": "fifo-ff"}
-        results = {name: simulated(run, scene, 1) for name, run in names.items()}
+        results = {name: simulated(run, scenario, 1) for name, run in names.items()}
         queue = {name: result.runs[0].mean_queue for name, result in results.items()}
         ahead = min(queue["vqs"], queue["fifo-ff"]) - max(queue["bf-js"], queue["vqs-bf"])
         good &= ahead > margin

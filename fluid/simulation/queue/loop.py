@@ -1,7 +1,7 @@
-"""The event loop of queues in continuous time, over the names ``place``, ``depart``, ``refresh`` and ``ring``.
+"""The event loop of queues in continuous time, and its lists of jobs: the event list of those in service, and lines.
 
-``theory.jit.bound(run, place=..., depart=..., refresh=..., ring=...)`` makes the loop of one policy. Jobs come
-from outside (`fluid.simulation.streams`); at equal times departures precede arrivals.
+The waiting jobs of a type form a line, served in the order of their arrival. At equal times departures precede
+arrivals.
 """
 
 from __future__ import annotations
@@ -11,72 +11,127 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.heap import Heap, pop, push
-from fluid.simulation.policy import RESTLESS
-from fluid.simulation.queue.lines import Lines, join, leave
-from fluid.simulation.queue.measures import ARRIVAL, DEPARTURE, RING, START, QueueMeasures, advance, note
-from fluid.simulation.sketch import count_delay
-from fluid.simulation.state import MOVES, OUTSIDE, PATIENCE, PolicyError, fits, most_calls, put, take
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.event_list import EventList, pop, push
+from fluid.simulation.loop import (
+    FINISHED,
+    GOING,
+    NEEDS_JOBS,
+    NEEDS_ROOM,
+    NO_SERVER,
+    Coming,
+    depart,
+    observe,
+    place,
+    ring,
+    settle,
+)
+from fluid.simulation.measures import ARRIVAL, DEPARTURE, RING, START, Measures, advance, count_delay, note
+from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, fits, put, start, take
 from theory.jit import step
 
-GOING, FINISHED, NEEDS_JOBS, NEEDS_ROOM = 0, 1, 2, 3
-"""Why the loop returns."""
 
-
-class Coming(NamedTuple):
-    """The chunk of jobs that come next.
+class Lines(NamedTuple):
+    """One line a type.
 
     Attributes
     ----------
-    time : float64[n]
-    type : int32[n]
-    work : float64[n]
-    at : int64[2]
-        The next of them, and whether no chunk follows (1) or one may (0).
+    arrival, work : float64[M]
+        Of the job at each place.
+    after : int64[M]
+        The place behind it, or the next free place; -1 at the end.
+    first, last : int64[J]
+        Ends of each line; -1 if it is empty.
+    free : int64[1]
+        The first free place; -1 if there is none.
     """
 
-    time: NDArray[np.float64]
-    type: NDArray[np.int32]
+    arrival: NDArray[np.float64]
     work: NDArray[np.float64]
-    at: NDArray[np.int64]
+    after: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    free: NDArray[np.int64]
+
+
+def new_lines(types: int, length: int = 1024) -> Lines:
+    """Make empty lines.
+
+    Examples
+    --------
+    >>> lines = new_lines(2)
+    >>> for arrival in (1.0, 2.0): join(lines, 1, arrival, 10.0)
+    >>> leave(lines, 1)
+    (1.0, 10.0)
+    """
+    after = np.arange(1, length + 1)
+    after[-1] = -1
+    return Lines(
+        np.zeros(length), np.zeros(length), after, np.full(types, -1), np.full(types, -1), np.zeros(1, np.int64)
+    )
+
+
+def longer_lines(lines: Lines) -> Lines:
+    """Copy lines that are full into twice the memory."""
+    length = len(lines.after)
+    after = np.concatenate([lines.after, np.arange(length + 1, 2 * length + 1)])
+    after[-1] = lines.free[0]
+    arrival, work = (np.concatenate([a, np.zeros(length)]) for a in (lines.arrival, lines.work))
+    return Lines(arrival, work, after, lines.first, lines.last, np.full(1, length))
+
+
+@step
+def join(lines: Lines, job_type: int, arrival: float, work: float) -> None:
+    """Put a job at the end of its line; there must be a free place."""
+    at = lines.free[0]
+    lines.free[0] = lines.after[at]
+    lines.arrival[at] = arrival
+    lines.work[at] = work
+    lines.after[at] = -1
+    if lines.first[job_type] < 0:
+        lines.first[job_type] = at
+    else:
+        lines.after[lines.last[job_type]] = at
+    lines.last[job_type] = at
+
+
+@step
+def leave(lines: Lines, job_type: int) -> tuple[float, float]:
+    """Take the first job of a line; return its arrival and its work."""
+    at = lines.first[job_type]
+    lines.first[job_type] = lines.after[at]
+    lines.after[at] = lines.free[0]
+    lines.free[0] = at
+    return lines.arrival[at], lines.work[at]
 
 
 class Jobs(NamedTuple):
-    """The loop's own lists: the calendar of jobs in service and the lines of those that wait."""
+    """The loop's own lists.
 
-    calendar: Heap
+    Attributes
+    ----------
+    ends : EventList
+        Jobs in service by the time at which they end, as ``server * J + type``.
+    lines : Lines
+        Jobs that wait.
+    """
+
+    ends: EventList
     lines: Lines
 
 
 @step
-def place(state: Any, job_type: int, draws: Any) -> int:
-    """Stand for the policy's own function."""
-    return -1
+def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
+    """Add jobs that wait and jobs in service, over a length of time."""
+    for j in range(len(state.totals)):
+        measures.waiting[b, j] += length * state.waiting[j]
+        measures.jobs[b, j] += length * state.totals[j]
 
 
 @step
-def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
-    """Stand for the policy's own function."""
-
-
-@step
-def refresh(state: Any, draws: Any) -> bool:
-    """Stand for the policy's own function."""
-    return False
-
-
-@step
-def ring(state: Any, clock: int, draws: Any) -> None:
-    """Stand for the policy's own function."""
-
-
-@step
-def observe(state: Any, jobs: Jobs, measures: QueueMeasures) -> None:
-    """Look at the system after an event: nothing here, assertions in tests."""
-
-
-@step
-def run(state: Any, jobs: Jobs, coming: Coming, measures: QueueMeasures, draws: Any, most: int) -> int:
+def run(
+    state: Any, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
+) -> int:
     """Run at most so many events; say why it stopped.
 
     Parameters
@@ -85,10 +140,13 @@ def run(state: Any, jobs: Jobs, coming: Coming, measures: QueueMeasures, draws: 
         Of the policy whose functions the loop is bound to, with `waiting` and `clocks`.
     jobs : Jobs
     coming : Coming
-    measures : QueueMeasures
-    draws : numpy.random.Generator
-        For clocks of the policy's own and what it draws; stopping and going on does not change the path.
+    measures : Measures
+    arrival_rng : numpy.random.Generator
+        Not used: the stream has drawn already.
+    policy_rng : numpy.random.Generator
+        For the policy's own clocks and what it draws.
     most : int
+        Cutting a run into parts does not change its path.
 
     Returns
     -------
@@ -100,70 +158,62 @@ def run(state: Any, jobs: Jobs, coming: Coming, measures: QueueMeasures, draws: 
     O(log n) an event for n jobs in service, and what the policy takes.
     """
     types = len(state.totals)
-    calendar, lines = jobs
+    ends, lines = jobs
     for _ in range(most):
         cursor = coming.at[0]
-        if cursor == len(coming.time) and coming.at[1] == 0:
+        if cursor == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
-        if lines.free[0] < 0 or calendar.size[0] + len(state.moves) >= len(calendar.time):
+        if lines.free[0] < 0 or ends.size[0] + len(state.moves) >= len(ends.time):
             return NEEDS_ROOM
-        arriving = coming.time[cursor] if cursor < len(coming.time) else np.inf
-        ending = calendar.time[0] if calendar.size[0] > 0 else np.inf
+        arriving = coming.times[cursor] if cursor < len(coming.times) else np.inf
+        ending = ends.time[0] if ends.size[0] > 0 else np.inf
         ringing = np.inf
         rate = 0.0
         for k in range(len(state.clocks)):
             rate += state.clocks[k]
         if rate > 0.0:
-            ringing = measures.now[0] + draws.standard_exponential() / rate
+            ringing = measures.now[0] + policy_rng.standard_exponential() / rate
         if not advance(measures, state, min(arriving, ending, ringing)):
             return FINISHED
         measures.events[0] += 1
         b = measures.bin[0]
         if ending <= arriving and ending <= ringing:
-            what = pop(calendar)
+            what = pop(ends)
             server, j = what // types, what % types
             measures.ends[b, j] += 1
-            note(measures, DEPARTURE, j, server)
+            note(measures, DEPARTURE, j, server, -1)
             take(state, server, j)
-            depart(state, server, j, draws)
+            depart(state, server, j, policy_rng)
         elif arriving <= ringing:
             coming.at[0] = cursor + 1
-            j = coming.type[cursor]
+            j = coming.types[cursor]
             measures.arrivals[b, j] += 1
-            note(measures, ARRIVAL, j, -1)
-            server = place(state, j, draws)
+            note(measures, ARRIVAL, j, -1, -1)
+            server = place(state, j, policy_rng)
             if server < 0:
                 state.waiting[j] += 1
-                join(lines, j, arriving, coming.work[cursor])
+                join(lines, j, arriving, coming.durations[cursor])
             else:
                 if server >= len(state.counts) or not fits(state, server, j):
-                    raise PolicyError("place: expected a server with room for the job, or -1")
+                    raise PolicyError(NO_SERVER)
                 put(state, server, j)
-                begin(measures, calendar, types, j, server, 0.0, coming.work[cursor])
+                begin(measures, ends, types, j, server, 0.0, coming.durations[cursor])
         else:
-            level = draws.random() * rate
+            level = policy_rng.random() * rate
             k = 0
             while k < len(state.clocks) - 1 and level >= state.clocks[k]:
                 level -= state.clocks[k]
                 k += 1
-            note(measures, RING, k, -1)
-            ring(state, k, draws)
-        calls = 0
-        while True:
-            carry_out(state, jobs, measures)
-            if not refresh(state, draws):
-                break
-            calls += 1
-            if calls > PATIENCE and calls > PATIENCE + most_calls(state):
-                raise PolicyError(RESTLESS)
-        carry_out(state, jobs, measures)
+            note(measures, RING, k, -1, -1)
+            ring(state, k, policy_rng)
+        settle(state, jobs, measures, policy_rng)
         observe(state, jobs, measures)
     return GOING
 
 
 @step
 def begin(
-    measures: QueueMeasures, calendar: Heap, types: int, job_type: int, server: int, delay: float, work: float
+    measures: Measures, ends: EventList, types: int, job_type: int, server: int, delay: float, work: float
 ) -> None:
     """Let a job begin its service."""
     b = measures.bin[0]
@@ -171,17 +221,54 @@ def begin(
     measures.delay[b, job_type] += delay
     if b >= measures.first[0]:
         count_delay(measures.sketch, delay)
-    note(measures, START, job_type, server)
-    push(calendar, measures.now[0] + work, server * types + job_type)
+    note(measures, START, job_type, server, -1)
+    push(ends, measures.now[0] + work, server * types + job_type)
 
 
 @step
-def carry_out(state: Any, jobs: Jobs, measures: QueueMeasures) -> None:
+def carry_out(state: Any, jobs: Jobs, measures: Measures) -> None:
     """Begin the service of the waiting jobs that the policy has started, and clear its moves."""
     for row in range(state.done[MOVES]):
         job_type, source, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
         if source != OUTSIDE or server < 0:
             raise PolicyError("queue models: expected moves from outside to a server only")
         arrival, work = leave(jobs.lines, job_type)
-        begin(measures, jobs.calendar, len(state.totals), job_type, server, measures.now[0] - arrival, work)
+        begin(measures, jobs.ends, len(state.totals), job_type, server, measures.now[0] - arrival, work)
     state.done[MOVES] = 0
+
+
+def open_queue(state: Any, jobs: Jobs, measures: Measures, draws: Any, waiting: JobList) -> None:
+    """Let jobs wait at time 0 and the policy start what it can; run once, as Python.
+
+    The jobs count as arrivals at time 0, in the order of the list; those of a type are served in it. The policy is
+    asked for a server (``place``) for each type in turn, until it starts nothing more; where it gives one, the first
+    job of the type begins there.
+    """
+    for kind, work in zip(waiting.types.tolist(), waiting.durations.tolist(), strict=True):
+        measures.events[0] += 1
+        measures.arrivals[0, kind] += 1
+        note(measures, ARRIVAL, kind, -1, -1)
+        state.waiting[kind] += 1
+        join(jobs.lines, kind, 0.0, work)
+    settle(state, jobs, measures, draws)
+    before = -1
+    while before != state.waiting.sum():
+        before = state.waiting.sum()
+        for kind in np.flatnonzero(state.waiting).tolist():
+            _start_all(state, jobs, measures, draws, kind)
+    observe(state, jobs, measures)
+
+
+@step
+def _start_all(state: Any, jobs: Jobs, measures: Measures, draws: Any, kind: int) -> None:
+    """Ask for servers for jobs of a type as long as some job starts."""
+    before = -1
+    while state.waiting[kind] > 0 and before != np.sum(state.waiting):
+        before = np.sum(state.waiting)
+        server = place(state, kind, draws)
+        if server >= 0:
+            if server >= len(state.counts) or not fits(state, server, kind):
+                raise PolicyError(NO_SERVER)
+            state.waiting[kind] -= 1
+            start(state, kind, server)
+        settle(state, jobs, measures, draws)

@@ -1,128 +1,120 @@
-"""A scene for queues in continuous time: an instance, servers, laws of arrivals and service, a horizon."""
+"""Queues in continuous time, in which jobs that find no place wait: their scenarios, and the engine that runs them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import ArrivalLaw, JobList, joined, refuse_endless, stream_of
-from fluid.simulation.authors import prepared
-from fluid.simulation.laws import Law
-from fluid.simulation.policy import Policy
-from fluid.simulation.queue.driver import Run, simulate_queue
-from fluid.simulation.results import shares_of_jobs
-from fluid.simulation.state import Setting
-from fluid.simulation.streams import Stream, sample
-from theory.errors import InputError
-from theory.instance import Instance
+from fluid.simulation.arrivals import JobList, Stream, joined, sample, stream_of
+from fluid.simulation.driver import Engine, next_chunk
+from fluid.simulation.event_list import enlarged, new_event_list
+from fluid.simulation.measures import Measures
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.queue import loop
+from fluid.simulation.queue.loop import Jobs, accumulate, carry_out, longer_lines, new_lines
+from fluid.simulation.results import QueueResult
+from fluid.simulation.runner import Function
+from fluid.simulation.scenario import TypedScenario
+from fluid.simulation.state import State, most_calls
+from theory.jit import plain
+
+PARTS: Mapping[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}
+"""The functions of the model that the loop names."""
 
 
 @dataclass(frozen=True)
-class QueueScene:
-    """What is simulated, whatever the policy.
+class QueueScenario(TypedScenario):
+    """A queue in continuous time, whatever the policy.
 
     Attributes
     ----------
-    instance : Instance
-    servers : int
-        L.
-    until, warmup : float
-        Averages are over [warmup, until].
-    arrivals : ArrivalLaw
-        L workload_j service_rate_j jobs of type j per unit time.
-    service : Law
-        With mean 1 / service_rate_j.
-    jobs : JobList, optional
-        Jobs with arrival times and durations, instead of both laws.
-    options : mapping
-        For the policy.
-    bins, log : int
-        Equal spans of [warmup, until] that are told apart; rows of the event log.
     stream : callable, optional
         Instead of all laws: makes the stream of jobs from a generator, such as requests for vectors of jobs
-        (`fluid.simulation.streams.batches`).
+        (`fluid.simulation.arrivals.batches`).
     present : JobList, optional
         Jobs of a trace that wait at time 0; their durations are what is left of their service.
     queue : tuple of int
         Jobs of each type that wait at time 0, behind those, with service of the law; empty for none.
     """
 
-    instance: Instance
-    servers: int
-    until: float
-    warmup: float
-    arrivals: ArrivalLaw = ArrivalLaw()
-    service: Law = Law()
-    jobs: JobList | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    bins: int = 200
-    log: int = 0
+    model: ClassVar[str] = "queue"
+    title: ClassVar[str] = "queues in continuous time"
+    measured: ClassVar[tuple[str, ...]] = ("jobs", "waiting", "delay", "arrivals", "starts", "ends")
+    result: ClassVar[type[QueueResult[Any]]] = QueueResult
+
     stream: Callable[[np.random.Generator], Stream] | None = None
     present: JobList | None = None
     queue: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Refuse a warm-up that is none, and a run without end."""
-        if not 0 <= self.warmup < self.until:
-            raise InputError(f"--warmup: expected 0 or more and less than --until {self.until:g}, got {self.warmup!r}")
-        if self.jobs is None and self.stream is None:
-            refuse_endless(
-                sum(float(self.servers * t.workload * t.service_rate) for t in self.instance.types) * self.until
-            )
-
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the types."""
-        return self.instance.names
+    def listed(self) -> bool:
+        """Whether the jobs are given, not drawn from the laws."""
+        return self.jobs is not None or self.stream is not None
 
-    @cached_property
-    def intensity(self) -> float | None:
-        """Traffic intensity of the workload; None for a list or a stream of jobs."""
-        if self.jobs is not None or self.stream is not None:
-            return None
-        from theory.region import traffic_intensity
+    def engine(
+        self, policy: Policy, state: State, arrival_rng: np.random.Generator, start_rng: np.random.Generator
+    ) -> Engine:
+        """Return the event list at work."""
+        del policy
+        return _Queue(self, state, arrival_rng, start_rng)
 
-        return float(traffic_intensity(self.instance))
-
-    def run(
-        self, policy: Policy, seed: np.random.SeedSequence, say: Callable[[float], None] | None = None, **how: Any
-    ) -> Run:
-        """Run once; jobs, what the policy draws, and jobs of time 0 come from streams spawned from the seed.
-
-        Raises
-        ------
-        InputError
-            If the policy is none for queues in continuous time.
-        """
-        if policy.model != "queue":
-            raise InputError(f"--policy: {policy.name} is no policy of queues in continuous time")
-        world, choices, past = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(3)
-        types = self.instance.types
-        rates = np.array([float(self.servers * t.workload * t.service_rate) for t in types])
-        services = np.array([float(t.service_rate) for t in types])
-        generator = np.random.default_rng(world)
+    def stream_of_jobs(self, rng: np.random.Generator) -> Stream:
+        """Return the stream of the jobs that come."""
         if self.stream is not None:
-            stream = self.stream(generator)
-        else:
-            stream = stream_of(self.arrivals, self.service, rates, services, generator, self.jobs)
-        state = prepared(policy, Setting(self.instance, self.servers, self.options))
-        return simulate_queue(
-            policy, state, stream, self.until, self.warmup, choices, bins=self.bins, log=self.log, say=say,
-            waiting=self._waiting(services, np.random.default_rng(past)), types=self.names, **how,
-        )  # fmt: skip
+            return self.stream(rng)
+        return stream_of(self.arrivals, self.service, self.rates, self.service_rates, rng, self.jobs)
 
-    def _waiting(self, services: NDArray[np.float64], generator: np.random.Generator) -> JobList:
-        """Return the jobs that wait at time 0; drawn apart, so that those that come do not depend on them."""
+    def waiting_at_start(self, rng: np.random.Generator) -> JobList:
+        """Return the jobs that wait at time 0."""
         kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
-        drawn = JobList(np.zeros(len(kinds)), kinds, sample(self.service, generator, len(kinds)) / services[kinds])
+        work = sample(self.service, rng, len(kinds)) / self.service_rates[kinds]
+        drawn = JobList(np.zeros(len(kinds)), kinds, work)
         return drawn if self.present is None else joined(self.present, drawn)
 
-    def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
-        """Share of each resource in use by bin; nothing where a pool lists configurations."""
-        shares = shares_of_jobs(self.instance, self.servers)
-        return {name: run.jobs @ each for name, each in shares.items()}
+
+class _Queue(Engine):
+    """The event list at work."""
+
+    loop = staticmethod(loop.run)
+    parts = PARTS
+
+    def __init__(
+        self, scenario: QueueScenario, state: State, arrival_rng: np.random.Generator, start_rng: np.random.Generator
+    ) -> None:
+        self._stream = scenario.stream_of_jobs(arrival_rng)
+        self._waiting = scenario.waiting_at_start(start_rng)
+        self.jobs = Jobs(new_event_list(2 * len(state.moves) + 1024), new_lines(len(state.totals)))
+        self.supply()
+
+    def supply(self) -> None:
+        """Take the next chunk of jobs."""
+        self.coming = next_chunk(self._stream)
+
+    def enlarge(self, state: State) -> State:
+        """Make more memory for the jobs in service, and for those that wait."""
+        ends, lines = self.jobs
+        if ends.size[0] + len(state.moves) >= len(ends.time):
+            ends = enlarged(ends)
+        if lines.free[0] < 0:
+            lines = longer_lines(lines)
+        self.jobs = Jobs(ends, lines)
+        return state
+
+    def open(
+        self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any, watch: Function
+    ) -> None:
+        """Let jobs wait at time 0, and the policy start what it can."""
+        count = len(self._waiting.types)
+        if not count:
+            return
+        ends, lines = self.jobs
+        while len(ends.time) <= count + 2 * len(state.moves):
+            ends = enlarged(ends)
+        while len(lines.after) <= count + 1:
+            lines = longer_lines(lines)
+        self.jobs = Jobs(ends, lines)
+        names = {"place": functions["place"], "refresh": functions["refresh"], "observe": watch, **self.parts}
+        plain(loop.open_queue, **names)(state, self.jobs, measures, draws, self._waiting)

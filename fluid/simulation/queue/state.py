@@ -36,7 +36,7 @@ def queue_fields(
 
 
 def vacancies(setting: Setting) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Make J empty sets of servers, one a type, and behind them the servers of each pool (`fluid.simulation.bitset`)."""
+    """Make J empty sets of servers, one a type, and behind them the servers of each pool (see `bitset`)."""
     types, pools = len(setting.instance.types), len(setting.instance.pools)
     vacant, levels = empty_sets(types + pools, setting.servers)
     for server in range(setting.servers):

@@ -1,7 +1,4 @@
-"""The loop over slots, over the names ``place``, ``depart`` and ``refresh`` (see `fluid.simulation.slotted.state`).
-
-Only slots in which a job comes or ends, or that the policy asks for, are visited.
-"""
+"""The loop over slots; only slots are visited in which a job comes or ends, or that the policy asks for."""
 
 from __future__ import annotations
 
@@ -10,72 +7,65 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.heap import Heap, pop, push
-from fluid.simulation.policy import RESTLESS
-from fluid.simulation.queue.measures import ARRIVAL, DEPARTURE, START, note
-from fluid.simulation.sketch import count_delay
-from fluid.simulation.slotted.measures import SlottedMeasures, advance
+from fluid.simulation.event_list import EventList, pop, push
+from fluid.simulation.loop import (
+    FINISHED,
+    GOING,
+    NEEDS_JOBS,
+    NEEDS_ROOM,
+    NO_SERVER,
+    Coming,
+    depart,
+    observe,
+    place,
+    settle,
+)
+from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
 from fluid.simulation.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, begin, end, join
-from fluid.simulation.state import MOVES, PATIENCE, PolicyError
+from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
-
-GOING, FINISHED, NEEDS_JOBS, NEEDS_ROOM = 0, 1, 2, 3
-"""Why the loop returns."""
 
 NEVER = 2**62
 
 
-class Coming(NamedTuple):
-    """The chunk of jobs that come next; all jobs of a slot stand in one chunk.
+class Jobs(NamedTuple):
+    """The loop's own lists.
 
     Attributes
     ----------
-    slot : int64[n]
-    job_class : int32[n]
-    work : int64[n]
-        Slots in service, at least 1.
-    at : int64[2]
-        The next of them, and whether no chunk follows (1) or one may (0).
+    ends : EventList
+        Jobs in service by the slot in which they end, as ``server * n + class``.
+    arrival, work : int64[M]
+        Of the waiting job at each place of the state: when it came and how long it is served.
     """
 
-    slot: NDArray[np.int64]
-    job_class: NDArray[np.int32]
-    work: NDArray[np.int64]
-    at: NDArray[np.int64]
-
-
-class Places(NamedTuple):
-    """Of the waiting job at each place of the state: when it came and how long it is served."""
-
+    ends: EventList
     arrival: NDArray[np.int64]
     work: NDArray[np.int64]
 
 
 @step
-def place(state: Any, job_class: int, draws: Any) -> int:
-    """Stand for the policy's own function."""
-    return -1
+def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
+    """Add the jobs that wait, those in service, and the sizes of both, over a length of time."""
+    for g in range(measures.inside.shape[1]):
+        measures.waiting[b, g] += length * measures.inside[0, g]
+        measures.jobs[b, g] += length * measures.inside[1, g]
+        measures.load[b, g] += length * measures.inside[2, g]
+        measures.busy[b, g] += length * measures.inside[3, g]
 
 
 @step
-def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
-    """Stand for the policy's own function."""
-
-
-@step
-def refresh(state: Any, draws: Any) -> bool:
-    """Stand for the policy's own function."""
-    return False
-
-
-@step
-def observe(state: Any, places: Places, ends: Heap, measures: SlottedMeasures) -> None:
-    """Look at the system after a slot: nothing here, assertions in tests."""
+def most_calls(state: Any) -> int:
+    """Return how often ``refresh`` may return True in one slot beyond `PATIENCE`: ten times a server and a job."""
+    jobs = len(state.free) + state.counters[WAITING]
+    for server in range(len(state.jobs)):
+        jobs += state.jobs[server]
+    return int(10 * jobs)
 
 
 @step
 def run(
-    state: Any, places: Places, ends: Heap, coming: Coming, measures: SlottedMeasures, draws: Any, most: int
+    state: Any, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
     """Visit at most so many slots; say why it stopped.
 
@@ -83,13 +73,16 @@ def run(
     ----------
     state : NamedTuple
         Of the policy whose functions the loop is bound to.
-    places : Places
-    ends : Heap
-        Jobs in service by the slot in which they end, as ``server * n + class``.
+    jobs : Jobs
     coming : Coming
-    measures : SlottedMeasures
-    draws : numpy.random.Generator
+        All jobs of a slot stand in one chunk.
+    measures : Measures
+    arrival_rng : numpy.random.Generator
+        Not used: the stream has drawn already.
+    policy_rng : numpy.random.Generator
+        What the policy draws from.
     most : int
+        Cutting a run into parts does not change its path.
 
     Returns
     -------
@@ -97,21 +90,22 @@ def run(
         `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs have no place left).
     """
     classes = len(state.sizes)
+    ends = jobs.ends
     for _ in range(most):
         first = coming.at[0]
-        if first == len(coming.slot) and coming.at[1] == 0:
+        if first == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
-        slot = coming.slot[first] if first < len(coming.slot) else NEVER
+        slot = coming.times[first] if first < len(coming.times) else NEVER
         if ends.size[0] > 0 and ends.time[0] < slot:
             slot = ends.time[0]
-        if state.done[SOON] != 0 and measures.now[0] + 1 < slot:
-            slot = measures.now[0] + 1
+        if state.done[SOON] != 0 and int(measures.now[0]) + 1 < slot:
+            slot = int(measures.now[0]) + 1
         last = first
-        while last < len(coming.slot) and coming.slot[last] == slot:
+        while last < len(coming.times) and coming.times[last] == slot:
             last += 1
         if not has_room(state, ends, last - first):
             return NEEDS_ROOM
-        if not advance(measures, slot):
+        if not advance(measures, state, slot):
             return FINISHED
         state.done[SOON] = 0
         b = measures.bin[0]
@@ -123,51 +117,45 @@ def run(
             measures.ends[b, group] += 1
             measures.inside[1, group] -= 1
             measures.inside[3, group] -= state.lines[job_class, SIZE]
-            note(measures, DEPARTURE, job_class, server)
+            note(measures, DEPARTURE, job_class, server, -1)
             end(state, job_class, server)
-            depart(state, server, job_class, draws)
+            depart(state, server, job_class, policy_rng)
         number = state.counters[NEXT]
         for i in range(first, last):
-            job_class = coming.job_class[i]
+            job_class = coming.types[i]
             measures.events[0] += 1
             group = group_of(measures, job_class)
             measures.arrivals[b, group] += 1
             measures.inside[0, group] += 1
             measures.inside[2, group] += state.lines[job_class, SIZE]
-            note(measures, ARRIVAL, job_class, -1)
+            note(measures, ARRIVAL, job_class, -1, -1)
             at = join(state, job_class)
-            places.arrival[at] = slot
-            places.work[at] = coming.work[i]
+            jobs.arrival[at] = slot
+            jobs.work[at] = coming.durations[i]
         coming.at[0] = last
-        calls, limit = 0, PATIENCE + 10 * (len(state.free) + state.counters[WAITING])
-        while refresh(state, draws):
-            carry_out(state, places, ends, measures)
-            calls += 1
-            if calls > limit:
-                raise PolicyError(RESTLESS)
-        carry_out(state, places, ends, measures)
+        settle(state, jobs, measures, policy_rng)
         for i in range(first, last):
-            job_class = coming.job_class[i]
+            job_class = coming.types[i]
             head = state.lines[job_class, FIRST]
             if head >= 0 and state.number[head] <= number + i - first:  # not started meanwhile
-                server = place(state, job_class, draws)
+                server = place(state, job_class, policy_rng)
                 if server >= len(state.free):
-                    raise PolicyError("place: expected a server with room for the job, or -1")
+                    raise PolicyError(NO_SERVER)
                 if server >= 0:
                     begin(state, job_class, server)
-                    carry_out(state, places, ends, measures)
-        observe(state, places, ends, measures)
+                    carry_out(state, jobs, measures)
+        observe(state, jobs, measures)
     return GOING
 
 
 @step
-def group_of(measures: SlottedMeasures, job_class: int) -> int:
+def group_of(measures: Measures, job_class: int) -> int:
     """Return the group of a class; the table is not looked up where there is one group."""
     return int(measures.group[job_class]) if measures.inside.shape[1] > 1 else 0
 
 
 @step
-def has_room(state: Any, ends: Heap, arrivals: int) -> bool:
+def has_room(state: Any, ends: EventList, arrivals: int) -> bool:
     """Return whether so many more jobs, and all that wait, can be entered."""
     if ends.size[0] + state.counters[WAITING] + arrivals > len(ends.time):
         most = len(state.free) * (state.capacity[0] // state.sizes[0])
@@ -177,12 +165,13 @@ def has_room(state: Any, ends: Heap, arrivals: int) -> bool:
 
 
 @step
-def carry_out(state: Any, places: Places, ends: Heap, measures: SlottedMeasures) -> None:
+def carry_out(state: Any, jobs: Jobs, measures: Measures) -> None:
     """Enter the jobs that the policy has started, and clear its moves."""
     b = measures.bin[0]
     for row in range(state.done[MOVES]):
         job_class, at, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
-        delay = measures.now[0] - places.arrival[at]
+        now = int(measures.now[0])
+        delay = now - jobs.arrival[at]
         group = group_of(measures, job_class)
         measures.starts[b, group] += 1
         measures.delay[b, group] += delay
@@ -192,6 +181,6 @@ def carry_out(state: Any, places: Places, ends: Heap, measures: SlottedMeasures)
         measures.inside[3, group] += state.lines[job_class, SIZE]
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
-        note(measures, START, job_class, server)
-        push(ends, measures.now[0] + places.work[at], server * len(state.sizes) + job_class)
+        note(measures, START, job_class, server, -1)
+        push(jobs.ends, now + jobs.work[at], server * len(state.sizes) + job_class)
     state.done[MOVES] = 0

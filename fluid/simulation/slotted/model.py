@@ -1,32 +1,30 @@
-"""A scene for slotted queues: a law of sizes or the types of an instance, servers, arrivals, service, a horizon."""
+"""Slotted queues of jobs with real sizes: their scenarios, and the engine that runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import refuse_endless
-from fluid.simulation.authors import prepared
-from fluid.simulation.policy import Policy
-from fluid.simulation.queue.driver import Run
-from fluid.simulation.slotted.driver import simulate_slots
-from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.slotted.streams import (
-    SizeLaw,
-    SlotChunk,
-    SlotStream,
-    bernoulli_slots,
-    listed_slots,
-    poisson_slots,
-    service_slots,
-    whole_slots,
-)
+from fluid.simulation.arrivals import JobList, Stream, refuse_endless
+from fluid.simulation.driver import Engine, next_chunk
+from fluid.simulation.event_list import enlarged, new_event_list
+from fluid.simulation.measures import Measures, new_measures
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.results import QueueResult, Run
+from fluid.simulation.runner import Function
+from fluid.simulation.scenario import Scenario
+from fluid.simulation.slotted import loop
+from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls
+from fluid.simulation.slotted.sizes import SizeLaw
+from fluid.simulation.slotted.state import WAITING, SlottedSetting, with_places
+from fluid.simulation.slotted.streams import bernoulli_slots, listed_slots, poisson_slots, service_slots, whole_slots
+from fluid.simulation.state import State
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
 from theory.numbers import text
@@ -35,9 +33,13 @@ CROWD = 10**7
 """Most jobs that may come in a slot, on average: those of a slot are drawn together."""
 
 
+PARTS: Mapping[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}
+"""The functions of the model that the loop names."""
+
+
 @dataclass(frozen=True)
-class SlottedScene:
-    """What is simulated, whatever the policy.
+class SlottedScenario(Scenario):
+    """A slotted queue, whatever the policy.
 
     Attributes
     ----------
@@ -53,21 +55,32 @@ class SlottedScene:
         Service of exactly the mean number of slots.
     bernoulli : bool
         At most one job comes in a slot, with probability `rate`; otherwise a Poisson number.
-    jobs : SlotChunk, optional
+    jobs : JobList, optional
         The jobs themselves, instead of laws.
     intensity : float, optional
         Traffic intensity, where the caller knows it, or a lower bound of it.
     names : tuple of str
+        Names of the groups that are measured apart.
     group : tuple of int
-        Of each size the name it is measured under; empty for all under one.
+        Of each size the group that it is measured under; empty for all under one.
+    rewards : tuple of float, optional
+        Reward of a job of each group per unit time; none for a law of sizes.
     options : mapping
         For the policy.
     bins, log : int
-    present : SlotChunk, optional
+    present : JobList, optional
         Jobs of a trace that wait in slot 0, before all others; their work is what is left of it.
     queue : tuple of int, or int
         Jobs of each class that wait in slot 0, behind those, or how many drawn from the law; with service drawn too.
     """
+
+    model: ClassVar[str] = "slotted"
+    title: ClassVar[str] = "slotted queues"
+    unit: ClassVar[str] = "slots"
+    measured: ClassVar[tuple[str, ...]] = (
+        "jobs", "waiting", "load", "busy", "delay", "arrivals", "starts", "ends"
+    )  # fmt: skip
+    result: ClassVar[type[QueueResult[Any]]] = QueueResult
 
     law: SizeLaw
     servers: int
@@ -77,20 +90,20 @@ class SlottedScene:
     service: float | tuple[float, ...] = 1.0
     fixed: bool = False
     bernoulli: bool = False
-    jobs: SlotChunk | None = None
+    jobs: JobList | None = None
     intensity: float | None = None
     names: tuple[str, ...] = ("jobs",)
     group: tuple[int, ...] = ()
+    rewards: NDArray[np.float64] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 200
     log: int = 0
-    present: SlotChunk | None = None
+    present: JobList | None = None
     queue: tuple[int, ...] | int = ()
 
     def __post_init__(self) -> None:
-        """Refuse what is no horizon, rate or probability."""
-        if not 0 <= self.warmup < self.until:
-            raise InputError(f"--warmup: expected 0 or more and less than --until {self.until}, got {self.warmup!r}")
+        """Refuse impossible times, rates and probabilities."""
+        self.refuse_times()
         services = self.service if isinstance(self.service, tuple) else (self.service,)
         if not all(0 < mu <= 1 for mu in services):
             raise InputError(f"service_rate: expected more than 0 and at most 1 a slot, got {min(services)}")
@@ -106,51 +119,49 @@ class SlottedScene:
                 )
             refuse_endless(self.rate * self.until)
 
-    def measured(self, job_class: int) -> int:
-        """Return the place in `names` under which a class is measured."""
-        return self.group[job_class] if self.group else 0
+    def group_of(self, job_type: int) -> int:
+        """Return the place in `names` under which a size class is measured."""
+        return self.group[job_type] if self.group else 0
 
-    def stream(self, generator: np.random.Generator) -> SlotStream:
-        """Return the stream of jobs."""
+    def setting(self) -> SlottedSetting:
+        """Return what a policy is prepared for."""
+        return SlottedSetting(self.law.sizes, self.law.capacity, self.servers, self.options)
+
+    def measures(self) -> Measures:
+        """Make empty measures."""
+        group = np.array(self.group or [0] * len(self.law.sizes), np.int32)
+        width = int(group.max()) + 1
+        return new_measures(
+            float(self.until), float(self.warmup), self.bins, width, self.measured, log=self.log, group=group
+        )
+
+    def engine(
+        self, policy: Policy, state: State, arrival_rng: np.random.Generator, start_rng: np.random.Generator
+    ) -> Engine:
+        """Return the loop over slots at work."""
+        del policy
+        return _Slots(self.stream(arrival_rng, start_rng), state)
+
+    def stream(self, arrival_rng: np.random.Generator, start_rng: np.random.Generator) -> Stream:
+        """Return the stream of jobs: those that wait in slot 0, and those that come."""
         if self.jobs is not None:
-            return listed_slots(self.jobs.slot, self.jobs.job_class, self.jobs.work)
-        draw = bernoulli_slots if self.bernoulli else poisson_slots
-        return draw(self.rate, self.law, self.service, generator, fixed=self.fixed)
+            coming = listed_slots(self.jobs)
+        else:
+            draw = bernoulli_slots if self.bernoulli else poisson_slots
+            coming = draw(self.rate, self.law, self.service, arrival_rng, fixed=self.fixed)
+        waiting = self._waiting(start_rng)
+        return whole_slots(chain(waiting, coming)) if waiting else coming
 
-    def run(
-        self, policy: Policy, seed: np.random.SeedSequence, say: Callable[[float], None] | None = None, **how: Any
-    ) -> Run:
-        """Run once; jobs, what the policy draws, and jobs of slot 0 come from streams spawned from the seed.
-
-        Raises
-        ------
-        InputError
-            If the policy is none for slotted queues.
-        """
-        if policy.model != "slotted":
-            raise InputError(f"--policy: {policy.name} is no policy of slotted queues")
-        world, choices, past = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(3)
-        state = prepared(policy, SlottedSetting(self.law.sizes, self.law.capacity, self.servers, self.options))
-        group = np.array(self.group, np.int32) if self.group else None
-        stream = self.stream(np.random.default_rng(world))
-        waiting = self._waiting(np.random.default_rng(past))
-        if waiting:
-            stream = whole_slots(chain(waiting, stream))
-        return simulate_slots(
-            policy, state, stream, self.until, self.warmup, choices,
-            group=group, bins=self.bins, log=self.log, say=say, **how,
-        )  # fmt: skip
-
-    def _waiting(self, generator: np.random.Generator) -> list[SlotChunk]:
-        """Return the jobs that wait in slot 0; drawn apart, so that those that come do not depend on them."""
+    def _waiting(self, generator: np.random.Generator) -> list[JobList]:
+        """Return the jobs that wait in slot 0."""
         if isinstance(self.queue, int):
             kinds = self.law.draw(generator, self.queue)
         else:
             kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
         rates = np.broadcast_to(np.asarray(self.service, float), len(self.law.sizes))[kinds]
         work = service_slots(rates, fixed=self.fixed, generator=generator, draws=len(kinds))
-        drawn = SlotChunk(np.zeros(len(kinds), np.int64), kinds, work)
-        return [chunk for chunk in (self.present, drawn) if chunk is not None and len(chunk.slot)]
+        drawn = JobList(np.zeros(len(kinds), np.int64), kinds, work)
+        return [chunk for chunk in (self.present, drawn) if chunk is not None and len(chunk.times)]
 
     def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
         """Share of the servers in use by bin."""
@@ -158,15 +169,46 @@ class SlottedScene:
         return {"size": busy / (self.servers * self.law.capacity)}
 
 
+class _Slots(Engine):
+    """The loop over slots at work."""
+
+    loop = staticmethod(loop.run)
+    parts = PARTS
+    part = 1 << 17
+
+    def __init__(self, stream: Stream, state: State) -> None:
+        self._stream = stream
+        places = len(state.after)
+        self.jobs = Jobs(new_event_list(1024, np.int64), np.zeros(places, np.int64), np.zeros(places, np.int64))
+        self.supply()
+
+    def supply(self) -> None:
+        """Take the next chunk of jobs."""
+        self.coming = next_chunk(self._stream, np.int64)
+
+    def enlarge(self, state: State) -> State:
+        """Make more memory for the jobs in service, and more places for those that wait."""
+        ends, arrival, work = self.jobs
+        waiting = state.counters[WAITING] + len(self.coming.times)
+        if len(ends.time) < ends.size[0] + waiting:
+            ends = enlarged(ends)
+        if len(state.after) <= waiting:
+            length = 2 * (len(state.after) + len(self.coming.times))
+            state = with_places(state, length)
+            arrival, work = (np.concatenate([a, np.zeros(length - len(a), np.int64)]) for a in (arrival, work))
+        self.jobs = Jobs(ends, arrival, work)
+        return state
+
+
 def whole_service(rate: Fraction) -> str:
     """Return what is wrong with a service rate whose inverse is no whole number of slots."""
     return f"expected 1 over a whole number of slots for deterministic service, got {text(rate)}"
 
 
-def slotted_scene(
+def slotted_scenario(
     instance: Instance, servers: int, until: int, warmup: int, *, intensity: float | None = None, **how: Any
-) -> SlottedScene:
-    """Make a scene of the types of an instance: sizes, rates and service are theirs, a unit of time is a slot.
+) -> SlottedScenario:
+    """Make a scenario of the types of an instance: sizes, rates and service are theirs, a unit of time is a slot.
 
     Parameters
     ----------
@@ -176,7 +218,7 @@ def slotted_scene(
     servers, until, warmup
     intensity : float, optional
     how
-        Other fields of `SlottedScene`; classes of jobs are the types of the instance.
+        Other fields of `SlottedScenario`; classes of jobs are the types of the instance.
 
     Raises
     ------
@@ -204,10 +246,10 @@ def slotted_scene(
     place = np.argsort(np.array(order)).astype(np.int32)
     for name in ("jobs", "present"):
         if how.get(name) is not None:
-            how[name] = replace(how[name], job_class=place[how[name].job_class])
+            how[name] = how[name]._replace(types=place[how[name].types])
     if how.get("queue"):
         how["queue"] = tuple(how["queue"][j] for j in order)
-    return SlottedScene(
+    return SlottedScenario(
         law,
         servers,
         until,
@@ -217,5 +259,6 @@ def slotted_scene(
         intensity=intensity,
         names=instance.names,
         group=tuple(order),
+        rewards=np.array([float(u) for u in instance.rewards]),
         **how,
     )

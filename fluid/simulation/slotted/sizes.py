@@ -1,21 +1,90 @@
-"""A law of sizes (`theory.partition.laws`) in the whole units in which slotted queues are simulated."""
+"""Laws of job sizes in the whole units in which slotted queues are simulated."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fluid.simulation.slotted.streams import GRID, SizeLaw
-from theory.errors import TooLargeError
+from theory.errors import InputError, TooLargeError
 from theory.partition.laws import Law, Piece
+
+GRID = Fraction(1, 10**6)
+"""Unit in which continuous laws of sizes are drawn, as a part of the server."""
 
 FINEST = 2**40
 """Most units of a server: sums of the sizes of millions of jobs still fit a machine word."""
 
 CLASSES = 2**22
 """Most sizes of a law."""
+
+
+@dataclass(frozen=True)
+class SizeLaw:
+    """A law of job sizes, in whole units.
+
+    Attributes
+    ----------
+    sizes : int64[n]
+        Increasing.
+    capacity : int
+        Units of a server.
+    probabilities : float64[n]
+        Empty: all sizes are equally likely.
+    """
+
+    sizes: NDArray[np.int64]
+    capacity: int
+    probabilities: NDArray[np.float64]
+
+    @property
+    def mean(self) -> float:
+        """Mean size as a part of the server."""
+        weights = self.probabilities if len(self.probabilities) else None
+        return float(np.average(self.sizes, weights=weights) / self.capacity)
+
+    def draw(self, generator: np.random.Generator, count: int) -> NDArray[np.int32]:
+        """Draw classes: places in `sizes`."""
+        if len(self.probabilities) == 0:
+            return np.asarray(generator.integers(0, len(self.sizes), count, dtype=np.int32))
+        steps = np.cumsum(self.probabilities)
+        found = np.searchsorted(steps, generator.random(count) * steps[-1], side="right")
+        return np.asarray(np.minimum(found, len(steps) - 1), np.int32)
+
+
+def discrete(sizes: Mapping[Fraction, Fraction | float], capacity: Fraction | int = 1) -> SizeLaw:
+    """Make a law of finitely many sizes and their probabilities (normalised).
+
+    Examples
+    --------
+    >>> law = discrete({Fraction(2, 5): 1, Fraction(3, 5): 1})
+    >>> law.sizes.tolist(), law.capacity, law.mean
+    ([2, 3], 5, 0.5)
+    """
+    order = sorted(sizes)
+    unit = Fraction(1, lcm(*(Fraction(s).denominator for s in (*order, capacity))))
+    weights = np.array([float(sizes[s]) for s in order])
+    if not order or order[0] <= 0 or order[-1] > capacity or (weights < 0).any() or not weights.any():
+        raise InputError("sizes: expected sizes from more than 0 to the capacity with nonnegative probabilities")
+    return SizeLaw(np.array([int(s / unit) for s in order]), int(capacity / unit), weights / weights.sum())
+
+
+def uniform(low: Fraction, high: Fraction, grid: Fraction = GRID) -> SizeLaw:
+    """Make the uniform law on [low, high], parts of a server, on a grid: low, low + grid, ..., high.
+
+    Examples
+    --------
+    >>> law = uniform(Fraction(1, 10), Fraction(9, 10))
+    >>> len(law.sizes), law.mean
+    (800001, 0.5)
+    """
+    if not 0 < low <= high <= 1 or grid <= 0 or any((x / grid).denominator != 1 for x in (low, high, Fraction(1))):
+        raise InputError(f"sizes: expected 0 < low <= high <= 1 in steps of {grid}, got {low}, {high}")
+    return SizeLaw(np.arange(int(low / grid), int(high / grid) + 1), int(1 / grid), np.zeros(0))
 
 
 def size_law(law: Law, grid: Fraction = GRID) -> SizeLaw:

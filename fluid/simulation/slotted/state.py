@@ -78,8 +78,7 @@ counters : int64[3]
 words, levels
     The set of classes that wait (`fluid.simulation.bitset`).
 heads : int64[2 P]
-    Tree over classes of minus the number of the first job in line (`fluid.simulation.slotted.trees`); P = 0 unless asked
-    for.
+    Tree over classes (`trees`) of minus the number of the first job in line; P = 0 unless asked for.
 queue_of : int32[n]
     The virtual queue of each class; empty unless there are some.
 queues : int64[V]

@@ -8,7 +8,7 @@ import numpy as np
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.loss.policies.power_of_d import loads
-from fluid.simulation.policy import Policy, nothing_to_refresh
+from fluid.simulation.policy_interface import Policy, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, state_type
 from theory.errors import TooLargeError
 from theory.exact.configurations import feasible

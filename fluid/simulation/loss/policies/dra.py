@@ -35,7 +35,8 @@ from fluid.simulation.loss.policies.slot_lists import (
     mark_all,
     set_effective,
 )
-from fluid.simulation.policy import Policy
+from fluid.simulation.options import PLACEMENT, RESERVATION
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
@@ -81,7 +82,7 @@ ReservationState = state_type(
     "known_",
     "touched_",
 )
-"""The common part, the servers by configuration (see `fluid.simulation.loss.policies.slot_lists`), and the greedy plan."""
+"""The common part, the servers by configuration (see `slot_lists`), and the greedy plan."""
 
 
 @step
@@ -239,9 +240,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         raise InputError(f"--policy: dynamic reservation is defined for one pool of servers, got {len(instance.pools)}")
     if types > TYPES:
         raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
-    rule = setting.options.get("placement", "best-ranked")
-    if rule not in ("best-ranked", "worst-ranked"):
-        raise InputError(f"simulation.placement: expected best-ranked or worst-ranked, got {rule!r}")
+    rule = PLACEMENT(setting.options)
     base = common(setting, resources=False)
     known = greedy_configurations_of(setting, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
     table: dict[Configuration, int] = {(0,) * types: 0}
@@ -294,7 +293,7 @@ def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, Configura
 
 def reservation(setting: Setting) -> float:
     """Return g(L) of a setting: a number, a function of L, or the default."""
-    given = setting.options.get("reservation", default_reservation)
+    given = RESERVATION(setting.options)
     expected = f"simulation.reservation: expected a number from 0 to 2^31 at L = {setting.servers}"
     try:
         value = float(cast(Callable[[int], float], given)(setting.servers) if callable(given) else given)
@@ -381,5 +380,5 @@ DRA = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation: greedy placement of the jobs at hand plus g(L), draining and migration",
-    options=("reservation", "placement"),
+    options=(RESERVATION.name, PLACEMENT.name),
 )

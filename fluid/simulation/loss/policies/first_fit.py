@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
-from fluid.simulation.policy import Policy
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import Common, Setting, common, fits, state_type
 from theory.jit import step
 

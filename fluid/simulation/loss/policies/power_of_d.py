@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.policy import Policy, nothing_to_depart, nothing_to_refresh
+from fluid.simulation.options import D
+from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, fits, one_of, state_type
-from theory.errors import InputError
 from theory.instance import Additive, Space
 from theory.jit import step
 from theory.numbers import to_integers, total
@@ -43,17 +43,14 @@ def loads(space: Space, types: int) -> list[Fraction]:
 
 
 def prepare(setting: Setting) -> Any:
-    """Make the state of power of d choices; option ``d``, 2 unless given; any number of pools."""
-    d = setting.options.get("d", 2)
-    if not isinstance(d, int) or not 1 <= d <= 1000:
-        raise InputError(f"simulation.d: expected a whole number from 1 to 1000, got {d!r}")
+    """Make the state of power of d choices; any number of pools."""
     types = len(setting.instance.types)
     shares = [share for pool in setting.instance.pools for share in loads(pool.space, types)]
     whole, _ = to_integers(shares)
     if max(whole) > 2**40:
         whole = [round(share * 2**40) for share in shares]
     load = np.array(whole, np.int64).reshape(-1, types)
-    return SamplingState(**common(setting), choices=np.full(1, d, np.int64), load=load)
+    return SamplingState(**common(setting), choices=np.full(1, D(setting.options), np.int64), load=load)
 
 
 @step
@@ -79,5 +76,5 @@ POWER_OF_D = Policy(
     nothing_to_depart,
     nothing_to_refresh,
     about="the least loaded of d random servers, if the job fits there (option d, 2 unless given)",
-    options=("d",),
+    options=(D.name,),
 )

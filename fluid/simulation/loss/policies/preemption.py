@@ -13,7 +13,8 @@ from fluid.simulation.loss.policies.dra import depart as depart_by_reservation
 from fluid.simulation.loss.policies.dra import place as place_by_reservation
 from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
 from fluid.simulation.loss.policies.slot_lists import freed
-from fluid.simulation.policy import Policy
+from fluid.simulation.options import PLACEMENT, PRIORITY, RESERVATION
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Setting, state_type, stop
 from theory.errors import InputError
 from theory.instance import Additive
@@ -36,7 +37,7 @@ def prepare(setting: Setting) -> Any:
     made = arrays(setting)
     ids = made.pop("ids")
     instance = setting.instance
-    given = setting.options.get("priority")
+    given = PRIORITY(setting.options)
     if given is None or set(given) != set(instance.names):
         raise InputError(f"simulation.priority: expected a priority for each of {', '.join(instance.names)}")
     priority = np.array([given[name] for name in instance.names], np.int64)
@@ -121,5 +122,5 @@ DRA_PREEMPTION = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation that stops jobs of priority 0 when one of higher priority is refused",
-    options=("reservation", "placement", "priority"),
+    options=(RESERVATION.name, PLACEMENT.name, PRIORITY.name),
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.policy import Policy, nothing_to_refresh
+from fluid.simulation.policy_interface import Policy, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, state_type
 from theory.errors import InputError
 from theory.exact.knapsack import weight

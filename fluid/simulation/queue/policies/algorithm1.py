@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from fluid.simulation import options
 from fluid.simulation.bitset import discard, insert, least
-from fluid.simulation.options import Options
-from fluid.simulation.policy import Policy
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.policies.oracle import Oracle, heaviest, oracle
 from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
-from theory.errors import InputError
 from theory.jit import step
 
 BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5
@@ -40,7 +39,7 @@ NonpreemptiveState = state_type(
     "asked",
     "rule",
 )
-"""The fields of queues, the oracle (`fluid.simulation.queue.policies.oracle.Oracle`), and of each server ``configuration``
+"""The fields of queues, the oracle (`oracle.Oracle`), and of each server ``configuration``
 int32[L, J], its slots while it is active, and ``active`` int64[L], 1 active, 0 stalled or not used yet.
 
 ``stalled`` int64[1]: number of stalled servers. ``vacant``, ``levels``: active servers with an empty slot of each type,
@@ -50,28 +49,15 @@ FALL s for a share s < CUT of stalled servers and 0 from there (6.4); EARLY: whe
 """
 
 
-def prepare(setting: Setting) -> Any:
-    """Make the state of Algorithm 1; several pools are servers of several kinds.
+RULE = (options.BETA, options.P, options.Z, options.CUT, options.FALL, options.EARLY)
+"""The options in the order of the field ``rule``."""
 
-    Options: ``beta`` (0.9), ``p`` (-0.05) and ``z`` (0.005) of (29), p = 1 for a constant beta; ``cut`` (0.1) and
-    ``fall`` (1) of q(s), cut = 2 and fall = 0 for none; ``early`` (true) for 6.3; ``start`` (as-needed); ``oracle``.
-    """
-    options = Options(setting.options)
-    beta = options.number("beta", 0.9, least=0.0, most=1.0)
-    rule = np.array(
-        [
-            beta,
-            options.number("p", -0.05, most=1.0),
-            options.number("z", 0.005, least=0.0),
-            options.number("cut", 0.1, least=0.0),
-            options.number("fall", 1.0, least=0.0, most=1.0),
-            float(options.flag("early", True)),
-        ]
-    )
-    helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
-    begin = options.text("start", "as-needed")
-    if begin not in ("as-needed", "at-once"):
-        raise InputError(f"simulation.start: expected as-needed or at-once, got {begin!r}")
+
+def prepare(setting: Setting) -> Any:
+    """Make the state of Algorithm 1; several pools are servers of several kinds."""
+    rule = np.array([float(option(setting.options)) for option in RULE])
+    helper = oracle(setting)
+    begin = options.START(setting.options)
     vacant, levels = vacancies(setting)
     state = NonpreemptiveState(
         **queue_fields(setting, "nonpreemptive", resources=False, room=most_starts(setting)),
@@ -196,5 +182,5 @@ NONPREEMPTIVE = Policy(
     depart,
     refresh,
     about="Algorithm 1 of paper 004: active and stalled periods, r-max weight configurations",
-    options=("oracle", "beta", "p", "z", "cut", "fall", "early", "start"),
+    options=tuple(option.name for option in (options.ORACLE, *RULE, options.START)),
 )

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.options import Options
-from fluid.simulation.policy import Policy
+from fluid.simulation.options import EXPIRY, SAMPLING
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.state import QUEUE, queue_fields
 from fluid.simulation.state import Setting, one_of, start, state_type
 from theory.errors import InputError
@@ -33,15 +33,10 @@ float64[2, J]: sampling rate of an empty queue, and expiry rate of one token. ``
 server. ``urn`` int32[J, N]: the servers of the tokens of each type. ``tokens`` int64[J]: their number.
 """
 
-FASTEST = 1e12
-"""Largest rate of sampling and expiry, in units of the service rate."""
-
 
 def prepare(setting: Setting) -> Any:
-    """Make the state of G16; several pools are servers of several kinds. Options: ``sampling`` (1), ``expiry`` (1)."""
-    options = Options(setting.options)
-    sampling = options.number("sampling", 1.0, least=0.0, most=FASTEST)
-    expiry = options.number("expiry", 1.0, least=0.0, most=FASTEST)
+    """Make the state of G16; several pools are servers of several kinds."""
+    sampling, expiry = SAMPLING(setting.options), EXPIRY(setting.options)
     spaces = [pool.space for pool in setting.instance.pools]
     if not all(isinstance(space, Additive) for space in spaces):
         raise InputError("--policy randomized-sampling: expected servers with capacities, these list configurations")
@@ -136,5 +131,5 @@ RANDOMIZED_SAMPLING = Policy(
     refresh,
     ring=ring,
     about="G16: queues sample servers at random and hold room by tokens",
-    options=("sampling", "expiry"),
+    options=(SAMPLING.name, EXPIRY.name),
 )

@@ -2,7 +2,8 @@
 
 What paper 004 leaves open in its account of Maguluri and Srikant's policy, and what is chosen here: a server stays at a
 refresh time as long as it is empty, so an arrival that finds no slot lets the first empty server that can hold it
-choose anew; between refresh times slots are refilled from the queues; ties as in `fluid.simulation.queue.policies.oracle`.
+choose anew; between refresh times slots are refilled from the queues; ties as in
+`fluid.simulation.queue.policies.oracle`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, insert, least
-from fluid.simulation.options import Options
-from fluid.simulation.policy import Policy
+from fluid.simulation.options import ORACLE
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.policies.oracle import Oracle, heaviest, oracle
 from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
@@ -28,9 +29,8 @@ LocalState = state_type(__name__, "LocalState", (*QUEUE, *Oracle._fields), "conf
 
 
 def prepare(setting: Setting) -> Any:
-    """Make the state of M14; several pools are servers of several kinds. Option: ``oracle``."""
-    options = Options(setting.options)
-    helper = oracle(setting, {"oracle": options.text("oracle", "exact")})
+    """Make the state of M14; several pools are servers of several kinds."""
+    helper = oracle(setting)
     vacant, levels = vacancies(setting)
     return LocalState(
         **queue_fields(setting, "max-weight-local", resources=False, room=most_starts(setting)),
@@ -113,5 +113,5 @@ MAX_WEIGHT_LOCAL = Policy(
     depart,
     refresh,
     about="M14: a configuration of greatest weight at local refresh times",
-    options=("oracle",),
+    options=(ORACLE.name,),
 )

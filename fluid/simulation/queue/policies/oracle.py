@@ -8,20 +8,17 @@ have an answer too; the zero configuration is never one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulation.options import ORACLE
 from fluid.simulation.state import Setting
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import maximal
 from theory.instance import Additive
 from theory.jit import step
-
-ORACLES = ("exact", "single", "greedy")
-"""Names, as the option ``oracle`` takes them."""
 
 LIMIT = 4_000_000
 """Largest table (rows times types) that is searched at every event."""
@@ -57,19 +54,17 @@ class Oracle(NamedTuple):
     left_: NDArray[np.int64]
 
 
-def oracle(setting: Setting, options: Mapping[str, Any]) -> Oracle:
-    """Make the oracle that the options ask for.
+def oracle(setting: Setting) -> Oracle:
+    """Make the oracle that the option asks for.
 
     Raises
     ------
     InputError
-        An unknown oracle; ``greedy`` where a pool lists its configurations.
+        ``greedy`` where a pool lists its configurations.
     TooLargeError
         More than `LIMIT` entries to search at every event.
     """
-    name = options.get("oracle", "exact")
-    if name not in ORACLES:
-        raise InputError(f"simulation.oracle: expected one of {', '.join(ORACLES)}, got {name!r}")
+    name = ORACLE(setting.options)
     spaces = [pool.space for pool in setting.instance.pools]
     types = len(setting.instance.types)
     share = np.array([[1 / m if (m := space.most(j)) else np.inf for j in range(types)] for space in spaces])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
-from fluid.simulation.policy import Policy
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.state import (
     COMMON,
     SIZE,

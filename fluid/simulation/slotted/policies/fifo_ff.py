@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluid.simulation.policy import Policy
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere, server_depart
 from fluid.simulation.slotted.state import COMMON, SIZE, SlottedSetting, begin, shared
 from fluid.simulation.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf

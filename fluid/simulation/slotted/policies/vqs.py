@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least_from
-from fluid.simulation.options import Options
-from fluid.simulation.policy import Policy
+from fluid.simulation.options import PARTITION
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
 from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
 from fluid.simulation.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedSetting, begin, shared
@@ -36,12 +36,11 @@ VirtualState = state_type(
     "spread",
     "cursor",
 )
-"""``table`` int64[4J - 4, 3]: K_RED (`fluid.simulation.slotted.policies.partition`). ``spans`` int64[V, 2]: first and last-but-one
-class of each virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row
-of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the others. ``rooms`` int64[V, 2P]:
-trees over servers of the room for jobs of each queue. ``empty``, ``spread``: the empty servers. ``cursor`` int64[1]:
-whose turn it is.
-"""
+"""``table`` int64[4J - 4, 3]: K_RED (`partition`). ``spans`` int64[V, 2]: first and last-but-one class of each
+virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row of the table
+(-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the others. ``rooms`` int64[V, 2P]: trees over
+servers of the room for jobs of each queue. ``empty``, ``spread``: the empty servers. ``cursor`` int64[1]: whose turn
+it is."""
 
 
 def spans_of(queue_of: np.ndarray[Any, np.dtype[np.int32]], queues: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -55,9 +54,8 @@ def spans_of(queue_of: np.ndarray[Any, np.dtype[np.int32]], queues: int) -> np.n
 
 
 def prepare(setting: SlottedSetting) -> Any:
-    """Make the state of VQS. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
-    options = Options(setting.options)
-    levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
+    """Make the state of VQS."""
+    levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
     queues = 2 * levels
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     empty, spread = empty_sets(1, setting.servers)
@@ -199,5 +197,5 @@ VQS = Policy(
     depart,
     refresh,
     about="virtual queues of the universal partition, reduced configurations, renewed by empty servers",
-    options=("partition",),
+    options=(PARTITION.name,),
 )

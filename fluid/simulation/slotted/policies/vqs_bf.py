@@ -1,7 +1,7 @@
 """VQS-BF (paper 001, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
 
-Choices as in `fluid.simulation.slotted.policies.vqs`; sizes count as they are. The jobs of the other queue in a server are
-those it holds, however they came there.
+Choices as in `fluid.simulation.slotted.policies.vqs`; sizes count as they are. The jobs of the other queue in a server
+are those it holds, however they came there.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import greatest_upto
-from fluid.simulation.options import Options
-from fluid.simulation.policy import Policy
+from fluid.simulation.options import PARTITION
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, next_with_room, place_nowhere
 from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
 from fluid.simulation.slotted.policies.vqs import heaviest_row, spans_of
@@ -22,14 +22,13 @@ from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
-"""As `fluid.simulation.slotted.policies.vqs.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
+"""As `vqs.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
 ``rooms`` int64[2P]: tree over servers of residuals."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
-    """Make the state of VQS-BF. Option: ``partition`` J, the least with all sizes above 2^-J unless given."""
-    options = Options(setting.options)
-    levels = options.whole("partition", depth(setting.sizes, setting.capacity), least=2, most=40)
+    """Make the state of VQS-BF."""
+    levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
     return HybridState(
         **shared(setting, queue_of=queue_of, queues=2 * levels),
@@ -104,5 +103,5 @@ VQS_BF = Policy(
     depart,
     refresh,
     about="VQS whose servers take the largest jobs that fit and fill up by Best-Fit",
-    options=("partition",),
+    options=(PARTITION.name,),
 )

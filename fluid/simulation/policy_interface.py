@@ -65,21 +65,24 @@ and real sizes on one resource; what stands for the type is the class, a place a
 
 What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
 ``QueueCommon(**queue_fields(setting))`` (`fluid.simulation.queue.state`); in slots ``SlottedCommon(**shared(setting))``
-(`fluid.simulation.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not when
-what it imports has.
+(`fluid.simulation.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not
+when what it imports has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from os.path import basename
-from typing import Any, Literal
+from typing import Any
 
 from fluid.simulation.state import Setting, State
 from theory.errors import InputError
 from theory.jit import step
+
+MODELS = ("loss", "queue", "slotted")
+"""The models of simulation: each is a folder beside this file."""
 
 RESTLESS = (
     "refresh: has returned True more than 1000 times at one event and 10 times for each server and each job in the "
@@ -160,6 +163,8 @@ class Policy:
         One line for lists of policies.
     options : tuple of str
         Names of the options that `prepare` reads, fields of the table ``[simulation]``; it is handed no others.
+    source : str
+        The name under which `fluid.simulation.policy_names.policy` found it.
 
     Raises
     ------
@@ -168,7 +173,7 @@ class Policy:
     """
 
     name: str
-    model: Literal["loss", "queue", "slotted"]
+    model: str
     prepare: Callable[[Any], State]
     place: Callable[..., int]
     depart: Callable[..., None]
@@ -179,13 +184,22 @@ class Policy:
     ring: Callable[..., None] = nothing_to_ring
     about: str = ""
     options: tuple[str, ...] = ()
+    source: str = field(default="", compare=False)
+
+    def __reduce__(self) -> Any:
+        """Travel to other processes by name, where there is one: functions of a file cannot be sent."""
+        if not self.source:
+            return super().__reduce__()
+        from fluid.simulation.policy_names import policy
+
+        return policy, (self.source,)
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""
         if not isinstance(self.name, str) or not self.name:
             raise InputError(f"Policy: name: expected a text, got {self.name!r}")
-        if self.model not in ("loss", "queue", "slotted"):
-            raise InputError(f"Policy {self.name}: model: expected loss, queue or slotted, got {self.model!r}")
+        if self.model not in MODELS:
+            raise InputError(f"Policy {self.name}: model: expected {' or '.join(MODELS)}, got {self.model!r}")
         if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):
             raise InputError(f"Policy {self.name}: options: expected a tuple of names, got {self.options!r}")
         for name in self.options:

@@ -13,9 +13,10 @@ from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
+from fluid.simulation.driver import run_once
 from theory.errors import InputError
 from theory.instance import Instance
-from theory.region import Region, region_facets
+from theory.region.facets import Region, region_facets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,9 +142,9 @@ def _simulated(
 ) -> None:
     system = Algorithm1(instance, 1, beta)
     for scale, shade in zip(scales, ("#BBBBBB", "#555555", "black"), strict=False):
-        scene = system.scene([int(scale * q) for q in start], scale * until, bins=400)
+        scenario = system.scenario([int(scale * q) for q in start], scale * until, bins=400)
         for run in range(runs):
-            found = scene.run(system.policy, np.random.SeedSequence((scale, run)))
+            found = run_once(system.policy, scenario, np.random.SeedSequence((scale, run)))
             times = (found.measures.edges[:-1] + found.measures.edges[1:]) / (2 * scale)
             values = [norm(instance, q / scale) for q in found.waiting]
             label = f"Algorithm 1, n = {scale:,}, β = {beta}" if run == 0 else None

@@ -1,0 +1,101 @@
+"""``packproof experiment``: the summary of an experiment, its text and its warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from bounds.views.text import Number, aligned, number, with_interval
+from fluid.experiment.grid import Grid
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import comparisons, headline, summary
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One point of the grid: its replications, and means with intervals."""
+
+    parameters: dict[str, Any]
+    replications: int
+    numbers: dict[str, Number]
+    settled: bool
+    traffic_intensity: float | None
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """One policy minus another at a point, over replications that saw the same jobs."""
+
+    parameters: dict[str, Any]
+    first: str
+    second: str
+    number: str
+    difference: Number
+
+
+class Summarised(msgspec.Struct, frozen=True):
+    """The summary of an experiment."""
+
+    cells: int
+    finished: int
+    parameters: list[str]
+    groups: list[Point]
+    comparisons: list[Pair]
+
+
+def experiment_answer(grid: Grid, store: Store) -> Summarised:
+    """Return the summary of the cells that are in the store."""
+    groups = summary(grid, store)
+    return Summarised(
+        len(grid.cells),
+        sum(group.replications for group in groups),
+        list(grid.parameters),
+        [
+            Point(
+                group.parameters,
+                group.replications,
+                {name: number(found) for name, found in group.numbers.items()},
+                group.settled,
+                group.intensity,
+            )
+            for group in groups
+        ],
+        [
+            Pair(one.parameters, one.first, one.second, one.number, number(one.difference))
+            for one in comparisons(grid, store)
+        ],
+    )
+
+
+def experiment_lines(answer: Summarised) -> list[str]:
+    """Return the summary as text."""
+    table = [[*answer.parameters, "n", "mean [95 %]"]]
+    for point in answer.groups:
+        what = headline(point.numbers)
+        shown = "-" if what is None else f"{what} {with_interval(point.numbers[what], least=0.0)}"
+        table.append([*map(str, point.parameters.values()), str(point.replications), shown + _notes(point)])
+    lines = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table)]
+    if answer.comparisons:
+        lines += ["", "paired differences (the same jobs)"]
+    pairs = []
+    for one in answer.comparisons:
+        place = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
+        pairs.append([f"  {one.first} - {one.second}", f"{one.number} {with_interval(one.difference)}", place])
+    return lines + aligned(pairs)
+
+
+def unstable_points(grid: Grid) -> str | None:
+    """Return the warning about points of a grid where no policy is stable; None where there are none."""
+    points = {tuple(cell.varied.values()): cell.intensity for cell in grid.cells}
+    beyond = [z for z in points.values() if z is not None and z >= 1]
+    if not beyond:
+        return None
+    return (
+        f"{len(beyond):,} of {len(points):,} points are unstable under every policy: traffic intensity up to "
+        f"{max(beyond):.6g}; at 1 or more the queue grows without bound"
+    )
+
+
+def _notes(point: Point) -> str:
+    if point.traffic_intensity is not None and point.traffic_intensity >= 1:
+        return f"   (unstable: traffic intensity {point.traffic_intensity:.6g})"
+    return "" if point.settled else "   (drifts: the warm-up looks short)"

@@ -1,0 +1,410 @@
+"""``packproof simulate``: the answer for loss systems and for queues, its text, its warnings, its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, UnsetType
+
+from bounds.views.pictures import MARK, PALETTE, figure, save
+from bounds.views.text import Ends, Number, aligned, ends, many, number, with_interval
+from fluid.files.scenarios import Given
+from fluid.simulation.measures import KINDS, RELATIVE_ERROR
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.results import LossResult, QueueResult, Result
+from fluid.traces.checks import last_arrival, same_jobs, trace_warnings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SURE = 0.999
+"""Level of the interval that must lie above 0 before a queue is said to grow."""
+
+
+class WarmupCheck(msgspec.Struct, frozen=True):
+    """Whether the warm-up is long enough, and the time from which it would be."""
+
+    enough: bool
+    suggested: float
+
+
+class InitialJobs(msgspec.Struct, frozen=True):
+    """Jobs that were there at time 0: how many, whether their service is whole or what was left of it."""
+
+    jobs: int
+    service: str
+    cut_off: int
+
+
+class TraceUse(msgspec.Struct, frozen=True):
+    """What became of a trace that stood for arrivals."""
+
+    arrivals: int
+    used: int
+    last: float
+    unit: str
+    ends_early: bool
+    cut_off: int
+    notes: list[str]
+
+
+class LoggedEvent(msgspec.Struct, frozen=True):
+    """A row of the event log; servers are numbered from 1."""
+
+    time: float
+    event: str
+    type: str | UnsetType = UNSET
+    clock: int | UnsetType = UNSET
+    server: int | UnsetType = UNSET
+    to: int | UnsetType = UNSET
+
+
+class Simulated(msgspec.Struct, frozen=True, kw_only=True):
+    """What is measured in every model."""
+
+    policy: str
+    servers: int
+    until: float
+    warmup: float
+    replications: int
+    interrupted: bool
+    events: int
+    events_per_second: float | None
+    reward: Number
+    jobs: dict[str, float]
+    jobs_ci95: dict[str, Ends]
+    acceptance: dict[str, float | None]
+    utilisation: dict[str, Number]
+    warmup_check: WarmupCheck
+    trace: TraceUse | UnsetType = UNSET
+    initial: InitialJobs | UnsetType = UNSET
+    log: list[LoggedEvent] | UnsetType = UNSET
+
+
+class SimulatedLoss(Simulated, frozen=True, kw_only=True):
+    """The answer for a loss system; rates are per unit time."""
+
+    acceptance_ci95: dict[str, Ends]
+    migrations: Number
+    reassignments: Number
+    preemptions: Number
+    reserved_idle: dict[str, Number] | UnsetType = UNSET
+
+
+class Growth(msgspec.Struct, frozen=True):
+    """Growth of the queue per unit time, and whether it grows beyond doubt (99.9 %)."""
+
+    per_time: float | None
+    ci95: Ends
+    grows: bool
+
+
+class Delay(msgspec.Struct, frozen=True):
+    """Waiting time of the jobs that start; quantiles are off by at most the relative error."""
+
+    mean: float | None
+    ci95: Ends
+    p95: float | None
+    p99: float | None
+    relative_error: float
+
+
+class Queue(msgspec.Struct, frozen=True):
+    """Jobs that wait, in the whole cluster."""
+
+    mean: float | None
+    ci95: Ends
+    growth: Growth
+    delay: Delay
+    by_type: dict[str, float]
+
+
+class SimulatedQueue(Simulated, frozen=True, kw_only=True):
+    """The answer for a queue, in continuous time or in slots."""
+
+    traffic_intensity: float | None
+    started: dict[str, Number]
+    queue: Queue
+
+
+def simulation_answer(result: Result[Any], given: Given) -> SimulatedLoss | SimulatedQueue:
+    """Return the answer for replications of the scenario that a file gives."""
+    if isinstance(result, QueueResult):
+        return _queue_answer(result, given)
+    assert isinstance(result, LossResult)
+    names = result.scenario.names
+    accepted = [number(result.acceptance(j)) for j in range(len(names))]
+    idle: dict[str, Number] | UnsetType = UNSET
+    if result.policy.reserves:
+        idle = {name: number(result.idle_reserve(j)) for j, name in enumerate(names)}
+    return SimulatedLoss(
+        **_common(result, given),
+        acceptance={name: share.mean for name, share in zip(names, accepted, strict=True)},
+        acceptance_ci95={name: share.ci95 for name, share in zip(names, accepted, strict=True)},
+        migrations=number(result.rate("migrations")),
+        reassignments=number(result.rate("reassigned")),
+        preemptions=number(result.rate("preempted")),
+        reserved_idle=idle,
+    )
+
+
+def _queue_answer(result: QueueResult[Any], given: Given) -> SimulatedQueue:
+    names, queue, delay = result.scenario.names, result.queue(), result.delay()
+    p95, p99 = (q if np.isfinite(q) else None for q in (result.quantile(0.95), result.quantile(0.99)))
+    return SimulatedQueue(
+        **_common(result, given),
+        traffic_intensity=result.scenario.intensity,
+        acceptance=dict.fromkeys(names, 1.0),
+        started={name: number(result.acceptance(j)) for j, name in enumerate(names)},
+        queue=Queue(
+            number(queue).mean,
+            ends(queue),
+            growth_of(result),
+            Delay(number(delay).mean, ends(delay), p95, p99, RELATIVE_ERROR),
+            {name: result.waiting(j).mean for j, name in enumerate(names)},
+        ),
+    )
+
+
+def growth_of(result: QueueResult[Any]) -> Growth:
+    """Return the growth of the queue, and whether it grows beyond doubt."""
+    rate = number(result.growth())
+    return Growth(rate.mean, rate.ci95, bool(result.growth(SURE).low > 0))
+
+
+def _common(result: Result[Any], given: Given) -> dict[str, Any]:
+    """Return the fields that every model has."""
+    scenario, names = result.scenario, result.scenario.names
+    seconds = sum(run.seconds for run in result.distinct)
+    events = sum(run.events for run in result.distinct)
+    jobs = [result.jobs(j) for j in range(len(names))]
+    suggested = result.runs[0].measures.edges[min(result.warm_up.suggested, result.bins)]
+    return {
+        "policy": result.policy.name,
+        "servers": scenario.servers,
+        "until": min(run.until for run in result.runs),
+        "warmup": scenario.warmup,
+        "replications": len(result.distinct),
+        "interrupted": result.interrupted,
+        "events": events,
+        "events_per_second": events / seconds if seconds > 0 else None,
+        "reward": Number(None, (None, None)) if scenario.rewards is None else number(result.reward()),
+        "jobs": {name: found.mean for name, found in zip(names, jobs, strict=True)},
+        "jobs_ci95": {name: ends(found) for name, found in zip(names, jobs, strict=True)},
+        "utilisation": {name: number(share) for name, share in result.utilisation().items()},
+        "warmup_check": WarmupCheck(result.warm_up.enough, float(suggested)),
+        "trace": _trace_use(given),
+        "initial": _initial_jobs(given),
+        "log": logged(result) if scenario.log else UNSET,
+    }
+
+
+def _trace_use(given: Given) -> TraceUse | UnsetType:
+    if given.traced is None:
+        return UNSET
+    scenario, traced = given.scenario, given.traced
+    assert scenario.jobs is not None
+    times = scenario.jobs.times
+    before = len(traced.present.times) if len(times) > len(traced.arriving.times) else 0
+    last = last_arrival(scenario)
+    return TraceUse(
+        len(traced.arriving.times),
+        int(np.searchsorted(times, scenario.until, side="left")) - before,
+        last,
+        scenario.unit,
+        last < scenario.until,
+        traced.unfinished,
+        list(traced.notes),
+    )
+
+
+def _initial_jobs(given: Given) -> InitialJobs | UnsetType:
+    """Jobs at time 0 of a trace have what was left of their service; those of a law have whole service."""
+    if given.table.initial.waiting:
+        return InitialJobs(given.table.initial.waiting, "whole", 0)
+    if given.traced is not None and given.traced.initial:
+        return InitialJobs(len(given.traced.present.types), "left", given.traced.cut)
+    return UNSET
+
+
+def logged(result: Result[Any]) -> list[LoggedEvent]:
+    """Return the event log of the first run."""
+    scenario, measures = result.scenario, result.runs[0].measures
+    rows = []
+    for at, kind, what, server, other in measures.log[: int(measures.logged[0])].tolist():
+        name = KINDS[int(kind)]
+        rings = name == "ring"
+        rows.append(
+            LoggedEvent(
+                at,
+                name,
+                type=UNSET if rings else scenario.names[scenario.group_of(int(what))],
+                clock=int(what) if rings else UNSET,
+                server=int(server) + 1 if server >= 0 else UNSET,
+                to=int(other) + 1 if other >= 0 else UNSET,
+            )
+        )
+    return rows
+
+
+def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
+    """Return what a person should know before the run, a line each."""
+    found = []
+    unread = [name for name in given.table.options if name not in policy.options]
+    if unread:
+        found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}")
+    intensity = None if given.scenario.model == "loss" else given.scenario.intensity
+    if intensity is not None and intensity >= 1:
+        found.append(
+            f"{source}: unstable under every policy: the traffic intensity is {intensity:.6g}, at least 1; "
+            "the queue grows without bound"
+        )
+    if given.traced is not None:
+        found += trace_warnings(given.traced.file, given.scenario, initial=given.traced.initial)
+    return found
+
+
+def warnings_after(result: Result[Any], given: Given) -> list[str]:
+    """Return what replications of the same jobs are worth: those that are copies of one another count as one."""
+    if result.identical:
+        why = f"{result.policy.source or result.policy.name} draws nothing"
+        why += ", and the jobs are those of the trace" if given.traced else ""
+        return [f"all {len(result.runs)} replications are identical ({why}): they count as 1"]
+    return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
+
+
+def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = False) -> list[str]:
+    """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
+    cut = " (interrupted)" if answer.interrupted else ""
+    speed = answer.events_per_second
+    made = [
+        f"{answer.policy} on {many(answer.servers, 'server')}, time {answer.warmup:g} to {answer.until:g}, "
+        f"{many(answer.replications, 'replication')}{cut}",
+        f"{answer.events:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+    ]
+    made += _loss_lines(answer) if isinstance(answer, SimulatedLoss) else _queue_lines(answer, by_mean=by_mean)
+    for row in answer.log or ():
+        where = f" server {row.server}" if row.server else ""
+        to = f" -> {row.to}" if row.to else ""
+        made.append(f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is UNSET else row.type}{where}{to}")
+    return made
+
+
+def _in_use(answer: Simulated) -> list[str]:
+    return [
+        f"{name} in use {with_interval(share, 4, least=0.0, most=1.0)}" for name, share in answer.utilisation.items()
+    ]
+
+
+def _loss_lines(answer: SimulatedLoss) -> list[str]:
+    reserved = answer.reserved_idle or {}
+    table = [["type", "jobs", "accepted", *(["idle slots"] if reserved else [])]]
+    for name, jobs in answer.jobs.items():
+        share = answer.acceptance[name]
+        idle = [with_interval(reserved[name], 4, least=0.0)] if reserved else []
+        table.append([name, f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
+    reward = f"reward per server {with_interval(answer.reward, least=0.0)}"
+    made = [*_start_lines(answer), reward, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
+    rates = (
+        (answer.migrations, "migrations"),
+        (answer.reassignments, "reassigned servers"),
+        (answer.preemptions, "preempted jobs"),
+    )
+    made += [f"{what} per unit time {with_interval(rate, 5, least=0.0)}" for rate, what in rates if rate.mean]
+    if not answer.warmup_check.enough:
+        longer = max(answer.warmup_check.suggested, answer.until / 2)
+        made.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
+    return made
+
+
+def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
+    queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
+    tail = "" if delay.p95 is None else f"   95 %: {delay.p95:.5g}   99 %: {delay.p99:.5g}"
+    rate = with_interval(Number(growth.per_time, growth.ci95), 5)
+    made = []
+    if answer.traffic_intensity is not None:
+        made.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
+    made += [
+        *_start_lines(answer),
+        f"jobs waiting {with_interval(Number(queue.mean, queue.ci95), 5, least=0.0)}",
+        f"growth per unit time {rate}{'   (it grows)' * growth.grows}",
+        f"delay {with_interval(Number(delay.mean, delay.ci95), 5, least=0.0)}{tail}",
+        "",
+    ]
+    table = [["type", "in service", "waiting", "started/came"]]
+    for name, jobs in answer.jobs.items():
+        share = answer.started[name].mean
+        started = "-" if share is None else f"{share:.4f}"
+        table.append([name, f"{jobs:,.2f}", f"{queue.by_type[name]:,.2f}", started])
+    made += [*aligned(table, right=3), "", *_in_use(answer)]
+    if not answer.warmup_check.enough:
+        made.append("the queue still drifts after the warm-up: it is short, or the system is unstable")
+    return made
+
+
+def _start_lines(answer: Simulated) -> list[str]:
+    """Return what is said of a trace, and of the jobs at time 0."""
+    made = []
+    if trace := answer.trace:
+        cut = f"; {trace.cut_off:,} were there to its end, and count as ended then" if trace.cut_off else ""
+        used = "" if trace.used == trace.arrivals else f", of which {trace.used:,} come by the end"
+        made.append(f"{trace.arrivals:,} arrivals in the trace, the last at {trace.last:,.6g} {trace.unit}{used}{cut}")
+        made += [f"  {note}" for note in trace.notes]
+    if initial := answer.initial:
+        if initial.service == "whole":
+            return [*made, f"{initial.jobs:,} jobs wait at time 0"]
+        cut = f"; {initial.cut_off:,} were there to its end, and count as ended then" if initial.cut_off else ""
+        made.append(f"{initial.jobs:,} tasks of the trace are there at time 0, with what is left of their service{cut}")
+    return made
+
+
+def draw_curves(axes: Axes, results: Sequence[Result[Any]], marks: Sequence[tuple[str, float]] = ()) -> None:
+    """Draw reward, or queue, over time for each result, with 95 % bands over replications.
+
+    Parameters
+    ----------
+    axes : Axes
+    results : sequence of Result
+        All of loss systems, or all of queues.
+    marks : sequence of (name, value)
+        Horizontal lines for comparison.
+    """
+    loss = isinstance(results[0], LossResult)
+    for colour, result in zip(PALETTE, results, strict=False):
+        at, mean, low, high = result.curve()
+        axes.plot(at, mean, color=colour, linewidth=1.5, label=result.policy.name)
+        if len(result.distinct) > 1:
+            axes.fill_between(at, low if loss else low.clip(min=0.0), high, color=colour, alpha=0.25, linewidth=0)
+    run = results[0].runs[0]
+    warmup = float(run.measures.edges[run.first])
+    if warmup > 0:
+        axes.axvspan(0, warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
+    axes.set(xlabel="time", ylabel="reward per server" if loss else "jobs waiting", xlim=(0, run.until), ylim=(0, None))
+    for style, (name, value) in zip(("--", ":", "-."), marks, strict=False):
+        axes.axhline(value, color=MARK, linestyle=style, linewidth=1, label=name)
+    axes.set_ylim(0, max([axes.get_ylim()[1], *(1.05 * value for _, value in marks)]))
+    axes.locator_params(axis="x", nbins=6)
+    axes.legend(loc="lower right" if loss else "upper left", frameon=False)
+
+
+def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
+    """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
+    from theory.greedy.optimal import solve
+
+    scenario = results[0].scenario
+    marks: list[tuple[str, float]] = []
+    known = ""
+    if isinstance(results[0], QueueResult):
+        known = "" if scenario.intensity is None else f", traffic intensity {scenario.intensity:.4g}"
+        known += " at least" * (by_mean and bool(known))
+    elif scenario.jobs is None:
+        solution = solve(scenario.instance)
+        marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
+    made, axes = figure(9, 4.5)
+    draw_curves(axes, results, marks)
+    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].distinct), 'replication')}{known}")
+    save(made, path)

@@ -1,0 +1,162 @@
+"""One run of any model: its loop, fed with jobs and with memory in parts, so that it can be watched and interrupted."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fluid.simulation.arrivals import Stream
+from fluid.simulation.authors import answered, prepared
+from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming
+from fluid.simulation.measures import Measures, reached
+from fluid.simulation.policy_interface import UNANSWERED, Policy
+from fluid.simulation.results import Run
+from fluid.simulation.runner import Function, Runner
+from fluid.simulation.state import ASKS, PATIENCE, State
+from theory.errors import InputError
+
+if TYPE_CHECKING:
+    from fluid.simulation.scenario import Scenario
+
+
+class Engine(ABC):
+    """A model at work: its event loop and the loop's own lists of jobs.
+
+    Attributes
+    ----------
+    loop : callable
+        ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> how it ended``.
+    parts : mapping
+        The model's functions that the loop names (`fluid.simulation.loop`).
+    jobs, coming : NamedTuple
+        The jobs in service and waiting, and the jobs that come next.
+    part : int
+        Events between two looks at the clock on the wall; no part of what a seed means.
+    """
+
+    loop: Function
+    parts: Mapping[str, Function]
+    jobs: Any
+    coming: Any
+    part: int = 1 << 18
+
+    def next_part(self) -> int:
+        """Return how many events the next part may run, with memory for them."""
+        return self.part
+
+    def supply(self) -> None:
+        """Take the next chunk of jobs."""
+        return
+
+    @abstractmethod
+    def enlarge(self, state: State) -> State:
+        """Make more memory for jobs; return the state, which may hold some of it."""
+
+    def open(
+        self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any, watch: Function
+    ) -> None:
+        """Let jobs wait at time 0, and the policy start what it can."""
+        del functions, state, measures, draws, watch
+
+    def resume(self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any) -> None:
+        """Let the policy go on after an answer (`fluid.simulation.policy_interface.Policy.answer`)."""
+        del functions, state, measures, draws
+
+
+def next_chunk(stream: Stream, kind: type[np.float64] | type[np.int64] = np.float64) -> Coming:
+    """Return the next chunk of a stream, or the note that none follows."""
+    chunk = next(stream, None)
+    if chunk is None:
+        return Coming(np.zeros(0, kind), np.zeros(0, np.int32), np.zeros(0, kind), np.array([0, 1]))
+    return Coming(*chunk, np.zeros(2, np.int64))
+
+
+def sequence(seed: np.random.SeedSequence | int) -> np.random.SeedSequence:
+    """Return a fresh copy of a seed sequence, since spawning changes it."""
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    return np.random.SeedSequence(seed)
+
+
+def run_once(
+    policy: Policy,
+    scenario: Scenario,
+    seed: np.random.SeedSequence | int,
+    *,
+    python: bool = False,
+    watch: Function | None = None,
+    progress: Callable[[float, int], None] | None = None,
+) -> Run:
+    """Simulate one run.
+
+    Parameters
+    ----------
+    policy : Policy
+        Of the scenario's model.
+    scenario : Scenario
+    seed : SeedSequence or int
+        Three streams are spawned from it: of the jobs that come, of what the policy draws, and of the jobs that are
+        there at time 0, so that none of them depends on the others.
+    python : bool
+        Run as plain Python: the same path, slowly.
+    watch : callable, optional
+        Called as ``watch(state, jobs, measures)`` after each event; the run is then plain Python.
+    progress : callable, optional
+        Called now and then with the time reached and the events so far.
+
+    Returns
+    -------
+    Run
+        After Ctrl-C, of the time that was reached past the warm-up.
+
+    Raises
+    ------
+    InputError
+        A policy of another model, or one that does what it must not.
+    """
+    if policy.model != scenario.model:
+        raise InputError(f"--policy: {policy.name} is not a policy for {scenario.title}")
+    arrival_rng, policy_rng, start_rng = (np.random.default_rng(s) for s in sequence(seed).spawn(3))
+    setting = scenario.setting()
+    state = prepared(policy, setting)
+    measures = scenario.measures()
+    engine = scenario.engine(policy, state, arrival_rng, start_rng)
+    run = Runner(policy, engine.loop, engine.parts, watch=watch, compiled=not (python or watch), types=scenario.names)
+    run.ready(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng)
+    seconds = 0.0
+    status = 0
+    try:
+        engine.open(run.functions, state, measures, policy_rng, run.watch)
+        while status != FINISHED:
+            most = engine.next_part()
+            begin = perf_counter()
+            status = run(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng, most)
+            if status == NEEDS_JOBS:
+                engine.supply()
+            elif status == NEEDS_ROOM:
+                state = engine.enlarge(state)
+            seconds += perf_counter() - begin
+            if state.done[ASKS]:
+                state = _answered(run, engine, setting, state, measures, policy_rng)
+            if progress is not None:
+                progress(float(measures.now[0]), int(measures.events[0]))
+    except KeyboardInterrupt:
+        if measures.now[0] <= measures.edges[measures.first[0]]:
+            raise
+        return Run(scenario, reached(measures), state, seconds, interrupted=True)
+    return Run(scenario, measures, state, seconds)
+
+
+def _answered(run: Runner, engine: Engine, setting: Any, state: State, measures: Measures, draws: Any) -> State:
+    """Extend a state until its policy asks no more, and let the policy go on at the same event."""
+    for _ in range(PATIENCE):
+        state = answered(run.policy, setting, state)
+        engine.resume(run.functions, state, measures, draws)
+        if not state.done[ASKS]:
+            run.watch(state, engine.jobs, measures)
+            return state
+    raise run.refused("answer", state, UNANSWERED)

@@ -1,0 +1,105 @@
+"""The event list of jobs in service: a heap with four children a node, in arrays that are enlarged from outside.
+
+Entries with equal times come out in the order in which they went in.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.jit import step
+
+
+class EventList(NamedTuple):
+    """Entries by time.
+
+    Attributes
+    ----------
+    time : float64[N] or int64[N]
+    number : int64[N]
+        Order in which entries went in, which breaks ties.
+    what : int64[N]
+        What the caller has put there.
+    size : int64[2]
+        Entries held, and how many have ever gone in.
+    """
+
+    time: NDArray[Any]
+    number: NDArray[np.int64]
+    what: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+def new_event_list(length: int, kind: type[np.float64] | type[np.int64] = np.float64) -> EventList:
+    """Make an empty list.
+
+    Examples
+    --------
+    >>> events = new_event_list(4)
+    >>> for time, what in ((3.0, 30), (1.0, 10), (1.0, 11)): push(events, time, what)
+    >>> [int(pop(events)) for _ in range(3)]
+    [10, 11, 30]
+    """
+    return EventList(
+        np.zeros(length, kind), np.zeros(length, np.int64), np.zeros(length, np.int64), np.zeros(2, np.int64)
+    )
+
+
+def enlarged(events: EventList) -> EventList:
+    """Copy a list into twice the memory."""
+    time, number, what = (np.concatenate([a, np.zeros_like(a)]) for a in (events.time, events.number, events.what))
+    return EventList(time, number, what, events.size)
+
+
+@step
+def push(events: EventList, time: Any, what: int) -> None:
+    """Add an entry; there must be a free place."""
+    at = events.size[0]
+    number = events.size[1]
+    events.size[0] = at + 1
+    events.size[1] = number + 1
+    times = events.time
+    while at > 0:
+        above = (at - 1) >> 2
+        if times[above] <= time:
+            break
+        times[at] = times[above]
+        events.number[at] = events.number[above]
+        events.what[at] = events.what[above]
+        at = above
+    times[at] = time
+    events.number[at] = number
+    events.what[at] = what
+
+
+@step
+def pop(events: EventList) -> int:
+    """Remove the earliest entry and return what stood there."""
+    first = events.what[0]
+    last = events.size[0] - 1
+    events.size[0] = last
+    times, numbers = events.time, events.number
+    time, number, what = times[last], numbers[last], events.what[last]
+    at = 0
+    while True:
+        child = 4 * at + 1
+        if child >= last:
+            break
+        best = child
+        end = child + 4 if child + 4 < last else last
+        for other in range(child + 1, end):
+            if times[other] < times[best] or (times[other] == times[best] and numbers[other] < numbers[best]):
+                best = other
+        if time < times[best] or (time == times[best] and number < numbers[best]):
+            break
+        times[at] = times[best]
+        numbers[at] = numbers[best]
+        events.what[at] = events.what[best]
+        at = best
+    times[at] = time
+    numbers[at] = number
+    events.what[at] = what
+    return int(first)

@@ -1,0 +1,222 @@
+"""The jobs in service of a loss system, kept so that the loop finds the next to end: an urn, or a calendar.
+
+An urn serves exponential service times: for each type it holds the servers of the jobs, and the next to end is drawn. A
+job that migrates or is preempted leaves its entry behind, since nobody knows where in the urn it lies. Entries of one
+type and server are exchangeable, so it is enough to count these stale entries: an entry drawn from a server with n jobs
+and s stale entries is stale with probability s / (n + s), and is then thrown away and the draw repeated. Every job in
+service is thus as likely as any other to be the next, and each stale entry costs one draw at most.
+
+A calendar serves all other laws: it holds the time at which each job ends, and, for policies that move jobs, lists of
+the jobs of each server and type.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.event_list import EventList, enlarged, new_event_list, pop, push
+from fluid.simulation.state import Common
+from theory.jit import step
+
+
+class Urn(NamedTuple):
+    """Entries of J urns, one after another in one array.
+
+    Attributes
+    ----------
+    servers : int32[N]
+        The server of each entry.
+    first : int64[J + 1]
+        Where each urn begins.
+    length : int64[J]
+        Entries in each urn, stale ones included.
+    stale : int32[L, J]
+        Stale entries by server and type; L = 0 where the policy moves no jobs.
+    """
+
+    servers: NDArray[np.int32]
+    first: NDArray[np.int64]
+    length: NDArray[np.int64]
+    stale: NDArray[np.int32]
+
+
+def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
+    """Make the urns of jobs in service, with memory for the numbers expected."""
+    held = counts.sum(axis=0, dtype=np.int64)
+    length = np.maximum(held, np.ceil(expected).astype(np.int64)) + _margin(len(held))
+    first = np.concatenate([[0], np.cumsum(length)])
+    servers = np.zeros(first[-1], np.int32)
+    numbers = np.arange(len(counts), dtype=np.int32)
+    for j, n in enumerate(held):
+        servers[first[j] : first[j] + n] = np.repeat(numbers, counts[:, j])
+    return Urn(servers, first, held, np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32))
+
+
+def _margin(types: int) -> int:
+    """Return memory beside what is used: a loop runs so many events at a stretch."""
+    return max(2048, min(1 << 16, (1 << 20) // max(1, types)))
+
+
+def spare(urn: Urn) -> int:
+    """Return how many entries can surely be added to any urn."""
+    return int((np.diff(urn.first) - urn.length).min())
+
+
+def larger_urn(urn: Urn) -> Urn:
+    """Copy urns, each with half as much memory again as it uses."""
+    length = urn.length + urn.length // 2 + _margin(len(urn.length))
+    first = np.concatenate([[0], np.cumsum(length)])
+    servers = np.zeros(first[-1], np.int32)
+    for j, n in enumerate(urn.length):
+        servers[first[j] : first[j] + n] = urn.servers[urn.first[j] : urn.first[j] + n]
+    return Urn(servers, first, urn.length, urn.stale)
+
+
+@step
+def draw_job(urn: Urn, state: Common, job_type: int, draws: Any) -> int:
+    """Take a job of a type out of its urn, each with the same probability; return its server."""
+    first = urn.first[job_type]
+    while True:
+        length = urn.length[job_type]
+        entry = first + int(draws.random() * length)
+        server = urn.servers[entry]
+        urn.servers[entry] = urn.servers[first + length - 1]
+        urn.length[job_type] = length - 1
+        if len(urn.stale) == 0:
+            return int(server)
+        stale = urn.stale[server, job_type]
+        if stale == 0 or int(draws.random() * (stale + state.counts[server, job_type])) >= stale:
+            return int(server)
+        urn.stale[server, job_type] = stale - 1
+
+
+@step
+def add_job(urn: Urn, job_type: int, server: int) -> None:
+    """Put a job into the urn of its type."""
+    if len(urn.stale) != 0 and urn.stale[server, job_type] > 0:
+        urn.stale[server, job_type] -= 1  # a stale entry comes to life again
+        return
+    length = urn.length[job_type]
+    urn.servers[urn.first[job_type] + length] = server
+    urn.length[job_type] = length + 1
+
+
+@step
+def transfer_in_urn(urn: Urn, job_type: int, source: int, target: int) -> None:
+    """Follow a job that was moved (`target` >= 0) or stopped."""
+    urn.stale[source, job_type] += 1
+    if target >= 0:
+        add_job(urn, job_type, target)
+
+
+class Calendar(NamedTuple):
+    """Memory for N jobs; a job keeps its number while it is in service.
+
+    Attributes
+    ----------
+    ends : EventList
+        Numbers of the jobs by the time at which they end.
+    server, kind : int32[N]
+        Where each job runs and its type; server -1 for one that was stopped and still stands among the ends.
+    unused : int32[N]
+        Free numbers: the first N - n of them, as a stack, where n jobs stand among the ends.
+    after, before : int32[N]
+        Neighbours in the list of the server and type.
+    first : int32[L, J]
+        Heads of those lists; L = 0 where the policy moves no jobs.
+    """
+
+    ends: EventList
+    server: NDArray[np.int32]
+    kind: NDArray[np.int32]
+    unused: NDArray[np.int32]
+    after: NDArray[np.int32]
+    before: NDArray[np.int32]
+    first: NDArray[np.int32]
+
+
+def new_calendar(length: int, servers: int, types: int, *, moves_jobs: bool) -> Calendar:
+    """Make an empty calendar with memory for so many jobs."""
+    length = max(length, 1024)
+    return Calendar(
+        new_event_list(length),
+        np.zeros(length, np.int32),
+        np.zeros(length, np.int32),
+        np.arange(length - 1, -1, -1, dtype=np.int32),
+        np.full(length, -1, np.int32),
+        np.full(length, -1, np.int32),
+        np.full((servers if moves_jobs else 0, types), -1, np.int32),
+    )
+
+
+def larger_calendar(calendar: Calendar) -> Calendar:
+    """Copy a calendar with twice the memory."""
+    length = len(calendar.server)
+    grown = new_calendar(2 * length, 0, 1, moves_jobs=False)
+    for name in ("server", "kind", "after", "before"):
+        getattr(grown, name)[:length] = getattr(calendar, name)
+    left = length - int(calendar.ends.size[0])
+    grown.unused[:length] = np.arange(2 * length - 1, length - 1, -1)
+    grown.unused[length : length + left] = calendar.unused[:left]
+    return grown._replace(ends=enlarged(calendar.ends), first=calendar.first)
+
+
+@step
+def schedule(calendar: Calendar, due: float, job_type: int, server: int) -> None:
+    """Enter a job that ends at a time."""
+    job = calendar.unused[len(calendar.server) - calendar.ends.size[0] - 1]
+    calendar.kind[job] = job_type
+    calendar.server[job] = server
+    if len(calendar.first) > 0:
+        _link(calendar, job, server)
+    push(calendar.ends, due, job)
+
+
+@step
+def next_end(calendar: Calendar) -> float:
+    """Return when the next job ends, infinite if there is none."""
+    return float(calendar.ends.time[0]) if calendar.ends.size[0] > 0 else np.inf
+
+
+@step
+def take_next(calendar: Calendar) -> int:
+    """Remove the next job to end and return its number, which stays readable until the next `schedule`."""
+    job = pop(calendar.ends)
+    calendar.unused[len(calendar.server) - calendar.ends.size[0] - 1] = job
+    if len(calendar.first) > 0 and calendar.server[job] >= 0:
+        _unlink(calendar, job)
+    return job
+
+
+@step
+def _link(calendar: Calendar, job: int, server: int) -> None:
+    head = calendar.first[server, calendar.kind[job]]
+    calendar.after[job] = head
+    calendar.before[job] = -1
+    if head >= 0:
+        calendar.before[head] = job
+    calendar.first[server, calendar.kind[job]] = job
+
+
+@step
+def _unlink(calendar: Calendar, job: int) -> None:
+    after, before = calendar.after[job], calendar.before[job]
+    if after >= 0:
+        calendar.before[after] = before
+    if before >= 0:
+        calendar.after[before] = after
+    else:
+        calendar.first[calendar.server[job], calendar.kind[job]] = after
+
+
+@step
+def transfer_in_calendar(calendar: Calendar, job_type: int, source: int, target: int) -> None:
+    """Move the job of a type that came to a server last, or stop it; a moved job ends when it would have."""
+    job = calendar.first[source, job_type]
+    _unlink(calendar, job)
+    calendar.server[job] = target
+    if target >= 0:
+        _link(calendar, job, target)

@@ -1,0 +1,243 @@
+"""The event loops of loss systems: a jump chain for Poisson arrivals and exponential service, an event list otherwise.
+
+Both run over the names of `fluid.simulation.loop`, and over ``transfer``, which follows a moved job in the loop's own
+lists. Of simultaneous events departures come first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.loop import (
+    FINISHED,
+    GOING,
+    NEEDS_JOBS,
+    NO_SERVER,
+    Coming,
+    depart,
+    observe,
+    place,
+    settle,
+)
+from fluid.simulation.loss.jobs import Calendar, Urn, add_job, draw_job, next_end, schedule, take_next
+from fluid.simulation.measures import (
+    ARRIVAL,
+    DEPARTURE,
+    MIGRATION,
+    PREEMPTION,
+    REFUSAL,
+    Measures,
+    advance,
+    note,
+)
+from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, fits, put, take
+from theory.jit import step
+
+
+class Rates(NamedTuple):
+    """What comes next in a jump chain.
+
+    Attributes
+    ----------
+    arrival : float64[J]
+        Arrivals of each type per unit time, all servers together.
+    service : float64[J]
+        The rate at which each job ends.
+    """
+
+    arrival: NDArray[np.float64]
+    service: NDArray[np.float64]
+
+
+@step
+def transfer(jobs: Any, job_type: int, source: int, target: int) -> None:
+    """Stand for what follows a moved job in the loop's own lists."""
+
+
+@step
+def accumulate(measures: Measures, state: Common, b: int, length: float) -> None:
+    """Add jobs in service and slots held ready, over a length of time."""
+    for j in range(len(state.totals)):
+        measures.jobs[b, j] += length * state.totals[j]
+        measures.slots[b, j] += length * state.slots[j]
+
+
+@step
+def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
+    """Follow the moves that the policy has made, count them, and clear them."""
+    b = measures.bin[0]
+    for row in range(state.done[MOVES]):
+        job_type, source, target = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
+        transfer(jobs, job_type, source, target)
+        if target < 0:
+            measures.preempted[b, job_type] += 1
+            note(measures, PREEMPTION, job_type, source, target)
+        else:
+            measures.migrations[b] += 1
+            note(measures, MIGRATION, job_type, source, target)
+    state.done[MOVES] = 0
+
+
+@step
+def finish_event(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
+    """Let the policy refresh after an event, and count the servers that it has reassigned."""
+    settle(state, jobs, measures, draws)
+    measures.reassigned[measures.bin[0]] += state.done[REASSIGNED]
+    state.done[REASSIGNED] = 0
+
+
+@step
+def try_to_place(state: Common, jobs: Any, measures: Measures, job_type: int, draws: Any) -> int:
+    """Ask the policy for a server for an arriving job, and put the job there; -1 if it is refused."""
+    b = measures.bin[0]
+    measures.events[0] += 1
+    measures.arrivals[b, job_type] += 1
+    server = place(state, job_type, draws)
+    if state.done[MOVES] > 0:
+        carry_out(state, jobs, measures)
+    if server < 0:
+        note(measures, REFUSAL, job_type, -1, -1)
+        return -1
+    if server >= len(state.counts) or not fits(state, server, job_type):
+        raise PolicyError(NO_SERVER)
+    measures.starts[b, job_type] += 1
+    note(measures, ARRIVAL, job_type, server, -1)
+    put(state, server, job_type)
+    return server
+
+
+@step
+def end(state: Common, jobs: Any, measures: Measures, server: int, job_type: int, draws: Any) -> None:
+    """Let a job leave its server."""
+    measures.events[0] += 1
+    note(measures, DEPARTURE, job_type, server, -1)
+    take(state, server, job_type)
+    depart(state, server, job_type, draws)
+    if state.done[MOVES] > 0:
+        carry_out(state, jobs, measures)
+
+
+@step
+def jump_chain(
+    state: Common, urn: Urn, rates: Rates, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
+) -> int:
+    """Run at most so many events; return whether it is `FINISHED` or `GOING`.
+
+    Parameters
+    ----------
+    state : Common
+        Of the policy whose functions the loop is bound to.
+    urn : Urn
+        Jobs in service, with memory for `most` more of each type.
+    rates : Rates
+    measures : Measures
+    arrival_rng : numpy.random.Generator
+        Three numbers an event: holding time, which type, which job.
+    policy_rng : numpy.random.Generator
+        What the policy draws from.
+    most : int
+        Cutting a run into parts does not change its path.
+
+    Notes
+    -----
+    O(J) an event and what the policy takes; nothing grows with the number of servers.
+    """
+    types = len(rates.arrival)
+    arriving = 0.0
+    for j in range(types):
+        arriving += rates.arrival[j]
+    for _ in range(most):
+        total = arriving
+        for j in range(types):
+            total += state.totals[j] * rates.service[j]
+        if total <= 0.0:
+            advance(measures, state, np.inf)
+            return FINISHED
+        if not advance(measures, state, measures.now[0] + arrival_rng.standard_exponential() / total):
+            return FINISHED
+        level = arrival_rng.random() * total
+        if level < arriving:
+            j = 0
+            while j < types - 1 and level >= rates.arrival[j]:
+                level -= rates.arrival[j]
+                j += 1
+            server = try_to_place(state, urn, measures, j, policy_rng)
+            if server >= 0:
+                add_job(urn, j, server)
+        else:
+            level -= arriving
+            j = 0
+            while j < types - 1 and level >= state.totals[j] * rates.service[j]:
+                level -= state.totals[j] * rates.service[j]
+                j += 1
+            while state.totals[j] == 0:  # rounding at the very end of the scale
+                j -= 1
+            server = draw_job(urn, state, j, arrival_rng)
+            end(state, urn, measures, server, j, policy_rng)
+        finish_event(state, urn, measures, policy_rng)
+        if state.done[ASKS] != 0:
+            return GOING
+        observe(state, urn, measures)
+    return GOING
+
+
+@step
+def event_list(
+    state: Common, calendar: Calendar, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
+) -> int:
+    """Run at most so many events; return whether it is `FINISHED`, `NEEDS_JOBS` or `GOING`.
+
+    Parameters
+    ----------
+    state : Common
+        Of the policy whose functions the loop is bound to.
+    calendar : Calendar
+        Jobs in service, with memory for `most` more.
+    coming : Coming
+        The next jobs of a stream, with their service times: two policies with equal seeds see the same jobs.
+    measures : Measures
+    arrival_rng : numpy.random.Generator
+        Not used: the stream has drawn already.
+    policy_rng : numpy.random.Generator
+        What the policy draws from.
+    most : int
+        Cutting a run into parts does not change its path.
+
+    Notes
+    -----
+    O(log n + J) an event with n jobs in service, and what the policy takes.
+    """
+    for _ in range(most):
+        row = coming.at[0]
+        if row < len(coming.times):
+            arrival = float(coming.times[row])
+        elif coming.at[1] == 0:
+            return NEEDS_JOBS
+        else:
+            arrival = np.inf
+        departure = next_end(calendar)
+        if departure <= arrival:
+            if departure == np.inf or not advance(measures, state, departure):
+                advance(measures, state, np.inf)
+                return FINISHED
+            job = take_next(calendar)
+            server = calendar.server[job]
+            if server < 0:  # it was stopped
+                continue
+            end(state, calendar, measures, server, calendar.kind[job], policy_rng)
+        else:
+            if not advance(measures, state, arrival):
+                return FINISHED
+            coming.at[0] = row + 1
+            j = coming.types[row]
+            server = try_to_place(state, calendar, measures, j, policy_rng)
+            if server >= 0:
+                schedule(calendar, arrival + coming.durations[row], j, server)
+        finish_event(state, calendar, measures, policy_rng)
+        if state.done[ASKS] != 0:
+            return GOING
+        observe(state, calendar, measures)
+    return GOING

@@ -1,0 +1,203 @@
+"""What is simulated, whatever the policy: the base of the scenarios of all models."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, refuse_endless
+from fluid.simulation.measures import Measures, new_measures
+from fluid.simulation.state import Setting
+from theory.errors import InputError
+from theory.greedy.servers import apportion
+from theory.instance import Additive, Instance
+
+if TYPE_CHECKING:
+    from fluid.simulation.driver import Engine
+    from fluid.simulation.policy_interface import Policy
+    from fluid.simulation.results import Result, Run
+
+
+class Scenario(ABC):
+    """The base of scenarios: an instance or a law of sizes, servers, jobs, a horizon.
+
+    Attributes
+    ----------
+    model, title, unit : str
+        The model whose policies suit, what it is called, and its unit of time (``s`` or ``slots``).
+    measured : tuple of str
+        Fields of `fluid.simulation.measures.Measures` that it fills.
+    servers : int
+    until, warmup : float
+        Averages are over [warmup, until].
+    jobs : JobList or None
+        Jobs with arrival times and durations, instead of all laws.
+    options : mapping
+        For the policy.
+    bins : int
+        Number of equal time bins of [warmup, until].
+    log : int
+        Events whose log is wanted.
+    names : tuple of str
+        The groups of jobs that are measured apart.
+    """
+
+    model: ClassVar[str]
+    title: ClassVar[str]
+    unit: ClassVar[str] = "s"
+    measured: ClassVar[tuple[str, ...]]
+    result: ClassVar[type[Result[Any]]]
+
+    servers: int
+    until: float
+    warmup: float
+    jobs: JobList | None
+    options: Mapping[str, Any]
+    bins: int
+    log: int
+
+    def refuse_times(self) -> None:
+        """Refuse a warm-up that does not end before the horizon."""
+        if not 0 <= self.warmup < self.until:
+            raise InputError(f"--warmup: expected 0 or more and less than --until {self.until!r}, got {self.warmup!r}")
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Names of the groups of jobs that are measured apart."""
+
+    @property
+    @abstractmethod
+    def intensity(self) -> float | None:
+        """Traffic intensity; None where nothing is known of it (a list or a stream of jobs)."""
+
+    @property
+    @abstractmethod
+    def rewards(self) -> NDArray[np.float64] | None:
+        """Reward of a job of each group per unit time, float64[G]; None for a law of sizes."""
+
+    @abstractmethod
+    def setting(self) -> Any:
+        """Return what a policy is prepared for."""
+
+    @abstractmethod
+    def engine(
+        self, policy: Policy, state: Any, arrival_rng: np.random.Generator, start_rng: np.random.Generator
+    ) -> Engine:
+        """Return the model at work on a prepared state."""
+
+    @abstractmethod
+    def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
+        """Share of each resource in use, by bin."""
+
+    def group_of(self, job_type: int) -> int:
+        """Return the place in `names` under which a type, or a size class, is measured."""
+        return job_type
+
+    def measures(self) -> Measures:
+        """Make empty measures."""
+        return new_measures(
+            float(self.until), float(self.warmup), self.bins, len(self.names), self.measured, log=self.log
+        )
+
+
+@dataclass(frozen=True)
+class TypedScenario(Scenario):
+    """The base of scenarios in continuous time, of the types of an instance.
+
+    Attributes
+    ----------
+    instance : Instance
+    servers : int
+        L.
+    until, warmup : float
+        Averages are over [warmup, until].
+    arrivals : ArrivalLaw
+        L workload_j service_rate_j jobs of type j per unit time.
+    service : Law
+        With mean 1 / service_rate_j.
+    jobs : JobList, optional
+        Jobs with arrival times and durations, instead of both laws.
+    options : mapping
+        For the policy.
+    bins, log : int
+        Equal time bins of [warmup, until]; events whose log is wanted.
+    """
+
+    instance: Instance
+    servers: int
+    until: float
+    warmup: float
+    arrivals: ArrivalLaw = ArrivalLaw()
+    service: Law = Law()
+    jobs: JobList | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    bins: int = 200
+    log: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse times that do not fit, and a run without end."""
+        self.refuse_times()
+        if not self.listed:
+            refuse_endless(float(self.rates.sum()) * self.until)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the jobs are given, not drawn from the laws."""
+        return self.jobs is not None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the types."""
+        return self.instance.names
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """Arrivals of each type per unit time, float64[J]."""
+        return np.array([float(self.servers * t.workload * t.service_rate) for t in self.instance.types])
+
+    @property
+    def service_rates(self) -> NDArray[np.float64]:
+        """mu_j, float64[J]."""
+        return np.array([float(t.service_rate) for t in self.instance.types])
+
+    @property
+    def rewards(self) -> NDArray[np.float64]:
+        """u_j, float64[J]."""
+        return np.array([float(u) for u in self.instance.rewards])
+
+    @cached_property
+    def intensity(self) -> float | None:
+        """Traffic intensity of the workload; None for a list or a stream of jobs."""
+        if self.listed:
+            return None
+        from theory.region.membership import traffic_intensity
+
+        return float(traffic_intensity(self.instance))
+
+    def setting(self) -> Setting:
+        """Return what a policy is prepared for: empty servers."""
+        return Setting(self.instance, self.servers, self.options)
+
+    def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
+        """Share of each resource in use by bin, over all pools; nothing where a pool lists its configurations."""
+        pools = with_capacities(self.instance, self.servers)
+        found = {}
+        for r, name in enumerate(pools[0][1].resources if pools else ()):
+            total = sum(n * space.capacity[r] for n, space in pools)
+            found[name] = run.jobs @ (np.array([row[r] for row in pools[0][1].demands], float) / total)
+        return found
+
+
+def with_capacities(instance: Instance, servers: int) -> list[tuple[int, Additive]]:
+    """Return how many servers each pool has, with its capacities; nothing where one lists configurations instead."""
+    counts = apportion(servers, [pool.share for pool in instance.pools])
+    spaces = [pool.space for pool in instance.pools]
+    listed = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
+    return listed if len(listed) == len(spaces) else []

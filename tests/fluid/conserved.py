@@ -1,0 +1,77 @@
+"""What must hold after every event of a queue, and after every slot: `watch` of runs in tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.measures import Measures
+from fluid.simulation.slotted.state import COUNT, FIRST, SOON, WAITING
+from fluid.simulation.state import MOVES
+
+
+def conserve_queue(state: Any, jobs: Any, measures: Measures) -> None:
+    """Assert what must hold after every event.
+
+    Every job that came waits, is in service or has gone; lines and queues agree; no server is over its capacity; the
+    policy's moves are carried out; nobody's clock goes back.
+    """
+    waiting = measures.arrivals.sum(axis=0) - measures.starts.sum(axis=0)
+    serving = measures.starts.sum(axis=0) - measures.ends.sum(axis=0)
+    assert (waiting == state.waiting).all(), "jobs that came and did not start wait"
+    assert (serving == state.totals).all(), "jobs that started and did not end are in service"
+    assert (state.counts.sum(axis=0) == state.totals).all(), "the totals are those of the servers"
+    assert (state.counts >= 0).all()
+    assert (state.free >= 0).all(), "no server is over its capacity"
+    assert state.done[MOVES] == 0
+    assert jobs.ends.size[0] == state.totals.sum(), "each job in service has its end in the calendar"
+    held = jobs.ends.what[: jobs.ends.size[0]]
+    assert (np.bincount(held, minlength=state.counts.size) == state.counts.ravel()).all()
+    assert (jobs.ends.time[: len(held)] >= measures.now[0]).all()
+    for j, expected in enumerate(state.waiting):
+        at, length, before = jobs.lines.first[j], 0, -1.0
+        while at >= 0:
+            assert jobs.lines.arrival[at] >= before, "a line is in the order of arrival"
+            before = float(jobs.lines.arrival[at])
+            at, length = jobs.lines.after[at], length + 1
+        assert length == expected
+
+
+def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
+    """Assert what must hold after every slot.
+
+    Every job that came waits, is in service or has gone; lines, sets and trees agree; no server is over its capacity;
+    the policy's moves are carried out.
+    """
+    classes, ends = len(state.sizes), jobs.ends
+    came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
+    by_group = np.zeros((4, len(came)), np.int64)
+    held = ends.what[: ends.size[0]]
+    np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
+    np.add.at(by_group[1], measures.group[held % classes], 1)
+    np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
+    np.add.at(by_group[3], measures.group[held % classes], state.sizes[held % classes])
+    assert (by_group == measures.inside).all(), "what is counted as inside is inside"
+    assert (came - began == by_group[0]).all(), "jobs that came and did not start wait"
+    assert (began - gone == by_group[1]).all(), "jobs that started and did not end are in service"
+    assert state.done[MOVES] == 0
+    assert state.counters[WAITING] == state.lines[:, COUNT].sum()
+    used = np.zeros(len(state.free), np.int64)
+    np.add.at(used, held // classes, state.sizes[held % classes])
+    assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
+    assert (state.free >= 0).all(), "no server is over its capacity"
+    assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
+    assert (ends.time[: len(held)] > measures.now[0]).all(), "whatever is due has ended"
+    for c in range(classes):
+        at, length, before = state.lines[c, FIRST], 0, -1
+        while at >= 0:
+            assert state.number[at] > before, "a line is in the order of arrival"
+            before, at, length = state.number[at], state.after[at], length + 1
+        assert length == state.lines[c, COUNT]
+        assert bool(state.words[0, c >> 5] >> (c & 31) & 1) == (length > 0), "the set is that of the classes that wait"
+    if len(state.queue_of):
+        queues = np.zeros(len(state.queues), np.int64)
+        np.add.at(queues, state.queue_of, state.lines[:, COUNT])
+        assert (queues == state.queues).all(), "virtual queues are as long as their lines"
+    assert state.done[SOON] in (0, 1)

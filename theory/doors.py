@@ -1,0 +1,39 @@
+"""Lazy rooms: a package shows its public names, and each name loads the module that holds it on first use.
+
+So ``import packproof`` is quick, and the checker's command loads no solver.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], list[str]]:
+    """Return the functions ``__getattr__`` and the list ``__all__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    names : mapping
+        Public names by the module of the package that holds them.
+
+    Examples
+    --------
+    >>> load, public = doors("theory", {"numbers": ("rational", "text")})
+    >>> public, load("text")(3)
+    (['rational', 'text'], '3')
+    """
+    home = {name: module for module, held in names.items() for name in held}
+
+    def load(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, sorted(home)

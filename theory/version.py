@@ -1,0 +1,3 @@
+"""The version of packproof: the one place where it stands."""
+
+__version__ = "0.2.0"
