@@ -1,7 +1,7 @@
 # Everything runs in .venv, which `make .venv/ready` builds from pyproject.toml within constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS ?= test,exact,cluster
+EXTRAS ?= test,cluster
 TESTS ?=
 
 .PHONY: verify test lint bench soak clean

@@ -14,7 +14,7 @@ import numpy as np
 from bounds.claims.instances import limited_by_draining, not_limited_by_draining
 from fluid.limits.convergence import CrossCheck, crosscheck
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates, reflected
-from fluid.simulation.expression import Expression
+from fluid.simulation.options import Expression
 from theory.instance import Instance
 
 SIZES = (200, 1000, 5000, 20_000, 100_000)

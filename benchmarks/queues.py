@@ -24,9 +24,8 @@ from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.replicate import seed_of
 from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.sizes import SizeLaw, uniform
+from fluid.simulation.slotted.sizes import SizeLaw, poisson_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.slotted.streams import poisson_slots
 from fluid.simulation.state import Setting
 from fluid.traces.google import read_google_table
 from theory.instance import Instance, additive

@@ -11,9 +11,8 @@ import time
 from math import log
 
 from bounds.adversary.sharing import random_cluster
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, tsf
-from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 
 MECHANISMS = {
     "ps-dsf": ps_dsf,

@@ -22,9 +22,9 @@ import numpy as np
 
 from theory.files.google import REQUESTS, google_law
 from theory.partition.bounding import bracket
-from theory.partition.finite import Supportable, supportable
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform
+from theory.partition.rounded import Supportable, supportable
 from theory.partition.universal import universal_cells, vqs_workload
 
 

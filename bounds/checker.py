@@ -20,7 +20,8 @@ from math import gcd, lcm, prod
 from operator import le, mul
 from typing import Any
 
-FORMAT = "packproof/1"
+FORMATS = ("packproof/1", "packproof/2")
+"""Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
 MAX_CELLS = 40_000_000
 """Largest dynamic program (resource levels times types)."""
 MAX_CONFIGURATIONS = 2_000_000
@@ -63,8 +64,8 @@ def load(text: str) -> dict[str, Any]:
         document = json.loads(text, object_pairs_hook=table, parse_float=number, parse_constant=number)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not well-formed JSON: {' '.join(str(error).split())[:200]}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise Unreadable(f"expected a certificate with format {FORMAT}")
+    if not isinstance(document, dict) or document.get("format") not in FORMATS:
+        raise Unreadable(f"expected a certificate with format {' or '.join(FORMATS)}")
     return document
 
 
@@ -244,16 +245,7 @@ def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[i
         return best
     size = prod(c + 1 for c in pool.capacity)
     if size * n > MAX_CELLS:
-        place = {j: i for i, j in enumerate(order)}
-        for k in _configurations(pool):
-            places = [place.get(j, -1) for j, slots in enumerate(k) if slots]
-            if -1 in places:  # it holds a type outside the order
-                continue
-            first = min(places, default=n)
-            best[first] = max(best[first], sum(w * slots for w, slots in zip(weights, k, strict=True)))
-        for i in reversed(range(n)):
-            best[i] = max(best[i], best[i + 1])
-        return best
+        return greatest_listed(pool, weights, order)
     strides = [prod(c + 1 for c in pool.capacity[r + 1 :]) for r in range(len(pool.capacity))]
     table = [0] * size  # table[c]: greatest weight within resource levels c
     for i in reversed(range(n)):
@@ -265,6 +257,21 @@ def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[i
             for c in range(start + demand[-1], start + pool.capacity[-1] + 1):
                 table[c] = max(table[c], table[c - offset] + weight)
         best[i] = table[-1]
+    return best
+
+
+def greatest_listed(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[int]:
+    """Do the same by enumerating the configurations, where a table of resource levels would be too large."""
+    n = len(order)
+    best, place = [0] * (n + 1), {j: i for i, j in enumerate(order)}
+    for k in _configurations(pool):
+        places = [place.get(j, -1) for j, slots in enumerate(k) if slots]
+        if -1 in places:  # it holds a type outside the order
+            continue
+        first = min(places, default=n)
+        best[first] = max(best[first], sum(w * slots for w, slots in zip(weights, k, strict=True)))
+    for i in reversed(range(n)):
+        best[i] = max(best[i], best[i + 1])
     return best
 
 
@@ -316,12 +323,12 @@ def greatest_value(pool: Pool, prices: Sequence[Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class Stage:
-    """A greedy stage, recomputed: configurations by pool, length without end of servers, fraction, type it exhausts."""
+    """A greedy stage, recomputed: configurations by pool, slots on an average server, fraction, types it exhausts."""
 
     configurations: list[Configuration]
     slots: list[Fraction]
     fraction: Fraction
-    exhausts: str | None
+    exhausts: list[str]
 
 
 def check(document: dict[str, Any]) -> dict[str, Any]:
@@ -334,16 +341,21 @@ def check(document: dict[str, Any]) -> dict[str, Any]:
     Unreadable
         If verifying is beyond `MAX_CELLS` and `MAX_CONFIGURATIONS`.
     """
-    _, kind, instance, evidence, claims, signed = fields(
+    form, kind, instance, evidence, claims, signed = fields(
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
     )
     require(signed == digest(document), "the digest does not belong to the document")
     require(kind in KINDS, "the kind of certificate is unknown")
-    KINDS[kind](instance, evidence, claims)
+    require(form in FORMATS, "the format is unknown")
+    if kind == "assignment":
+        check_assignment(instance, evidence, claims, lists_ends=form == FORMATS[1])
+    else:
+        require(form == FORMATS[0], "the format is not that of the kind of certificate")
+        KINDS[kind](instance, evidence, claims)
     return dict(claims)
 
 
-def check_assignment(instance: Any, evidence: Any, claims: Any) -> None:
+def check_assignment(instance: Any, evidence: Any, claims: Any, *, lists_ends: bool) -> None:
     """Verify greedy and optimal reward, their ratio and the guarantees (and whole servers, where claimed)."""
     m = model(instance)
     permutation, stages, columns, slot_prices, server_prices, servers = fields(
@@ -352,41 +364,56 @@ def check_assignment(instance: Any, evidence: Any, claims: Any) -> None:
     greedy, optimal, ratio, guarantee, stagewise, on_servers = fields(
         claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise", optional=["servers"]
     )
+    run = greedy_run(m, ordered(m, permutation))
+    compare_stages(m, run, items(stages, "evidence.stages"), lists_ends)
+    reward = sum((stage.fraction * total(m.rewards, stage.slots) for stage in run), Fraction(0))
+    require(rational(greedy, "claims.greedy") == reward, "the greedy reward is not right")
+    best = rational(optimal, "claims.optimal")
+    require(primal_value(m, columns) == best, "the columns do not earn the optimal reward")
+    require(dual_value(m, slot_prices, server_prices) == best, "the prices do not prove the optimal reward")
+    require(rational(ratio, "claims.ratio") == (reward / best if best else 1), "the ratio is not right")
+    expected, expected_stagewise = guarantees(m, run, reward)
+    require(rational(guarantee, "claims.guarantee") == expected, "the guarantee is not right")
+    require(
+        rational(stagewise, "claims.guarantee_stagewise") == expected_stagewise, "the stagewise guarantee is not right"
+    )
+    require((servers is None) == (on_servers is None), "evidence and claims on whole servers do not go together")
+    if servers is not None:
+        check_servers(m, servers, on_servers)
+
+
+def ordered(m: Model, permutation: Any) -> list[int]:
+    """Read the order in which greedy exhausts the types."""
     names = [name_of(name, "a type of the permutation") for name in items(permutation, "evidence.permutation")]
     require(len(names) == len(m.names) and set(names) == set(m.names), "the permutation is none of the types")
-    order = [m.names.index(name) for name in names]
-    run = greedy_run(m, order)
-    require(len(items(stages, "evidence.stages")) == len(run), "the number of greedy stages is not right")
+    return [m.names.index(name) for name in names]
+
+
+def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bool) -> None:
+    """Require that the listed stages are those of the greedy run."""
+    require(len(stages) == len(run), "the number of greedy stages is not right")
     for claimed, stage in zip(stages, run, strict=True):
         configurations, fraction, exhausts = fields(claimed, "a stage", "configurations", "fraction", "exhausts")
         by_pool = m.by_pool(configurations, "configurations")
         found = [m.configuration(k, "a greedy configuration") for k in by_pool]
         require(found == stage.configurations, "a greedy configuration is not MaxReward of the types left")
         require(rational(fraction, "a fraction") == stage.fraction, "a greedy fraction is not right")
-        require(exhausts == stage.exhausts, "a stage does not exhaust what it says")
-    earned = [stage.fraction * total(m.rewards, stage.slots) for stage in run]
-    reward = sum(earned, Fraction(0))
-    require(rational(greedy, "claims.greedy") == reward, "the greedy reward is not right")
+        expected = stage.exhausts if lists_ends else next(iter(stage.exhausts), None)
+        require(exhausts == expected, "a stage does not exhaust what it says")
 
-    best = rational(optimal, "claims.optimal")
-    require(primal_value(m, columns) == best, "the columns do not earn the optimal reward")
-    require(dual_value(m, slot_prices, server_prices) == best, "the prices do not prove the optimal reward")
-    require(rational(ratio, "claims.ratio") == (reward / best if best else 1), "the ratio is not right")
 
+def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, Fraction]:
+    """Return what greedy surely keeps: 1 - prod(1 - x_i), and reward / min_i (F_{i-1} + U_i); 1 if all is served."""
     served = [sum((stage.fraction * stage.slots[j] for stage in run), Fraction(0)) for j in range(len(m.names))]
-    missed, bound = Fraction(1), None
-    for i, stage in enumerate(run):
+    if served == m.workload or not run:
+        return Fraction(1), Fraction(1)
+    missed, before, bounds = Fraction(1), Fraction(0), []
+    for stage in run:
+        full = total(m.rewards, stage.slots)
+        bounds.append(before + full)
         missed *= 1 - stage.fraction
-        upper = sum(earned[:i], Fraction(0)) + total(m.rewards, stage.slots)
-        bound = upper if bound is None else min(bound, upper)
-    all_served = served == m.workload
-    expected = Fraction(1) if all_served or bound is None else 1 - missed
-    require(rational(guarantee, "claims.guarantee") == expected, "the guarantee is not right")
-    expected = Fraction(1) if all_served or bound is None else reward / bound
-    require(rational(stagewise, "claims.guarantee_stagewise") == expected, "the stagewise guarantee is not right")
-    require((servers is None) == (on_servers is None), "evidence and claims on whole servers do not go together")
-    if servers is not None:
-        check_servers(m, servers, on_servers)
+        before += stage.fraction * full
+    return 1 - missed, reward / min(bounds)
 
 
 def total(prices: Sequence[Fraction | int], amounts: Sequence[Fraction | int]) -> Fraction:
@@ -416,7 +443,8 @@ def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
         require(last == order[i], "the permutation is not the order in which greedy exhausts the types")
         fraction = min(length, room)
         if fraction:
-            run.append(Stage(configurations, slots, fraction, m.names[last] if length <= room else None))
+            ended = [m.names[j] for j in lengths if lengths[j] == length] if length <= room else []
+            run.append(Stage(configurations, slots, fraction, ended))
         room -= fraction
         left = [amount - length * s for amount, s in zip(left, slots, strict=True)]
     return run
@@ -512,37 +540,54 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
     earlier server exhausted. A stage is right if a type is exhausted (or time is up) at its end and not a tick before.
     """
     end = lcm(*(size for size in sizes if size))
-    types, now, slots = list(range(len(jobs))), 0, [0] * len(jobs)
-    for stage in [*stages, None]:
-        while types:  # types exhausted by now leave in file order, as far as the current configurations hold them
-            ks = [max_rewards(pool, m.rewards, types)[0] for pool in m.pools]
-            live = [j for j in types if any(k[j] for k, size in zip(ks, sizes, strict=True) if size)]
-            ended = [j for j in live if slots[j] >= jobs[j]]
-            if not ended:
-                break
-            types.remove(ended[0])
-        if stage is None:
-            break
+    now, slots = 0, [0] * len(jobs)
+    types, ks, live = left_over(m, sizes, jobs, slots, list(range(len(jobs))))
+    for stage in stages:
         require(bool(types) and now < end, "a stage comes after greedy placement has ended")
         configurations, servers = fields(stage, "a stage", "configurations", "servers")
         found = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
         require(found == ks, "a configuration is not MaxReward of the types left")
         used = [whole(n, "a number of servers") for n in m.by_pool(servers, "servers")]
-        before = [now * size // end for size in sizes]
-        after = [a + n for a, n in zip(before, used, strict=True)]
-        require(all(n <= size for n, size in zip(used, sizes, strict=True)), "a stage uses more servers than there are")
-        ticks = [-(-a * end // size) for a, n, size in zip(after, used, sizes, strict=True) if n]
-        require(bool(ticks), "a stage uses no server")
-        now = max(ticks)
-        require([now * size // end for size in sizes] == after, "the servers of a stage are not in proportion")
+        before, now = [now * size // end for size in sizes], end_of(sizes, used, now, end)
         earlier = [(now - 1) * size // end - b for b, size in zip(before, sizes, strict=True)]
         for j in live:
-            a_tick_before = sum(n * k[j] for n, k in zip(earlier, ks, strict=True))
-            require(slots[j] + a_tick_before < jobs[j], "a stage is longer than its first type lasts")
-        slots = [s + sum(n * k[j] for n, k in zip(used, ks, strict=True)) for j, s in enumerate(slots)]
+            require(slots[j] + placed(earlier, ks, j) < jobs[j], "a stage is longer than its first type lasts")
+        slots = [have + placed(used, ks, j) for j, have in enumerate(slots)]
         require(now == end or any(slots[j] >= jobs[j] for j in live), "a stage ends before a type is exhausted")
+        types, ks, live = left_over(m, sizes, jobs, slots, types)
     require(now == end or not types, "greedy placement has further stages")
     return total(m.rewards, [min(job, Fraction(have)) for job, have in zip(jobs, slots, strict=True)])
+
+
+def left_over(
+    m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], slots: Sequence[int], types: list[int]
+) -> tuple[list[int], list[Configuration], list[int]]:
+    """Let exhausted types leave in file order; return the types left, their MaxReward by pool, and those in it."""
+    types = list(types)
+    while types:
+        ks = [max_rewards(pool, m.rewards, types)[0] for pool in m.pools]
+        live = [j for j in types if any(k[j] for k, size in zip(ks, sizes, strict=True) if size)]
+        ended = [j for j in live if slots[j] >= jobs[j]]
+        if not ended:
+            return types, ks, live
+        types.remove(ended[0])
+    return [], [], []
+
+
+def end_of(sizes: Sequence[int], used: Sequence[int], now: int, end: int) -> int:
+    """Return the time at which a stage ends that uses so many servers of each pool from a time on."""
+    require(all(n <= size for n, size in zip(used, sizes, strict=True)), "a stage uses more servers than there are")
+    after = [now * size // end + n for n, size in zip(used, sizes, strict=True)]
+    ticks = [-(-a * end // size) for a, n, size in zip(after, used, sizes, strict=True) if n]
+    require(bool(ticks), "a stage uses no server")
+    then = max(ticks)
+    require([then * size // end for size in sizes] == after, "the servers of a stage are not in proportion")
+    return then
+
+
+def placed(servers: Sequence[int], configurations: Sequence[Configuration], j: int) -> int:
+    """Return the slots of a type on so many servers of each pool."""
+    return sum(n * k[j] for n, k in zip(servers, configurations, strict=True))
 
 
 # ---- fair sharing --------------------------------------------------------------------------------------------------
@@ -1029,7 +1074,7 @@ def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
     return workload
 
 
-KINDS = {
+KINDS: dict[str, Any] = {
     "assignment": check_assignment,
     "allocation": check_allocation,
     "region": check_region,

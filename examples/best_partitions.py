@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.views.throughput_pictures import picture_of_guarantees
+from bounds.views.throughput import picture_of_guarantees
 from theory.partition.guarantees import Guarantee, best_partitions, guarantee
 from theory.partition.universal import universal_cells
 

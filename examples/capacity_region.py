@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from bounds.views.assignment import short
-from bounds.views.region_pictures import picture_of_region
+from bounds.views.region import picture_of_region
 from theory.files.instances import read_instance
 from theory.instance import Additive
 from theory.region.facets import region_facets

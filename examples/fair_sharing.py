@@ -12,9 +12,8 @@ import os
 import sys
 from pathlib import Path
 
-from bounds.claims.clusters import table_4
-from bounds.views.sharing import allocation_json, comparison_lines
-from bounds.views.sharing_pictures import picture_of_shares
+from bounds.claims.instances import table_4
+from bounds.views.sharing import allocation_json, comparison_lines, picture_of_shares
 from theory.files.google import MACHINES, google_cluster
 from theory.sharing.allocation import whole_tasks
 from theory.sharing.mechanisms import MECHANISMS

@@ -14,7 +14,7 @@ import numpy as np
 from bounds.views.fluid import picture_of_crosscheck
 from fluid.limits.convergence import crosscheck, reservation_limit
 from fluid.limits.reservation import minimum_rates
-from fluid.simulation.expression import Expression
+from fluid.simulation.options import Expression
 from theory.instance import Instance, additive
 
 SIZES = (500, 2000, 8000, 32000)

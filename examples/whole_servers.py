@@ -11,7 +11,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.certificates import assignment_certificate
+from bounds.certificates.assignment import assignment_certificate
 from bounds.checker import check
 from theory.files.price_catalogue import catalogue_instance
 from theory.greedy.optimal import solve

@@ -13,8 +13,8 @@ from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, max_min_tasks, tsf
 from theory.sharing.model import Cluster, Matrix, Row, User, cluster
 from theory.sharing.occupation import occupation
+from theory.sharing.per_server import ps_dsf
 from theory.sharing.properties import bottleneck_resource
-from theory.sharing.psdsf import ps_dsf
 from theory.sharing.rounds import start
 
 Mechanism = Callable[[Cluster], Allocation]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -12,8 +12,10 @@ import numpy as np
 
 from bounds.adversary.workload import worst_workload
 from theory.instance import Instance, additive, explicit, pooled
+from theory.numbers import rational
 from theory.partition.laws import Law, piecewise
 from theory.region.membership import traffic_intensity
+from theory.sharing.model import Cluster, ServerClass, User, cluster
 
 PRICE_RATIO = 8
 """GB of memory priced like one vCPU (auto-scaling paper, Section 7.1)."""
@@ -199,3 +201,40 @@ def random_law(generator: random.Random, *, atoms: bool = True, least: int = 0) 
     weights = [generator.randint(1, 6) for _ in rows]
     share = [Fraction(w, sum(weights)) for w in weights]
     return piecewise([(Fraction(a, 20), Fraction(b, 20), p) for (a, b), p in zip(rows, share, strict=True)])
+
+
+def figure_1(*, bandwidth: int = 10, weights: Sequence[int] = (1, 1, 2)) -> Cluster:
+    """Return the cluster of Figure 1. PLAUSIBLE: weights and 24 GB of memory are printed, the rest fits them."""
+    return cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, bandwidth], [1, 2, 1], [1, 2, 0]], weights=weights)
+
+
+def figures_2_and_3(*, demand: str = "1/2") -> Cluster:
+    """Return the cluster of Figures 2 and 3. PLAUSIBLE; `demand` is the memory of user 4."""
+    return cluster([[9, 12, 100], [12, 12, 0]], [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, demand, 0]])
+
+
+def figure_4(rates: Sequence[Sequence[str]] = (("3/4", "3/2", "1/2"), ("1/4", "1", "1/2"))) -> Cluster:
+    """Return the wireless channels of Figure 4 by their rates. PLAUSIBLE: one member of the family that fits."""
+    base = cluster([[1], [1], [1]], [[1], [1]])
+    users = tuple(
+        User(user.name, user.demand, effective={f"s{i + 1}": (rational(rate),) for i, rate in enumerate(row)})
+        for user, row in zip(base.users, rates, strict=True)
+    )
+    return replace(base, users=users)
+
+
+def table_4(*, user_2_cpu: str = "1/10", user_3_memory: str = "1/10", users: Sequence[int] = (0, 1, 2, 3)) -> Cluster:
+    """Return the cluster of Figure 5 and Table IV: 120 servers in four classes, four users.
+
+    Derived: counts sum to the printed 120, and the printed gamma table leaves no other demands except less CPU
+    for users 2 and 4.
+    """
+    one, half, quarter = Fraction(1), Fraction(1, 2), Fraction(1, 4)
+    classes = [("A", 8, one, one), ("B", 68, half, half), ("C", 33, half, quarter), ("D", 11, half, 3 * quarter)]
+    servers = tuple(ServerClass(name, (cpu, ram), count) for name, count, cpu, ram in classes)
+    demands = [("1/10", "1/10"), (user_2_cpu, "1/5"), ("1/5", user_3_memory), ("1/5", "3/10")]
+    people = tuple(
+        User(f"user {n + 1}", (Fraction(cpu), Fraction(ram)), Fraction(1), None if n < 2 else ("C", "D"))
+        for n, (cpu, ram) in enumerate(demands)
+    )
+    return Cluster(("cpu", "memory"), servers, tuple(people[n] for n in users))

@@ -91,12 +91,12 @@ def region(
 
             write_text(polymake, polymake_text(given.names, boundary))
         if plot is not None:
-            from bounds.views.region_pictures import picture_of_region
+            from bounds.views.region import picture_of_region
 
             say("picture ...")
             picture_of_region(given, intensity, boundary, plot, pair)
     if certificate is not None:
-        from bounds.certificates import region_certificate
+        from bounds.certificates.region import region_certificate
 
         write_json(certificate, region_certificate(given, intensity, boundary))
     answer = Answer(given, intensity, boundary, no_facets, room, no_room, sliced, whole)

@@ -60,7 +60,7 @@ def share(
         schedule = read_schedule(events, given)
         history = run_schedule(given, schedule, division="time" if mechanism == "ps-dsf-tdm" else "resource")
         if plot is not None:
-            from bounds.views.sharing_pictures import picture_of_history
+            from bounds.views.sharing import picture_of_history
 
             picture_of_history(history, given, plot)
         answer: dict[str, Any] = {"mechanism": mechanism, **history_json(history, given)}
@@ -80,13 +80,13 @@ def share(
                 properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], given, rounds=lies, seed=seed)
             answers[name] = allocation_json(made, properties, whole_tasks(made) if whole else None)
     if certificate is not None:
-        from bounds.certificates import allocation_certificate
+        from bounds.certificates.allocation import allocation_certificate
 
         if not allocations[mechanism].exact:
             raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
         write_json(certificate, allocation_certificate(given, allocations[mechanism]))
     if plot is not None:
-        from bounds.views.sharing_pictures import picture_of_shares
+        from bounds.views.sharing import picture_of_shares
 
         picture_of_shares(list(allocations.values()), plot)
     if mechanism == "all":

@@ -21,7 +21,7 @@ def solve(
     as_json: JsonFlag = False,
 ) -> None:
     """Greedy and optimal assignment of an instance, their ratio, and what is guaranteed."""
-    from bounds.certificates import assignment_certificate
+    from bounds.certificates.assignment import assignment_certificate
     from bounds.views.assignment import servers_json, servers_lines, solution_json, solution_lines
     from theory.files.document import write_json
     from theory.files.instances import read_instance

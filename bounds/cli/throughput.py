@@ -28,7 +28,7 @@ def throughput(
     from theory.files.sizes import read_sizes
     from theory.numbers import rational
     from theory.partition.bounding import brackets
-    from theory.partition.finite import lower_rounded, upper_rounded
+    from theory.partition.rounded import lower_rounded, upper_rounded
     from theory.partition.universal import vqs_workload
 
     try:
@@ -60,11 +60,11 @@ def throughput(
         rounded = tuple(bounds)
     answer = throughput_json(given, best, guaranteed, distance, rounded)
     if certificate is not None:
-        from bounds.certificates import throughput_certificate
+        from bounds.certificates.throughput import throughput_certificate
 
         write_json(certificate, throughput_certificate(given, best, guaranteed))
     if plot is not None:
-        from bounds.views.throughput_pictures import picture_of_throughput
+        from bounds.views.throughput import picture_of_throughput
 
         picture_of_throughput(given, best, plot)
     show(answer, lambda: throughput_lines(answer), as_json=as_json)

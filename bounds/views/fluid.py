@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
-from fluid.limits.reservation.segment import State
+from fluid.limits.reservation.path import State
 from theory.instance import Configuration
 from theory.region.slices import region_slice
 

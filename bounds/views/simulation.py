@@ -16,7 +16,7 @@ from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult, QueueResult, Result
-from fluid.traces.checks import last_arrival, same_jobs, trace_warnings
+from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

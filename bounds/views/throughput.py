@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from math import lcm
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bounds.views.assignment import short
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
 from theory.files.sizes import Sizes
 from theory.numbers import text
 from theory.partition.bounding import Bracket
+from theory.partition.guarantees import Guarantee
+from theory.partition.laws import Law
+from theory.partition.mixing import initial_cells
+from theory.partition.rounded import supportable
 from theory.partition.universal import Guaranteed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def throughput_json(
@@ -91,3 +104,140 @@ def throughput_lines(answer: dict[str, Any]) -> list[str]:
         above = "without bound" if high is None else short(Fraction(high))
         lines.append(f"the file's partition           upper-rounded {short(Fraction(low))}, lower-rounded {above}")
     return lines
+
+
+LARGEST_TABLE = 2_000_000
+"""Pricing table (types times size units) up to which Theorem 1's own bounds are drawn beside ours."""
+
+
+def rounded_bounds(law: Law, number: int) -> tuple[Fraction, Fraction | None] | None:
+    """Return Theorem 1's two bounds for about `number` cells, per server; None if their table would be large."""
+    cells = initial_cells(law, number)
+    ends = [cell.top for cell in cells] + [cell.bottom for cell in cells]
+    if lcm(*(end.denominator for end in ends)) * len(cells) > LARGEST_TABLE:
+        return None
+    shares = [cell.probability for cell in cells]
+    low = supportable([cell.top for cell in cells], shares)
+    high = supportable([cell.bottom for cell in cells], shares)
+    assert low is not None
+    return low.workload, None if high is None else high.workload
+
+
+def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
+    """Draw the bounds of each round against the number of cells, beside those of rounding alone."""
+    from matplotlib.ticker import NullLocator
+
+    servers = sizes.servers
+    cells = [n for n, _, _ in best.history]
+    lower = np.maximum.accumulate([float(servers * low) for _, low, _ in best.history])
+    upper = np.minimum.accumulate([float(servers * high) for _, _, high in best.history])
+    found = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
+    plain = [(n, *bounds) for n, bounds in found if bounds is not None]
+    if plain:
+        at = [n for n, _, _ in plain]
+        axes.plot(at, [float(servers * low) for _, low, _ in plain], "s:", color=MARK, label="rounded up (Theorem 1)")
+        high = [np.nan if high is None else float(servers * high) for _, _, high in plain]
+        axes.plot(at, high, "o:", color=MARK, label="rounded down (Theorem 1)")
+    axes.plot(cells, upper, "o-", color=GREEDY, label="prices, linear between cuts")
+    axes.plot(cells, lower, "s-", color=OPTIMAL, label="mixed cells")
+    axes.fill_between(cells, lower, upper, color=PALETTE[4], alpha=0.3)
+    bound = float(servers / sizes.law.mean)
+    axes.axhline(bound, color="black", linewidth=0.8, linestyle="--", label="L / mean size (Lemma 2)")
+    shown = [*lower, *(float(servers * low) for _, low, _ in plain)]
+    axes.set(xscale="log", xlabel="cells", ylabel="workload on all servers", ylim=(0.9 * min(shown), 1.35 * bound))
+    ticks = sorted({1, 3, 10, 30, 100, 300, cells[-1]})
+    axes.set_xticks([n for n in ticks if n <= max(cells[-1], 32)], minor=False)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_title(f"between {lower[-1]:.5g} and {upper[-1]:.5g}", fontsize=10)
+    axes.legend(fontsize=8, loc="upper right")
+
+
+def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
+    """Draw density and atoms, the cuts of the cells, and the prices of sizes."""
+    for piece in law.pieces:
+        low, high = float(piece.lower), float(piece.upper)
+        axes.bar(
+            (low + high) / 2, float(piece.probability) / (high - low), high - low, color=PALETTE[4], edgecolor="white"
+        )
+    right = axes.twinx() if law.pieces else axes
+    if law.atoms:
+        sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
+        right.vlines(sizes, 0, masses, color=OPTIMAL, linewidth=1.5)
+        right.set(ylabel="probability", ylim=(0, None))
+    if law.pieces:
+        axes.set(ylabel="density")
+        if not law.atoms:
+            right.set_yticks([])
+    tops = [float(cell.top) for cell in best.below.cells]
+    for top in tops:
+        axes.axvline(top, color=MARK, linewidth=0.4, alpha=0.6)
+    prices = axes.twinx()
+    inside = np.linspace(float(law.least), float(law.greatest), 400)
+    prices.plot(inside, best.above.at(inside), color=GREEDY, linewidth=1.5)
+    prices.set_ylim(0, None)
+    prices.set_yticks([])
+    end = min(1.0, 1.05 * float(law.greatest))
+    axes.set(xlabel="size", xlim=(0, end))
+    axes.set_title(f"law (blue), {len(tops)} cells (grey), price of a size (red)", fontsize=10)
+
+
+def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None:
+    """Draw the bracket as it closes, and the law with its cuts and prices.
+
+    Raises
+    ------
+    InputError
+        If the picture cannot be written there.
+    """
+    made, (left, right) = figure(11.0, 4.4, 2)
+    draw_bracket(left, sizes, best)
+    draw_law(right, sizes.law, best)
+    save(made, path)
+
+
+def picture_of_guarantees(
+    curves: Mapping[str, Sequence[Guarantee]], universal: Mapping[str, Guarantee], path: str | Path
+) -> None:
+    """Draw the best guarantee against the number of cuts, by least size; and what each best partition looks like.
+
+    Parameters
+    ----------
+    curves : mapping
+        By least size: the best partition of 0, 1, 2, ... cuts.
+    universal : mapping
+        By least size: the universal partition on those sizes.
+    path : str or Path
+
+    Raises
+    ------
+    InputError
+        If the picture cannot be written there.
+    """
+    made, (left, right) = figure(11.0, 4.4, 2)
+    rows: list[tuple[str, Guarantee, str]] = []
+    for colour, (least, best) in zip(PALETTE, curves.items(), strict=False):
+        left.plot(
+            [len(g.cuts) for g in best],
+            [float(g.ratio) for g in best],
+            "o-",
+            color=colour,
+            label=f"sizes above {least}",
+        )
+        mark = universal[least]
+        left.plot(len(mark.cuts), float(mark.ratio), "*", color=colour, markersize=15, markeredgecolor="black")
+        rows += [(f"above {least}, N = {len(g.cuts)}", g, colour) for g in best]
+        rows.append((f"above {least}, universal", mark, colour))
+    left.axhline(2 / 3, color=MARK, linestyle=":", label="2/3: no partition more")
+    left.plot([], [], "k*", markersize=12, label="universal partition")
+    left.set(xlabel="cuts", ylabel="guaranteed share of the maximum workload", ylim=(0, 0.72))
+    left.legend(fontsize=8, loc="lower right")
+    for y, (_, g, colour) in enumerate(reversed(rows)):
+        ends = [float(g.least), *map(float, g.cuts), 1.0]
+        right.plot([ends[0], 1], [y, y], color=colour, linewidth=1, alpha=0.5)
+        right.plot(ends, [y] * len(ends), "|", color=colour, markersize=9, markeredgewidth=2)
+        right.annotate(str(g.ratio), (1.02, y), fontsize=7, va="center", annotation_clip=False)
+    right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
+    right.set(xlabel="size", xlim=(0, 1.1))
+    right.set_title("the cuts, and the guarantee of each", fontsize=10)
+    save(made, path)

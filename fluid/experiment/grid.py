@@ -41,8 +41,8 @@ from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.scenario import Scenario
-from fluid.traces.checks import same_jobs, trace_warnings
 from fluid.traces.file import digest_of, trace_of
+from fluid.traces.jobs import same_jobs, trace_warnings
 from theory.errors import InputError, TooLargeError
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document, parse_instance
@@ -144,7 +144,7 @@ class Grid:
     parameters : tuple of str
         What varies, in the order of the file.
     warnings : tuple of str
-        What there is to say of its traces (`fluid.traces.checks`), each line once.
+        What there is to say of its traces (`fluid.traces.jobs`), each line once.
     """
 
     cells: tuple[Cell, ...]

@@ -11,8 +11,7 @@ __getattr__, __all__ = doors(
         "lyapunov_function": ("Lyapunov", "is_unique_maximiser", "lyapunov"),
         "max_weight": ("MaxWeight", "QueuePath", "queue_path"),
         "decay": ("decay_rate", "escape_velocity", "guaranteed_rate", "least_time", "linear_bound"),
-        "drift": ("Algorithm1",),
-        "cone": ("LeastMove", "least_move"),
+        "drift": ("Algorithm1", "LeastMove", "least_move"),
         "sharing": ("read_schedule", "run_schedule"),
     },
 )

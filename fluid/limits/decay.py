@@ -29,13 +29,12 @@ import numpy as np
 
 from fluid.limits.max_weight import MaxWeight, Vector
 from fluid.limits.minimum_norm import minimum_norm
-from theory.exact.elimination import solve as solve_exactly
 from theory.exact.linear import InfeasibleError, LinearProgram
+from theory.exact.rational import solve as solve_exactly
 from theory.instance import Instance
 from theory.numbers import total
 from theory.region.facets import Facet, Region, region_facets
-from theory.region.membership import traffic_intensity
-from theory.region.support import Support
+from theory.region.membership import Support, traffic_intensity
 
 
 @dataclass(frozen=True)

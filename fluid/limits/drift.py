@@ -26,7 +26,7 @@ greatest weight by (5) itself. Lemma 4.4 needs the same, see `fluid.simulation.q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -41,7 +41,9 @@ from fluid.simulation.queue.policies.algorithm1 import NONPREEMPTIVE, beta_now, 
 from fluid.simulation.queue.policies.oracle import heaviest
 from fluid.simulation.state import MOVES, Setting, State, copied
 from theory.errors import InputError
-from theory.instance import Instance
+from theory.exact.configurations import maximal
+from theory.exact.linear import InfeasibleError, LinearProgram
+from theory.instance import Configuration, Instance, Space
 from theory.jit import plain
 from theory.numbers import to_integers, total
 
@@ -224,3 +226,133 @@ class Algorithm1:
         return QueueScenario(
             self.instance, self.setting.servers, until, 0.0, options=self.setting.options, bins=bins, stream=stream
         )
+
+
+Numbers = tuple[Fraction, ...]
+Entries = dict[int, Fraction | int]
+
+
+@dataclass(frozen=True)
+class LeastMove:
+    """The least move that makes a configuration too light.
+
+    Attributes
+    ----------
+    constant : Fraction
+        C: while max A + max D < C max Q, no server that has taken its configuration at Q is too light.
+    configuration, rival : Configuration
+        Where that is attained.
+    queues, arrivals, departures : tuple of Fraction, shape (J,)
+        Q, A, D with ``configuration . Q' = beta rival . Q'`` and ``max A + max D = C max Q``.
+    """
+
+    constant: Fraction
+    configuration: Configuration
+    rival: Configuration
+    queues: Numbers
+    arrivals: Numbers
+    departures: Numbers
+
+
+def least_move(
+    space: Space, beta: Fraction, ratio: Fraction | int = 1, taken: Iterable[Sequence[int]] | None = None
+) -> LeastMove | None:
+    """Return the exact constant of Lemma 4.1 in the greatest norm, with a move that attains it.
+
+    Parameters
+    ----------
+    space : Space
+        Every type fits.
+    beta : Fraction
+        Below `ratio`.
+    ratio : rational
+        r of the oracle.
+    taken : iterable of configurations, optional
+        Those that the oracle may answer; all maximal ones where left out.
+
+    Returns
+    -------
+    LeastMove or None
+        None if no configuration ever becomes too light.
+
+    Raises
+    ------
+    InputError
+        beta not between 0 and the ratio; a type that does not fit.
+
+    Notes
+    -----
+    One exact linear program with 3 J + 2 columns for each pair of configurations and each type.
+    Source: non-preemptive VM scheduling paper, Lemma 4.1, in ``||A|| + ||D|| < C ||Q||`` with the greatest norm.
+
+    Examples
+    --------
+    One job of either type on a server: half of a queue that is as long as the other must go, or the other must double.
+
+    >>> from theory.instance import additive
+    >>> found = least_move(additive([1], [[1], [1]]).pools[0].space, Fraction(1, 2))
+    >>> str(found.constant), [str(q) for q in found.queues], [str(d) for d in found.departures]
+    ('1/2', ['1', '1'], ['0', '1/2'])
+    """
+    if not 0 < beta < ratio:
+        raise InputError(f"beta: expected a number between 0 and the oracle's ratio {ratio}, got {beta}")
+    rows = [tuple(map(int, k)) for k in maximal(space)]
+    if not np.max(rows, axis=0).all():
+        raise InputError("space: expected one that every type fits; without that the lemma fails")
+    best: LeastMove | None = None
+    for c in rows if taken is None else [tuple(map(int, k)) for k in taken]:
+        for k in rows:
+            if all(a >= beta * b for a, b in zip(c, k, strict=True)):
+                continue  # heavier than beta k whatever the queues
+            for longest in range(len(c)):
+                found = _lightening(c, k, rows, beta, Fraction(ratio), longest)
+                if found is not None and (best is None or found.constant < best.constant):
+                    best = found
+    return best
+
+
+def _lightening(
+    c: Configuration, k: Configuration, rows: list[Configuration], beta: Fraction, ratio: Fraction, longest: int
+) -> LeastMove | None:
+    """Minimise a + b: A <= a, D <= b, Q' = Q + A - D >= 0 where c . Q' <= beta k . Q'."""
+    width = len(c)
+    gap = [a - beta * b for a, b in zip(c, k, strict=True)]
+    # rows: great against each rival; lighter than beta k; a - A_j; b - D_j; Q'_j
+    bounds: list[tuple[Fraction | int | None, Fraction | int | None]] = [(0, None)] * len(rows)
+    meet, tops, bottoms, after = (len(rows) + n for n in (0, 1, 1 + width, 1 + 2 * width))
+    bounds += [(None, 0)] + [(0, None)] * (3 * width)
+    program = LinearProgram(bounds)
+    great: list[Entries] = [{i: c[j] - ratio * row[j] for i, row in enumerate(rows)} for j in range(width)]
+    queue: list[Entries] = [{**great[j], meet: gap[j], after + j: 1} for j in range(width)]
+    arrive: list[Entries] = [{meet: gap[j], tops + j: -1, after + j: 1} for j in range(width)]
+    leave: list[Entries] = [{meet: -gap[j], bottoms + j: -1, after + j: -1} for j in range(width)]
+    most: list[Entries] = [{tops + j: 1 for j in range(width)}, {bottoms + j: 1 for j in range(width)}]
+    program.add_columns(
+        [0] * (3 * width) + [-1, -1],
+        [*queue, *arrive, *leave, *most],
+        lower=[1 if j == longest else 0 for j in range(width)] + [0] * (2 * width + 2),
+        upper=[1] * width + [None] * (2 * width + 2),
+    )
+    try:
+        vertex = program.solve()
+    except InfeasibleError:
+        return None
+    x = vertex.primal
+    return LeastMove(-vertex.objective, c, k, x[:width], x[width : 2 * width], x[2 * width : 3 * width])
+
+
+def angle_constant(c: Configuration, k: Configuration, beta: Fraction, ratio: Fraction | int = 1) -> Fraction:
+    """Return sin^2 of the angle (10) between the hyperplanes of a configuration and a rival; 0 where they are parallel.
+
+    Examples
+    --------
+    >>> angle_constant((1, 0, 0), (0, 1, 0), Fraction(1, 2))
+    Fraction(1, 10)
+    """
+    first = [a - ratio * b for a, b in zip(c, k, strict=True)]
+    second = [a - beta * b for a, b in zip(c, k, strict=True)]
+    inner, one, two = (
+        total(Fraction(a) * b for a, b in zip(u, v, strict=True))
+        for u, v in ((first, second), (first, first), (second, second))
+    )
+    return 1 - inner**2 / (one * two)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fluid.limits.reservation.greedy_map import plan
-from fluid.limits.reservation.model import Reservation, Vector
+from fluid.limits.reservation.model import Reservation, Vector, plan
 from fluid.limits.reservation.regimes import Masses
 from theory.greedy.assignment import GreedyAssignment, MaxRewards, global_greedy, greedy_configurations
 from theory.greedy.servers import max_jobs

@@ -5,10 +5,8 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "alibaba": ("read_alibaba",),
         "google": ("read_google_events", "read_google_table"),
         "model": ("Outcome", "Trace"),
-        "plain": ("read_plain",),
         "preprocess": (
             "completed",
             "exposure_mean",
@@ -20,9 +18,9 @@ __getattr__, __all__ = doors(
             "stretched",
             "window",
         ),
-        "readers": ("read_trace",),
+        "readers": ("read_alibaba", "read_plain", "read_trace"),
         "file": ("TraceFile",),
         "jobs": ("TraceJobs", "sized_jobs", "typed_jobs"),
-        "tasks": ("tasks_of",),
+        "types": ("tasks_of",),
     },
 )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, joined
+from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted.sizes import SizeLaw
 from fluid.traces.file import TraceFile
 from fluid.traces.model import MICROSECONDS, Trace
@@ -123,3 +124,59 @@ def _slots(seconds: NDArray[np.float64], slot: Fraction) -> NDArray[np.int64]:
     if max(int(ticks.max(initial=0)) * size.denominator, size.numerator) >= 2**62:  # no machine word holds it
         return np.array([-(-tick * size.denominator // size.numerator) for tick in ticks.tolist()], np.int64)
     return np.asarray(-(-ticks * size.denominator // size.numerator))
+
+
+def last_arrival(scenario: Scenario) -> float:
+    """Return when the last job of a scenario of listed jobs comes, in its unit of time."""
+    assert scenario.jobs is not None
+    return float(scenario.jobs.times[-1])
+
+
+def trace_warnings(
+    file: TraceFile, scenario: Scenario, *, initial: bool, until: str = "--until", warmup: str = "--warmup"
+) -> list[str]:
+    """Return the warnings about a trace before it is simulated, a line each.
+
+    Parameters
+    ----------
+    file : TraceFile
+    scenario : Scenario
+        That its jobs make.
+    initial : bool
+        Whether the tasks that run when it opens are to be there at time 0.
+    until, warmup : str
+        What the person calls the horizon and the warm-up.
+
+    Raises
+    ------
+    InputError
+        If its last job comes before the warm-up is over: nothing would be measured.
+    """
+    last = last_arrival(scenario)
+    unit = f" {scenario.unit}"
+    if last < scenario.warmup:
+        raise InputError(
+            f"{file.path}: the last arrival is at {last:,.6g}{unit}, before the warm-up is over at "
+            f"{scenario.warmup:,.6g} ({warmup}, a fifth of {until} unless given): nothing would be measured"
+        )
+    found = []
+    if scenario.unit == "slots":
+        found.append(f"{file.path}: {until} and {warmup} count slots for a slotted policy, seconds for others")
+    if last < scenario.until:
+        found.append(
+            f"{file.path}: the last arrival is at {last:,.6g}{unit}, before {until} {scenario.until:,.6g}: "
+            f"nobody comes in the {scenario.until - last:,.6g}{unit} after it, and averages count them too"
+        )
+    if initial and not file.trace.present.any():
+        found.append(
+            f'{file.path}: initial = "trace", but no task of the trace runs at time 0: the system starts empty'
+        )
+    return found
+
+
+def same_jobs(file: TraceFile) -> str:
+    """Return the warning about several replications of a trace."""
+    return (
+        f"{file.path}: jobs and their service are those of the trace in every replication: intervals over replications "
+        "are about what is drawn besides, by the policy"
+    )

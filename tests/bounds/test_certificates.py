@@ -19,13 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds import checker
-from bounds.certificates import assignment_certificate
+from bounds.certificates.assignment import assignment_certificate
 from bounds.claims.instances import four_types, random_instance
 from bounds.cli import run
 from bounds.testing import explicit_instances, instances
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers
-from theory.instance import Instance
+from theory.instance import Instance, additive
 
 
 def certificate(instance: Instance, servers: int | None) -> dict[str, Any]:
@@ -155,3 +155,20 @@ def test_large_tables_are_refused_not_attempted() -> None:
     document["digest"] = checker.digest(document)
     with pytest.raises((checker.Unreadable, checker.Refused)):
         checker.check(document)
+
+
+def test_every_type_that_ends_with_a_stage_is_named() -> None:
+    """Two types end together: the certificate names both, and a list that names one, or more, is refused."""
+    instance = additive([2, 2], [[1, 0], [0, 1]], workload=[1, 1])
+    certificate = assignment_certificate(solve(instance))
+    (stage,) = certificate["evidence"]["stages"]
+    assert (certificate["format"], stage["exhausts"]) == ("packproof/2", ["t1", "t2"])
+    assert checker.check(certificate)
+    for forged in (["t1"], ["t2"], ["t2", "t1"], [], None, "t1", ["t1", "t2", "t2"]):
+        stage["exhausts"] = forged
+        certificate["digest"] = checker.digest(certificate)
+        with pytest.raises(checker.Refused, match="exhaust"):
+            checker.check(certificate)
+    certificate["format"], stage["exhausts"] = "packproof/1", "t1"
+    certificate["digest"] = checker.digest(certificate)
+    assert checker.check(certificate)  # the old format still checks

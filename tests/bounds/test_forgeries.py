@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from bounds import checker
-from bounds.certificates import assignment_certificate
+from bounds.certificates.assignment import assignment_certificate
 from theory.greedy.optimal import Column, Solution, solve
 from theory.greedy.servers import Placement, PlacementStage, greedy_placement, least_servers
 from theory.instance import Instance, additive

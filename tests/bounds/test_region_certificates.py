@@ -15,14 +15,13 @@ import pytest
 from hypothesis import given
 
 from bounds import checker
-from bounds.certificates import region_certificate
+from bounds.certificates.region import region_certificate
 from bounds.claims.instances import random_instance
 from bounds.testing import explicit_instances, instances
 from theory.instance import Instance, additive, explicit
 from theory.numbers import total
 from theory.region.facets import region_facets
-from theory.region.membership import CapacityProgram
-from theory.region.support import Support
+from theory.region.membership import CapacityProgram, Support
 
 
 def certificate(instance: Instance, *, facets: bool = True) -> dict[str, Any]:

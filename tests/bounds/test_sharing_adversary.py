@@ -15,7 +15,7 @@ from bounds.adversary.sharing import (
     worst_share,
 )
 from theory.sharing.maxmin import tsf
-from theory.sharing.psdsf import ps_dsf
+from theory.sharing.per_server import ps_dsf
 
 
 def test_runs_of_algorithm_1():

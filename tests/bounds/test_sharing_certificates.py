@@ -14,7 +14,7 @@ import pytest
 
 from bounds import checker
 from bounds.adversary.sharing import random_cluster
-from bounds.certificates import allocation_certificate
+from bounds.certificates.allocation import allocation_certificate
 from theory.sharing.checks import is_ps_dsf
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, User, cluster

@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from fluid.experiment.fingerprint import fingerprint
-from fluid.experiment.replications import simulate_stored
+from fluid.experiment.replications import fingerprint, simulate_stored
 from fluid.experiment.store import Store
 from fluid.simulation import replicate
 from fluid.simulation.arrivals import JobList

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bounds import checker
-from bounds.certificates import assignment_certificate
+from bounds.certificates.assignment import assignment_certificate
 from bounds.claims.instances import random_instance
 from theory.greedy.optimal import solve
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bounds import checker
-from bounds.certificates import throughput_certificate
+from bounds.certificates.throughput import throughput_certificate
 from bounds.claims.instances import random_law
 from theory.files.sizes import Sizes
 from theory.partition.bounding import bracket

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
-from fluid.limits.cone import angle_constant, least_move
-from fluid.limits.drift import Algorithm1
+from fluid.limits.drift import Algorithm1, angle_constant, least_move
 from theory.errors import InputError
 from theory.exact.configurations import maximal
 from theory.greedy.servers import max_jobs

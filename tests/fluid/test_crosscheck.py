@@ -8,7 +8,7 @@ import pytest
 from bounds.claims.instances import dynamic_instance, limited_by_draining, not_limited_by_draining
 from fluid.limits.convergence import LIMITS, crosscheck, static_limit
 from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
-from fluid.simulation.expression import Expression
+from fluid.simulation.options import Expression
 from theory.errors import InputError
 from theory.greedy.assignment import global_greedy
 from theory.instance import Instance, additive

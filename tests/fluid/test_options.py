@@ -13,11 +13,10 @@ from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
-from fluid.simulation.expression import function_of_servers
-from fluid.simulation.options import OPTIONS, read_by
+from fluid.simulation.options import OPTIONS, function_of_servers, read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import HOMES, policy
-from fluid.simulation.slotted.policies.partition import virtual_queues
+from fluid.simulation.slotted.policies.vqs import virtual_queues
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.simulation.state import Setting
 from tests.instances import ONE

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid.chains.loss import Branching, stationary_law
-from fluid.experiment.cells import loss_numbers
+from fluid.experiment.run import loss_numbers
 from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.driver import run_once
-from fluid.simulation.expression import function_of_servers
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import drained
+from fluid.simulation.options import function_of_servers
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario

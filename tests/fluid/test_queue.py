@@ -14,8 +14,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from bounds.views.simulation import growth_of
-from fluid.experiment.cells import run_cell
 from fluid.experiment.grid import read_grid
+from fluid.experiment.run import run_cell
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import JobList, Law, batches, poisson, renewal
 from fluid.simulation.authors import prepared

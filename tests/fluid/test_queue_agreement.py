@@ -22,8 +22,7 @@ from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult
 from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario
-from fluid.simulation.slotted.sizes import discrete
-from fluid.simulation.slotted.streams import SizeLaw
+from fluid.simulation.slotted.sizes import SizeLaw, discrete
 from fluid.statistics import Interval, mean_interval, paired
 from theory.errors import InputError
 from theory.instance import Instance, additive, pooled

@@ -16,10 +16,9 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.policies.partition import depth, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.sizes import SizeLaw, discrete, uniform
+from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.sizes import SizeLaw, discrete, poisson_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.slotted.streams import poisson_slots
 from fluid.simulation.slotted.trees import (
     NOTHING,
     add_node,

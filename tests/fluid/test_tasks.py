@@ -11,7 +11,7 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.traces.model import MICROSECONDS, Outcome, Trace
-from fluid.traces.tasks import lossless_jobs, tasks_of, upper_bound
+from fluid.traces.types import lossless_jobs, tasks_of, upper_bound
 from theory.greedy.optimal import optimal_assignment
 
 

@@ -15,7 +15,7 @@ from fluid.traces.file import TraceFile
 from fluid.traces.jobs import in_slots, sized_jobs, typed_jobs
 from fluid.traces.preprocess import completed, powers_of_half, single_resource, stretched
 from fluid.traces.readers import read_trace
-from fluid.traces.tasks import tasks_of
+from fluid.traces.types import tasks_of
 from tests.fluid.test_trace import PODS, TABLE
 from tests.fluid.traced import INSTANCE, JOBS, LAST, asked, refused, simulated
 from theory.errors import InputError

@@ -11,9 +11,8 @@ import pytest
 
 from fluid.traces.google import read_google_events
 from fluid.traces.model import ALIBABA, GOOGLE, PLAIN, Outcome, Trace
-from fluid.traces.plain import read_plain
 from fluid.traces.preprocess import completed, single_resource
-from fluid.traces.readers import read_trace
+from fluid.traces.readers import read_plain, read_trace
 from tests.fluid.test_trace import EVENTS, PODS, TABLE
 from tests.fluid.test_trace import PLAIN as TWO
 from theory.errors import InputError, TooLargeError

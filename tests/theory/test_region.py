@@ -19,12 +19,10 @@ from theory.files.polymake import polymake_text
 from theory.instance import Instance, additive, explicit, pooled
 from theory.numbers import to_integers, total
 from theory.region import facets as facets_module
-from theory.region.facets import Region, region_facets
-from theory.region.membership import CapacityProgram, stable_servers, traffic_intensity
-from theory.region.proof import is_outer_boundary
+from theory.region.facets import Region, is_outer_boundary, region_facets
+from theory.region.membership import CapacityProgram, Support, stable_servers, traffic_intensity
 from theory.region.slices import region_slice
 from theory.region.subset import kept_fraction, single_types
-from theory.region.support import Support
 
 PRIMES = (2, 3, 5, 7, 11)
 some = instances(max_types=4, max_resources=3, max_pools=3, max_capacity=10) | explicit_instances(max_slots=4)

@@ -11,9 +11,8 @@ import pytest
 from bounds.adversary.sharing import random_cluster
 from fluid.limits.sharing import Event, Schedule, parse_schedule, run_schedule
 from theory.errors import InputError
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.model import cluster
-from theory.sharing.psdsf import ps_dsf
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -12,18 +12,17 @@ from theory.sharing.allocation import whole_tasks
 from theory.sharing.checks import (
     corollary_1,
     has_bottleneck,
+    is_certified,
     is_feasible_allocation,
     is_max_min,
     is_ps_dsf,
     is_ps_dsf_tdm,
 )
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import drf, max_min_tasks, task_units
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, User, cluster
 from theory.sharing.occupation import occupation
-from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
-from theory.sharing.verify import is_certified
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 
 
 def figure_1() -> Cluster:

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from bounds.adversary.sharing import random_cluster
 from theory.sharing.allocation import Allocation
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster
-from theory.sharing.psdsf import ps_dsf
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
 
 Mechanism = Callable[[Cluster], Allocation]
 SHARED = [pytest.param(MECHANISMS[name], id=name) for name in MECHANISMS]

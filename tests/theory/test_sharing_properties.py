@@ -10,10 +10,10 @@ import pytest
 from bounds.adversary.sharing import random_cluster
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_feasible_allocation
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, drf, tsf
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import cluster
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
 from theory.sharing.properties import (
     decide,
     envy_freeness,
@@ -21,7 +21,6 @@ from theory.sharing.properties import (
     sharing_incentive,
     single_resource_fairness,
 )
-from theory.sharing.psdsf import ps_dsf
 from theory.sharing.strategy import search_lies, strategy_proofness
 
 FIGURE_1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])

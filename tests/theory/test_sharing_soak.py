@@ -7,8 +7,8 @@ import random
 import pytest
 
 from bounds.adversary.sharing import random_cluster
+from theory.sharing.checks import is_certified
 from theory.sharing.mechanisms import MECHANISMS
-from theory.sharing.verify import is_certified
 
 BATCHES = 20
 

@@ -12,7 +12,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact import elimination, simplex
+from theory.exact import rational
 
 Number = Fraction | int
 Bound = Fraction | int | None
@@ -179,7 +179,7 @@ class LinearProgram:
         Raises
         ------
         InfeasibleError
-        theory.exact.simplex.UnboundedError
+        theory.exact.rational.UnboundedError
 
         Notes
         -----
@@ -228,13 +228,13 @@ class LinearProgram:
             for i, entry in self._columns[j].entries:
                 if i in place:
                     square[place[i]][position] = entry
-        values = elimination.solve(square, targets)
+        values = rational.solve(square, targets)
         if values is None:
             return None
         for j, value in zip(columns, values, strict=True):
             x[j] = value / self._columns[j].unit
         transposed = [list(column) for column in zip(*square, strict=True)]
-        multipliers = elimination.solve(transposed, [self._columns[j].cost for j in columns])
+        multipliers = rational.solve(transposed, [self._columns[j].cost for j in columns])
         if multipliers is None:
             return None
         y = [Fraction(0)] * len(self._rows)
@@ -369,7 +369,7 @@ def _rational_simplex(
         standard[variable][1][row] = Fraction(1)
         standard.append((Fraction(0), {row: Fraction(1)}))
     dense = [[entries.get(i, Fraction(0)) for _, entries in standard] for i in range(len(right))]
-    answer: Any = simplex.maximise([cost for cost, _ in standard], dense, right)
+    answer: Any = rational.maximise([cost for cost, _ in standard], dense, right)
     if answer is None:
         return None
     point, multipliers = answer

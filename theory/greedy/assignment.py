@@ -70,7 +70,9 @@ class Stage:
     fraction : Fraction
         x_i: fraction of each pool's servers; the fractions sum to 1, or less if the workload is served by fewer.
     exhausts : int or None
-        The type whose workload ends with the stage; None if the servers end first.
+        The type whose workload ends with the stage, the first of them in file order; None if the servers end first.
+    ended : tuple of int
+        Every type whose workload ends with the stage, in file order.
     reward : Fraction
         U_i: reward per server, averaged over pools, with all slots full.
     """
@@ -78,6 +80,7 @@ class Stage:
     configurations: tuple[Configuration, ...]
     fraction: Fraction
     exhausts: int | None
+    ended: tuple[int, ...]
     reward: Fraction
 
 
@@ -172,10 +175,14 @@ def global_greedy(instance: Instance, rewards: MaxRewards | None = None) -> Gree
         step = step_of(types)
         used = [j for j in sorted(types) if step.slots[j]]
         length = min(left[j] / step.slots[j] for j in used)
-        last = next(j for j in used if left[j] == length * step.slots[j])
+        ended = tuple(j for j in used if left[j] == length * step.slots[j])
+        last = ended[0]
         fraction = min(length, room)
         if fraction:
-            stages.append(Stage(step.configurations, fraction, last if length <= room else None, step.reward))
+            lasts = length > room  # beyond the end of the servers
+            stages.append(
+                Stage(step.configurations, fraction, None if lasts else last, () if lasts else ended, step.reward)
+            )
             reward += fraction * step.reward
             room -= fraction
             for j in used:

@@ -7,7 +7,7 @@ __getattr__, __all__ = doors(
     {
         "bounding": ("Bracket", "bracket", "brackets"),
         "cuts": ("Partition", "by_cuts", "by_sets", "equal_probability"),
-        "finite": ("Supportable", "lower_rounded", "supportable", "upper_rounded"),
+        "rounded": ("Supportable", "lower_rounded", "supportable", "upper_rounded"),
         "laws": ("Law", "Piece", "discrete", "empirical", "piecewise", "uniform"),
         "universal": ("Guaranteed", "least_J", "reduced_configurations", "universal_partition", "vqs_workload"),
         "guarantees": ("best_partitions", "guarantee"),

@@ -10,9 +10,9 @@ from math import lcm
 import numpy as np
 
 from theory.numbers import ceiling
-from theory.partition.finite import supportable
 from theory.partition.laws import Law
 from theory.partition.mixing import Cell, Mixed, initial_cells, mixed, split
+from theory.partition.rounded import supportable
 from theory.partition.spread import Prices, lemma_2, spread_prices
 
 EXACT_CELLS = 20_000_000

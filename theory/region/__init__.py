@@ -11,10 +11,9 @@ __getattr__, __all__ = doors(
     __name__,
     {
         "facets": ("Facet", "Region", "region_facets"),
-        "membership": ("CapacityProgram", "Intensity", "stable_servers", "traffic_intensity"),
+        "membership": ("CapacityProgram", "Intensity", "Support", "stable_servers", "traffic_intensity"),
         "slices": ("Slice", "region_slice"),
         "subset": ("Kept", "kept_fraction", "single_types"),
-        "support": ("Support",),
         "oracles": ("RULES", "lemma_6_1", "oracle"),
         "worst_case": ("worst_weights",),
     },

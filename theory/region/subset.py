@@ -9,7 +9,7 @@ from theory.errors import InputError
 from theory.instance import Configuration, Explicit, Instance, maximal_generators
 from theory.numbers import total
 from theory.region.facets import Facet, Region, region_facets
-from theory.region.support import Support
+from theory.region.membership import Support
 
 
 @dataclass(frozen=True)

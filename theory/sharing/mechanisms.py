@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from theory.sharing.allocation import Allocation
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, cdrf, drf, tsf
 from theory.sharing.model import Cluster
-from theory.sharing.psdsf import ps_dsf
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
 
 MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
     "drf": drf,

@@ -32,7 +32,7 @@ CLAIMS = {
         "lemma-d.1",
         "prop-5.4",
         "section-7-path",
+        "theorem-4.1",
     ),
-    "convergence": ("theorem-4.1",),
 }
 """The claims by the module that checks them, in the order in which they are listed."""

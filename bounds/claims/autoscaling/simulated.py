@@ -20,7 +20,7 @@ from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.results import Run
 from fluid.statistics import interval, mean_interval, slope
-from fluid.traces.tasks import FACTORS, TaskSystem, tasks_of, upper_bound
+from fluid.traces.types import FACTORS, TaskSystem, tasks_of, upper_bound
 from theory.greedy.assignment import global_greedy
 
 ALARM = 1e-6

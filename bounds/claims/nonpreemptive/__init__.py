@@ -25,8 +25,6 @@ CLAIMS = {
         "lemma-4.1-angle",
         "lemma-4.1-constant",
         "prop-4.5",
-    ),
-    "fluid": (
         "supportable",
         "theorem-3.1",
     ),

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from bounds import checker
-from bounds.certificates import region_certificate
+from bounds.certificates.region import region_certificate
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import random_instance
 from theory.exact.configurations import maximal

@@ -13,10 +13,10 @@ from theory.files.google import REQUESTS, google_law
 from theory.numbers import text
 from theory.partition.bounding import bracket
 from theory.partition.cuts import by_cuts
-from theory.partition.finite import lower_rounded, supportable, upper_rounded
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform
 from theory.partition.mixing import initial_cells, mixed
+from theory.partition.rounded import lower_rounded, supportable, upper_rounded
 from theory.partition.spread import lemma_2, spread_prices
 from theory.partition.universal import universal_cells
 

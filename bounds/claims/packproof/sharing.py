@@ -22,11 +22,10 @@ from bounds.adversary.sharing import (
 from bounds.claims import Evidence, Level, Outcome, claim
 from theory.numbers import text, total
 from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
-from theory.sharing.eisenberg import ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.model import cluster
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 from theory.sharing.properties import pareto_optimality
-from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
 
 
 @claim(

@@ -8,18 +8,17 @@ from fractions import Fraction
 
 from bounds.adversary.sharing import random_cluster
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.claims.clusters import figure_1, figure_4, figures_2_and_3, table_4
-from bounds.claims.ps_dsf.definition import satisfies_definition_5
+from bounds.claims.instances import figure_1, figure_4, figures_2_and_3, table_4
 from fluid.limits.sharing import Event, History, Schedule, run_schedule
+from theory.exact.linear import Bound, LinearProgram
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
-from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
-from theory.sharing.eisenberg import ps_dsf_tdm
+from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.model import Cluster
 from theory.sharing.occupation import occupation
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 from theory.sharing.properties import decide
-from theory.sharing.psdsf import ps_dsf, ps_dsf_tdm_rounds
 from theory.sharing.strategy import misreports, search_lies, utility_under
 
 
@@ -404,3 +403,39 @@ def section_5_simulation(level: Level, broken: bool) -> Outcome:
         shown.append(f"C {goal[0]:.3f} D {goal[1]:.3f} (TSF {others[0][0]:.3f}, {others[0][1]:.3f})")
     good &= settle <= 20
     return Outcome(f"settled within {settle} s of each change; {'; '.join(shown)}", Evidence.numeric, good)
+
+
+def satisfies_definition_5(
+    cluster: Cluster, tasks: Sequence[Sequence[Fraction]], division: str, *, levels_matter: bool = True
+) -> bool:
+    """Decide Definition 5 by one exact linear program a user.
+
+    User n's tasks are raised as far as possible while x_{m,i} may fall only for users m and servers i with
+    s_{m,i} / phi_m > s_{n,i} / phi_n (for nobody, if not `levels_matter`); the allocation is PS-DSF if nobody gains.
+    """
+    if not is_feasible_allocation(cluster, tasks, division=division):
+        return False
+    table = occupation(cluster)
+    if division == "time":
+        table = table.in_time()
+    totals = [total(row) for row in tasks]
+    width = next(len(row) for rows in table.shares for row in rows if row is not None)
+    for n in range(len(totals)):
+        rows: list[tuple[Bound, Bound]] = [(None, 1)] * (len(cluster.servers) * width)
+        program = LinearProgram(rows)
+        for m, shares in enumerate(table.shares):
+            for i, row in enumerate(shares):
+                if row is None:
+                    continue
+                scale = table.monopoly(m, i)
+                entries = {i * width + r: share * scale for r, share in enumerate(row) if share}
+                protected = m != n
+                if protected and levels_matter and table.shares[n][i] is not None:
+                    theirs = totals[m] / (table.monopoly(m, i) * table.weights[m])
+                    mine = totals[n] / (table.monopoly(n, i) * table.weights[n])
+                    protected = theirs <= mine
+                least = tasks[m][i] / scale if protected else 0
+                program.add_columns([scale if m == n else 0], [entries], lower=[least])
+        if program.solve().objective > totals[n]:
+            return False
+    return True

@@ -11,12 +11,11 @@ from bounds.claims.instances import random_law
 from theory.exact.knapsack import max_weight
 from theory.instance import Additive
 from theory.numbers import text, to_integers, total
-from theory.partition.adversarial import adversarial_law
 from theory.partition.bounding import bracket
 from theory.partition.cuts import Partition, by_cuts, by_sets, equal_probability
-from theory.partition.finite import lower_rounded, supportable, upper_rounded
-from theory.partition.guarantees import guarantee
+from theory.partition.guarantees import adversarial_law, guarantee
 from theory.partition.laws import discrete, uniform
+from theory.partition.rounded import lower_rounded, supportable, upper_rounded
 from theory.partition.universal import (
     least_J,
     reduced_configurations,

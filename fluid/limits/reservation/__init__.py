@@ -1,8 +1,7 @@
 """The fluid limit of dynamic reservation: the exact path, a stepping reference, and simplified paths by name."""
 
 from fluid.limits.reservation.draining import emptying_rate, emptying_rates
-from fluid.limits.reservation.greedy_map import PlannedStage, plan
-from fluid.limits.reservation.model import Reservation
+from fluid.limits.reservation.model import PlannedStage, Reservation, plan
 from fluid.limits.reservation.path import FluidPath, fluid_path, state_of
 from fluid.limits.reservation.regimes import Mode, decide
 from fluid.limits.reservation.stepping import extrapolated, minimum_rates, reflected, settled, stepped

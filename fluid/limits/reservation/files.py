@@ -22,8 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from fluid.limits.reservation.model import Reservation, Vector
-from fluid.limits.reservation.path import state_of
-from fluid.limits.reservation.segment import State
+from fluid.limits.reservation.path import State, state_of
 from theory.errors import InputError, naming
 from theory.files.document import Fields, read_document
 from theory.instance import Configuration

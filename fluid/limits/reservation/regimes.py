@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.limits.reservation.draining import emptying_rates
-from fluid.limits.reservation.greedy_map import PlannedStage, plan
-from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector
+from fluid.limits.reservation.model import TOLERANCE, PlannedStage, Reservation, Vector, plan
 from theory.instance import Configuration
 
 Masses = dict[Configuration, float]

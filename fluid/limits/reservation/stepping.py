@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.limits.reservation.draining import emptying_rates
-from fluid.limits.reservation.greedy_map import plan
-from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector
+from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
+from fluid.limits.reservation.path import State
 from fluid.limits.reservation.regimes import DrainRates, Masses, part_of_the_time
-from fluid.limits.reservation.segment import State
 from theory.errors import InputError
 from theory.instance import Configuration
 

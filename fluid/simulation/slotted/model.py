@@ -21,9 +21,15 @@ from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
 from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls
-from fluid.simulation.slotted.sizes import SizeLaw
+from fluid.simulation.slotted.sizes import (
+    SizeLaw,
+    bernoulli_slots,
+    listed_slots,
+    poisson_slots,
+    service_slots,
+    whole_slots,
+)
 from fluid.simulation.slotted.state import WAITING, SlottedSetting, with_places
-from fluid.simulation.slotted.streams import bernoulli_slots, listed_slots, poisson_slots, service_slots, whole_slots
 from fluid.simulation.state import State
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance

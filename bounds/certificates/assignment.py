@@ -1,0 +1,88 @@
+"""The certificate of a solution: greedy run, optimal assignment and prices, guarantees, whole servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bounds.certificates.document import by_pool, signed, slots
+from theory.files.instances import instance_document
+from theory.greedy.optimal import Solution
+from theory.greedy.servers import LeastServers, Placement
+from theory.numbers import text
+
+FORMAT = "packproof/2"
+"""``exhausts`` of a stage lists every type that ends with it; in packproof/1 it named one of them."""
+
+
+def assignment_certificate(
+    solution: Solution, whole: tuple[int, Placement, LeastServers] | None = None
+) -> dict[str, Any]:
+    """Return the certificate of a solution: greedy run, optimal primal and dual, ratio and guarantees.
+
+    Parameters
+    ----------
+    solution : Solution
+    whole : (servers, Placement, LeastServers), optional
+        What `theory.greedy.servers` computed for that many servers.
+
+    Examples
+    --------
+    >>> from bounds import checker
+    >>> from theory.greedy.optimal import solve
+    >>> from theory.instance import additive
+    >>> checker.check(assignment_certificate(solve(additive([12], [[5], [7]]))))["ratio"]
+    '3/4'
+    """
+    instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
+    evidence: dict[str, Any] = {
+        "permutation": [instance.names[j] for j in greedy.permutation],
+        "stages": [
+            {
+                "configurations": by_pool(instance, [slots(instance, k) for k in stage.configurations]),
+                "fraction": text(stage.fraction),
+                "exhausts": [instance.names[j] for j in stage.ended],
+            }
+            for stage in greedy.stages
+        ],
+        "columns": [
+            {
+                "pool": instance.pools[column.pool].name,
+                "configuration": slots(instance, column.configuration),
+                "fraction": text(column.fraction),
+            }
+            for column in optimal.columns
+        ],
+        "slot_prices": dict(zip(instance.names, map(text, optimal.slot_prices), strict=True)),
+        "server_prices": by_pool(instance, [text(price) for price in optimal.server_prices]),
+    }
+    claims: dict[str, Any] = {
+        "greedy": text(greedy.reward),
+        "optimal": text(optimal.reward),
+        "ratio": text(solution.ratio),
+        "guarantee": text(greedy.guarantee),
+        "guarantee_stagewise": text(greedy.guarantee_stagewise),
+    }
+    if whole is not None:
+        servers, placement, least = whole
+        evidence["servers"] = {
+            "pools": by_pool(instance, placement.servers),
+            "stages": [
+                {
+                    "configurations": by_pool(instance, [slots(instance, k) for k in stage.configurations]),
+                    "servers": by_pool(instance, stage.servers),
+                }
+                for stage in placement.stages
+            ],
+            "slot_prices": dict(zip(instance.names, map(text, least.slot_prices), strict=True)),
+            "columns": [
+                {"pool": instance.pools[p].name, "configuration": slots(instance, k), "servers": number}
+                for p, k, number in least.columns
+            ],
+        }
+        claims["servers"] = {
+            "servers": servers,
+            "greedy": text(placement.reward),
+            "least": least.lower,
+            "most": least.upper,
+        }
+    return signed("assignment", instance_document(instance), evidence, claims, FORMAT)
