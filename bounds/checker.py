@@ -172,35 +172,11 @@ class Model:
 def model(value: Any) -> Model:
     """Read the instance of a certificate."""
     servers, kinds = fields(value, "instance", "server", "type")
-    names, rewards, workload, demands = [], [], [], []
-    for kind in items(kinds, "instance.type"):
-        name, reward, load_, rate, demand = fields(
-            kind, "a type", "name", "reward", "workload", "service_rate", optional=["demand"]
-        )
-        names.append(name_of(name, "a type's name"))
-        rewards.append(rational(reward, "a reward", least=0))
-        workload.append(rational(load_, "a workload", least=0))
-        require(rewards[-1] > 0 and rational(rate, "a service rate") > 0, "a reward or a service rate is not positive")
-        require(demand is None or isinstance(demand, dict), "a demand is no table")
-        demands.append({r: rational(d, "a demand", least=0) for r, d in (demand or {}).items()})
+    types = [_type(kind) for kind in items(kinds, "instance.type")]
+    names = [name for name, *_ in types]
+    demands = [demand for *_, demand in types]
     require(len(names) > 0 and len(set(names)) == len(names), "type names are missing or stand twice")
-    raw = []
-    for server in items(servers, "instance.server"):
-        name, share, capacity, tops = fields(
-            server, "a server", "name", "share", optional=["capacity", "configurations"]
-        )
-        require((capacity is None) != (tops is None), "a server has not either capacity or configurations")
-        size = rational(share, "a share", least=0)
-        require(size > 0, "a share is 0")
-        require(capacity is None or isinstance(capacity, dict), "a capacity is no table")
-        room = {r: rational(c, "a capacity", least=0) for r, c in (capacity or {}).items()}
-        listed = [
-            tuple(whole(slots, "a slot") for slots in items(top, "a configuration"))
-            for top in items(tops if tops is not None else [], "configurations")
-        ]
-        require(all(len(top) == len(names) for top in listed), "a configuration has not one entry for every type")
-        require(bool(room) or bool(listed), "a server has neither resources nor configurations")
-        raw.append((name_of(name, "a server's name"), size, room, tuple(listed)))
+    raw = [_server(server, len(names)) for server in items(servers, "instance.server")]
     require(len({name for name, *_ in raw}) == len(raw), "pool names stand twice")
     require(sum(share for _, share, _, _ in raw) == 1, "the shares do not sum to 1")
     resources = sorted({r for _, _, room, _ in raw for r in room})
@@ -209,7 +185,36 @@ def model(value: Any) -> Model:
     require(not need_demands or all(any(d.values()) for d in demands), "a type has no positive demand")
     pools = [Pool(name, share, *_in_units(room, demands, resources), listed) for name, share, room, listed in raw]
     require(all(any(p.most(j) for p in pools) for j in range(len(names))), "a type fits no server")
-    return Model(names, rewards, workload, pools)
+    return Model(names, [reward for _, reward, _, _ in types], [load_ for _, _, load_, _ in types], pools)
+
+
+def _type(value: Any) -> tuple[str, Fraction, Fraction, dict[str, Fraction]]:
+    """Read a type: its name, reward, workload and demand."""
+    name, reward, workload, rate, demand = fields(
+        value, "a type", "name", "reward", "workload", "service_rate", optional=["demand"]
+    )
+    earns, load_ = rational(reward, "a reward", least=0), rational(workload, "a workload", least=0)
+    require(earns > 0 and rational(rate, "a service rate") > 0, "a reward or a service rate is not positive")
+    require(demand is None or isinstance(demand, dict), "a demand is no table")
+    needs = {r: rational(d, "a demand", least=0) for r, d in (demand or {}).items()}
+    return name_of(name, "a type's name"), earns, load_, needs
+
+
+def _server(value: Any, types: int) -> tuple[str, Fraction, dict[str, Fraction], tuple[Configuration, ...]]:
+    """Read a server: its name, share, and either its capacity or its configurations."""
+    name, share, capacity, tops = fields(value, "a server", "name", "share", optional=["capacity", "configurations"])
+    require((capacity is None) != (tops is None), "a server has not either capacity or configurations")
+    size = rational(share, "a share", least=0)
+    require(size > 0, "a share is 0")
+    require(capacity is None or isinstance(capacity, dict), "a capacity is no table")
+    room = {r: rational(c, "a capacity", least=0) for r, c in (capacity or {}).items()}
+    listed = tuple(
+        tuple(whole(slots, "a slot") for slots in items(top, "a configuration"))
+        for top in items(tops if tops is not None else [], "configurations")
+    )
+    require(all(len(top) == types for top in listed), "a configuration has not one entry for every type")
+    require(bool(room) or bool(listed), "a server has neither resources nor configurations")
+    return name_of(name, "a server's name"), size, room, listed
 
 
 def _in_units(
@@ -614,9 +619,23 @@ def amounts(value: Any, where: str) -> dict[str, Fraction]:
     return {name_of(r, where): rational(x, where, least=0) for r, x in value.items()}
 
 
-def share_model(instance: Any, *, pooled: bool) -> Share:
-    """Read the cluster of a certificate; pooled: all servers as one, without placement constraints."""
-    tables, people = fields(instance, "instance", "server", "user")
+@dataclass(frozen=True)
+class Cluster:
+    """The servers of a cluster: what one server of each class has, what the whole class has, and everything."""
+
+    one: dict[str, dict[str, Fraction]]
+    whole_class: dict[str, dict[str, Fraction]]
+    everything: dict[str, Fraction]
+    names: set[str]
+
+    @property
+    def pooled(self) -> bool:
+        """Whether all servers count as one."""
+        return set(self.one) != self.names
+
+
+def cluster_of(tables: Any, *, pooled: bool) -> Cluster:
+    """Read the servers; pooled: all servers as one."""
     one: dict[str, dict[str, Fraction]] = {}
     whole_class: dict[str, dict[str, Fraction]] = {}
     for table in items(tables, "instance.server"):
@@ -628,10 +647,16 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
     everything = {
         r: sum((c.get(r, Fraction(0)) for c in whole_class.values()), Fraction(0)) for c in one.values() for r in c
     }
-    known = set(one)
     if pooled and len(one) > 1:
-        one = whole_class = {"pool": everything}
-    result = Share([], list(one), [], [], [], [])
+        return Cluster({"pool": everything}, {"pool": everything}, everything, set(one))
+    return Cluster(one, whole_class, everything, set(one))
+
+
+def share_model(instance: Any, *, pooled: bool) -> Share:
+    """Read the cluster of a certificate; pooled: all servers as one, without placement constraints."""
+    tables, people = fields(instance, "instance", "server", "user")
+    cluster = cluster_of(tables, pooled=pooled)
+    result = Share([], list(cluster.one), [], [], [], [])
     for table in items(people, "instance.user"):
         name, demand, weight, allowed, own = fields(
             table, "a user", "name", "demand", "weight", optional=["servers", "effective"]
@@ -639,93 +664,146 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         require(name_of(name, "a user's name") not in result.users, "user names stand twice")
         need = {r: d for r, d in amounts(demand, "a demand").items() if d}
         phi = rational(weight, "a weight", least=0)
-        require(phi > 0 and bool(need) and set(need) <= set(everything), "a weight or a demand makes no sense")
-        special = {}
-        if own is not None:
-            require(isinstance(own, dict) and set(own) <= known, "effective: unknown server")
-            special = {s: amounts(c, "an effective capacity") for s, c in own.items()}
+        require(phi > 0 and bool(need) and set(need) <= set(cluster.everything), "a weight or a demand makes no sense")
+        parts = [_part(cluster, s, need, _effective(own, cluster)) for s in result.servers]
         listed = None if allowed is None else items(allowed, "a user's servers")
-        require(listed is None or set(map(str, listed)) <= known, "a user names an unknown server")
-        parts: list[dict[str, Fraction] | None] = []
-        reach = []
-        for s in result.servers:
-            seen = {} if s == "pool" and pooled else special.get(s, {})
-            room = {r: seen.get(r, c) for r, c in one[s].items() if c}
-            fits = all(room.get(r, 0) > 0 for r in need)
-            scale = next((whole_class[s][r] / one[s][r] for r in one[s] if one[s][r]), Fraction(1))
-            part = {r: d / room[r] / scale for r, d in need.items()} if fits else None
-            reach.append(1 / max(part.values()) if part else Fraction(0))
-            may = listed is None or s in listed or (pooled and s == "pool")
-            parts.append(part if may else None)
-        require(any(part is not None for part in parts), "a user fits no server")
+        require(listed is None or set(map(str, listed)) <= cluster.names, "a user names an unknown server")
+        may = [listed is None or s in listed or cluster.pooled for s in result.servers]
+        placeable = [part if able else None for part, able in zip(parts, may, strict=True)]
+        require(any(part is not None for part in placeable), "a user fits no server")
         result.users.append(name)
         result.weights.append(phi)
-        result.part.append(parts)
-        result.alone.append(reach)
-        result.dominant.append(max(d / everything[r] if everything[r] else Fraction(0) for r, d in need.items()))
+        result.part.append(placeable)
+        result.alone.append([1 / max(part.values()) if part else Fraction(0) for part in parts])
+        total_of = cluster.everything
+        result.dominant.append(max(d / total_of[r] if total_of[r] else Fraction(0) for r, d in need.items()))
     require(bool(result.users) and bool(result.servers), "no users or no servers")
     return result
+
+
+def _effective(own: Any, cluster: Cluster) -> dict[str, dict[str, Fraction]]:
+    """Read a user's effective capacities by server; a pool of all servers has none."""
+    if own is None:
+        return {}
+    require(isinstance(own, dict) and set(own) <= cluster.names, "effective: unknown server")
+    read = {s: amounts(c, "an effective capacity") for s, c in own.items()}
+    return {} if cluster.pooled else read
+
+
+def _part(
+    cluster: Cluster, server: str, need: dict[str, Fraction], effective: dict[str, dict[str, Fraction]]
+) -> dict[str, Fraction] | None:
+    """Return the part of each resource of a server class that one task takes; None where it does not fit."""
+    one, seen = cluster.one[server], effective.get(server, {})
+    room = {r: seen.get(r, c) for r, c in one.items() if c}
+    if not all(room.get(r, 0) > 0 for r in need):
+        return None
+    scale = next((cluster.whole_class[server][r] / one[r] for r in one if one[r]), Fraction(1))
+    return {r: d / room[r] / scale for r, d in need.items()}
+
+
+LEVELLED = ("c-drfh", "cdrf", "tsf")
+"""Mechanisms that are max-min fair in one number a user, and carry prices."""
+
+Parts = list[list[dict[str, Fraction] | None]]
 
 
 def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     """Verify that an allocation is the one, or one of those, that the mechanism defines."""
     mechanism, tasks = fields(claims, "claims", "mechanism", "tasks")
-    require(mechanism in ("drf", "c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
+    require(mechanism in ("drf", *LEVELLED, "ps-dsf", "ps-dsf-tdm"), "the mechanism is unknown")
     m = share_model(instance, pooled=mechanism == "drf")
-    placed, stages = fields(evidence, "evidence", "allocation", optional=["stages"])
-    x: list[list[Fraction]] = []
-    for table in fields(placed, "evidence.allocation", *m.users):
-        require(isinstance(table, dict) and set(table) <= set(m.servers), "tasks stand on an unknown server")
-        found = {s: rational(value, "tasks", least=0) for s, value in table.items()}
-        require(all(found.values()), "tasks that are 0 are listed")
-        x.append([found.get(s, Fraction(0)) for s in m.servers])
+    placed_, stages = fields(evidence, "evidence", "allocation", optional=["stages"])
+    x = placed_tasks(m, placed_)
     totals = [sum(row, Fraction(0)) for row in x]
     claimed = [rational(value, "claims.tasks") for value in fields(tasks, "claims.tasks", *m.users)]
     require(claimed == totals, "the claimed tasks are not those of the allocation")
-    by_level = mechanism in ("c-drfh", "cdrf", "tsf")
+    by_level = mechanism in LEVELLED
     require((stages is not None) == by_level, "prices belong to the mechanisms that are max-min fair in one number")
-    users = range(len(m.users))
-    part = [[p and ({"time": max(p.values())} if mechanism == "ps-dsf-tdm" else p) for p in row] for row in m.part]
+    part: Parts = [
+        [p and ({"time": max(p.values())} if mechanism == "ps-dsf-tdm" else p) for p in row] for row in m.part
+    ]
     for i in range(len(m.servers)):
-        require(all(part[n][i] is not None or not x[n][i] for n in users), "tasks stand where their user may not run")
-        here = [(n, p) for n in users if (p := part[n][i]) is not None]
-        load_: dict[str, Fraction] = {}
-        for n, p in here:
-            for r, share in p.items():
-                load_[r] = load_.get(r, Fraction(0)) + share * x[n][i]
+        require(all(row[i] is not None or not y[i] for row, y in zip(part, x, strict=True)), "a task may not run there")
+        load_ = load_of(part, x, i)
         require(max(load_.values(), default=Fraction(0)) <= 1, "a server holds more than it can")
-        if not by_level:  # Theorem 1; Theorem 2 is the same with the one resource time
-            level = {n: totals[n] * max(p.values()) / m.weights[n] for n, p in here}
-            top = {r: max(level[n] for n, p in here if x[n][i] and r in p) for r, used in load_.items() if used == 1}
-            for n, p in here:
-                require(any(r in p and level[n] >= top[r] for r in top), "a user has no bottleneck at a server")
-    if not by_level:
-        return
-    anywhere = [[p is not None for p in row] if mechanism != "tsf" else [True] * len(row) for row in part]
+        if not by_level:
+            require_bottlenecks(m, part, x, totals, i, load_)
+    if by_level:
+        require_levels(m, part, totals, heights(m, totals, mechanism), items(stages, "evidence.stages"))
+
+
+def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:
+    """Read the tasks of each user on each server."""
+    x: list[list[Fraction]] = []
+    for table in fields(value, "evidence.allocation", *m.users):
+        require(isinstance(table, dict) and set(table) <= set(m.servers), "tasks stand on an unknown server")
+        found = {s: rational(tasks, "tasks", least=0) for s, tasks in table.items()}
+        require(all(found.values()), "tasks that are 0 are listed")
+        x.append([found.get(s, Fraction(0)) for s in m.servers])
+    return x
+
+
+def load_of(part: Parts, x: list[list[Fraction]], i: int) -> dict[str, Fraction]:
+    """Return the part of each resource of a server that is used."""
+    load_: dict[str, Fraction] = {}
+    for row, tasks in zip(part, x, strict=True):
+        for r, share in (row[i] or {}).items():
+            load_[r] = load_.get(r, Fraction(0)) + share * tasks[i]
+    return load_
+
+
+def require_bottlenecks(
+    m: Share, part: Parts, x: list[list[Fraction]], totals: list[Fraction], i: int, load_: dict[str, Fraction]
+) -> None:
+    """Require a bottleneck of every user at a server: Theorem 1; Theorem 2 is the same with the one resource time.
+
+    A bottleneck is a resource that is used up, of which nobody with tasks on the server has a greater share.
+    """
+    here = [(n, p) for n, row in enumerate(part) if (p := row[i]) is not None]
+    level = {n: totals[n] * max(p.values()) / m.weights[n] for n, p in here}
+    top = {r: max(level[n] for n, p in here if x[n][i] and r in p) for r, used in load_.items() if used == 1}
+    for n, p in here:
+        require(any(r in p and level[n] >= top[r] for r in top), "a user has no bottleneck at a server")
+
+
+def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:
+    """Return the number of each user in which the mechanism is max-min fair."""
+    anywhere = [[p is not None or mechanism == "tsf" for p in row] for row in m.part]
     pairs = zip(m.alone, anywhere, strict=True)
     alone = [sum((a for a, may in zip(*rows, strict=True) if may), Fraction(0)) for rows in pairs]
     unit = [1 / share for share in m.dominant] if mechanism == "c-drfh" else alone
-    height = [total_ / (w * u) for total_, w, u in zip(totals, m.weights, unit, strict=True)]
+    return [tasks / (w * u) for tasks, w, u in zip(totals, m.weights, unit, strict=True)]
+
+
+def require_levels(m: Share, part: Parts, totals: list[Fraction], height: list[Fraction], stages: list[Any]) -> None:
+    """Require prices, level by level, at which no user on the level can have more unless one below has less."""
     reached, proved = Fraction(-1), set[int]()
-    for stage in items(stages, "evidence.stages"):
-        prices, values = fields(stage, "a stage", "prices", "values")
-        require(isinstance(prices, dict) and set(prices) <= set(m.servers), "prices of an unknown server")
-        y = [amounts(prices.get(s, {}), "prices") for s in m.servers]
-        require(sum(sum(row.values(), Fraction(0)) for row in y) == 1, "the prices do not sum to 1")
-        require(all(all(row.values()) for row in y), "a price that is 0 is listed")
-        require(isinstance(values, dict) and set(values) <= set(m.users), "a value of an unknown user")
-        q = {m.users.index(user): rational(value, "a value", least=0) for user, value in values.items()}
-        require(all(q.values()) and bool(q), "a value is 0")
-        for n, worth in q.items():
-            for row, p in zip(y, part[n], strict=True):
-                cost = sum((row.get(r, Fraction(0)) * share for r, share in (p or {}).items()), Fraction(0))
-                require(p is None or worth <= cost, "a task is worth more than its resources cost")
+    for stage in stages:
+        q = stage_values(m, part, stage)
         require(sum(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
-        level_ = max(height[n] for n in q)
-        require(level_ > reached, "the stages are not in order")
-        reached = level_
-        proved |= {n for n in q if height[n] == level_}
-    require(proved == set(users), "nothing proves that a user cannot have more")
+        level = max(height[n] for n in q)
+        require(level > reached, "the stages are not in order")
+        reached = level
+        proved |= {n for n in q if height[n] == level}
+    require(proved == set(range(len(m.users))), "nothing proves that a user cannot have more")
+
+
+def stage_values(m: Share, part: Parts, stage: Any) -> dict[int, Fraction]:
+    """Read the prices of a stage, which sum to 1, and what they let a task of each user be worth."""
+    prices, values = fields(stage, "a stage", "prices", "values")
+    require(isinstance(prices, dict) and set(prices) <= set(m.servers), "prices of an unknown server")
+    y = [amounts(prices.get(s, {}), "prices") for s in m.servers]
+    require(sum(sum(row.values(), Fraction(0)) for row in y) == 1, "the prices do not sum to 1")
+    require(all(all(row.values()) for row in y), "a price that is 0 is listed")
+    require(isinstance(values, dict) and set(values) <= set(m.users), "a value of an unknown user")
+    q = {m.users.index(user): rational(value, "a value", least=0) for user, value in values.items()}
+    require(all(q.values()) and bool(q), "a value is 0")
+    for n, worth in q.items():
+        for row, p in zip(y, part[n], strict=True):
+            cost = sum((row.get(r, Fraction(0)) * share for r, share in (p or {}).items()), Fraction(0))
+            require(p is None or worth <= cost, "a task is worth more than its resources cost")
+    return q
 
 
 # ---- capacity regions ----------------------------------------------------------------------------------------------
@@ -760,6 +838,10 @@ def worth(m: Model, prices: Sequence[Fraction]) -> Fraction:
     return sum((pool.share * greatest_value(pool, prices) for pool in m.pools), Fraction(0))
 
 
+Point = list[int]
+Plane = tuple[list[int], Fraction]
+
+
 def check_facets(m: Model, evidence: Any, claims: Any) -> None:
     """Verify that facets describe the region: none is wrong, none is missing, none is idle.
 
@@ -768,16 +850,34 @@ def check_facets(m: Model, evidence: Any, claims: Any) -> None:
     the cone of one only. So every direction is in an odd number of cones, and whatever satisfies the inequalities is
     at or below a point of a simplex. None is idle, for each has a simplex.
     """
-    width = len(m.names)
     unit = lcm(*(pool.share.denominator for pool in m.pools))  # points times this are whole
     vertices, rows = fields(evidence, "evidence.boundary", "vertices", "simplices")
+    points = vertices_of(m, vertices, unit)
+    planes = planes_of(m, claims, unit)
+    simplices = simplices_of(rows, len(m.names), len(points))
+    tight = [{f for f, (a, b) in enumerate(planes) if sum(map(mul, a, x)) == b} for x in points]
+    homes = facet_cones(planes, points, tight, simplices)
+    require(all(homes), "a facet has no simplex")
+    require_closed(points, simplices)
+    require_once(min(homes, key=len))
+    for on in tight:
+        require(rank([planes[f][0] for f in on])[0] == len(m.names), "a point listed as a vertex is none")
+
+
+def vertices_of(m: Model, vertices: Any, unit: int) -> list[Point]:
+    """Read the vertices, configurations of the pools, as points times the unit."""
     points = []
     for made in items(vertices, "vertices"):
         ks = [m.configuration(k, "a vertex") for k in m.by_pool(made, "a vertex")]
         require(all(pool.holds(k) for pool, k in zip(m.pools, ks, strict=True)), "a vertex is not feasible")
         points.append([int(unit * x) for x in slots_of(m, ks)])
     require(all(a > b for a, b in pairwise(points)), "the vertices are not in order")
-    planes = []
+    return points
+
+
+def planes_of(m: Model, claims: Any, unit: int) -> list[Plane]:
+    """Read the facets, the coordinate ones first; each offset is the greatest value of its normal."""
+    width, planes = len(m.names), []
     for facet in items(claims, "claims.facets"):
         normal, offset = fields(facet, "a facet", "normal", "offset")
         entries = [rational(value, "a normal") for value in fields(normal, "a normal", *m.names)]
@@ -793,35 +893,55 @@ def check_facets(m: Model, evidence: Any, claims: Any) -> None:
         worths = [worth + unit * pool.share * value for worth, value in zip(worths, best, strict=True)]
     for (a, b), worth in zip(outer, worths, strict=True):
         require(min(a) >= 0 < b == worth, "an offset is not the greatest value of its normal")
+    return planes
+
+
+def simplices_of(rows: Any, width: int, points: int) -> list[list[int]]:
+    """Read the simplices: J corners each, in order."""
     simplices = [[whole(v, "a corner") for v in items(row, "a simplex")] for row in items(rows, "simplices")]
     if len(simplices) > MAX_SIMPLICES:
         raise Unreadable(f"{len(simplices):,} simplices: beyond the {MAX_SIMPLICES:,} that this checker decides")
     require(all(a < b for a, b in pairwise(simplices)), "the simplices are not in order")
-    tight = [{f for f, (a, b) in enumerate(planes) if sum(map(mul, a, x)) == b} for x in points]
-    ridges: dict[tuple[int, ...], int] = {}
-    homes: dict[int, list[list[list[int]]]] = {f: [] for f in range(width, len(planes))}
     for simplex in simplices:
         require(len(simplex) == width and all(a < b for a, b in pairwise(simplex)), "a simplex has not J corners")
-        require(simplex[-1] < len(points), "a simplex has a corner that is no vertex")
+        require(simplex[-1] < points, "a simplex has a corner that is no vertex")
+    return simplices
+
+
+def facet_cones(
+    planes: list[Plane], points: list[Point], tight: list[set[int]], simplices: list[list[int]]
+) -> list[list[list[Point]]]:
+    """Return the corners of the simplices of each outer facet; each simplex lies on one, with independent corners."""
+    width = len(planes[0][0])
+    homes: list[list[list[Point]]] = [[] for _ in planes[width:]]
+    for simplex in simplices:
         corners = [points[v] for v in simplex]
         require(rank(corners)[0] == width, "the corners of a simplex are dependent")
         home = [f for f in set.intersection(*(tight[v] for v in simplex)) if f >= width]
         require(len(home) == 1, "a simplex is on no facet")
-        homes[home[0]].append(corners)
-        for i in range(width):
+        homes[home[0] - width].append(corners)
+    return homes
+
+
+def require_closed(points: list[Point], simplices: list[list[int]]) -> None:
+    """Require that every ridge is in two simplices, or in a coordinate hyperplane."""
+    ridges: dict[tuple[int, ...], int] = {}
+    for simplex in simplices:
+        for i in range(len(simplex)):
             ridge = (*simplex[:i], *simplex[i + 1 :])
-            if not any(all(points[v][j] == 0 for v in ridge) for j in range(width)):
+            if not any(all(points[v][j] == 0 for v in ridge) for j in range(len(simplex))):
                 ridges[ridge] = ridges.get(ridge, 0) + 1
-    require(all(homes.values()), "a facet has no simplex")
     require(all(count == 2 for count in ridges.values()), "a ridge is not in two simplices: the boundary is not closed")
-    first, *others = min(homes.values(), key=len)
+
+
+def require_once(cones: list[list[Point]]) -> None:
+    """Require that a direction inside the first of a facet's cones is in none of its others, by Cramer's rule."""
+    first, *others = cones
     middle = [sum(column) for column in zip(*first, strict=True)]
-    for corners in others:  # Cramer's rule: what share of each corner the direction takes
+    for corners in others:
         base = rank(corners)[1]
-        shares = [rank([*corners[:i], middle, *corners[i + 1 :]])[1] * base for i in range(width)]
+        shares = [rank([*corners[:i], middle, *corners[i + 1 :]])[1] * base for i in range(len(corners))]
         require(min(shares) < 0, "a direction is in two cones")
-    for on in tight:
-        require(rank([planes[f][0] for f in on])[0] == width, "a point listed as a vertex is none")
 
 
 def greatest_of(pool: Pool, normals: Sequence[Sequence[int]]) -> list[int]:
@@ -908,19 +1028,23 @@ def size_law(instance: Any) -> tuple[SizeLaw, int]:
     servers, listed, ends, rows = fields(
         table, "instance.sizes", "servers", optional=["discrete", "uniform", "piecewise"]
     )
-    require(sum(law is not None for law in (listed, ends, rows)) == 1, "there is not exactly one law")
-    require(listed is None or isinstance(listed, dict), "the law is no table")
-    raw = [[size, size, p] for size, p in (listed or {}).items()] + ([[*items(ends, "uniform"), "1"]] if ends else [])
-    raw += [items(row, "a piece") for row in items(rows or [], "piecewise")]
-    require(all(len(row) == 3 for row in raw), "a piece has not two ends and a probability")
-    exact = [(rational(a, "an end"), rational(b, "an end"), rational(p, "a probability")) for a, b, p in raw]
-    exact.sort()
+    exact = _rows_of_law(listed, ends, rows)
     require(all(0 <= a <= b <= 1 and b > 0 and p > 0 for a, b, p in exact), "a size or a probability is out of range")
     require(sum(p for _, _, p in exact) == 1, "the probabilities do not sum to 1")
     pieces = [(a, b, p) for a, b, p in exact if a < b]
     require(all(first[1] <= second[0] for first, second in pairwise(pieces)), "pieces overlap")
     require(whole(servers, "servers") > 0, "no servers")
     return SizeLaw([(a, p) for a, b, p in exact if a == b], pieces), servers
+
+
+def _rows_of_law(listed: Any, ends: Any, rows: Any) -> list[tuple[Fraction, Fraction, Fraction]]:
+    """Read the one law that is given as rows (lower end, upper end, probability), in order."""
+    require(sum(law is not None for law in (listed, ends, rows)) == 1, "there is not exactly one law")
+    require(listed is None or isinstance(listed, dict), "the law is no table")
+    raw = [[size, size, p] for size, p in (listed or {}).items()] + ([[*items(ends, "uniform"), "1"]] if ends else [])
+    raw += [items(row, "a piece") for row in items(rows or [], "piecewise")]
+    require(all(len(row) == 3 for row in raw), "a piece has not two ends and a probability")
+    return sorted((rational(a, "an end"), rational(b, "an end"), rational(p, "a probability")) for a, b, p in raw)
 
 
 def check_throughput(instance: Any, evidence: Any, claims: Any) -> None:
@@ -938,6 +1062,9 @@ def check_throughput(instance: Any, evidence: Any, claims: Any) -> None:
     require(rational(workload, "claims.vqs") == servers * reduced_workload(law, J, vqs), "the workload of VQS is not")
 
 
+Cell = tuple[Fraction, Fraction]
+
+
 def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
     """Return the workload per server that the columns support.
 
@@ -946,12 +1073,37 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
     the sides of a randomly turned polygon.
     """
     listed, columns = fields(below, "evidence.below", "cells", "columns")
+    cells = cells_of(listed)
+    shares = cell_shares(law, cells)
+    slots, used, last = [Fraction(0)] * len(cells), Fraction(0), None
+    for column in items(columns, "columns"):
+        k, part = mixed_column(column, cells)
+        row = [k.get(j, 0) for j in range(len(cells))]
+        require(last is None or row < last, "the columns are not in order")
+        last = row
+        used += part
+        slots = [have + part * n for have, n in zip(slots, row, strict=True)]
+    require(used <= 1, "the columns use more than a server")
+    workload = slots[0] / shares[0]
+    require(slots == [workload * share for share in shares], "the slots are not in proportion to the law")
+    return workload
+
+
+def cells_of(listed: Any) -> list[Cell]:
+    """Read the cells (base, width), by increasing upper end; cells of positive width do not overlap."""
     cells = []
     for cell in items(listed, "cells"):
         require(len(items(cell, "a cell")) == 2, "a cell has not a base and a width")
         cells.append((rational(cell[0], "a base", least=0), rational(cell[1], "a width", least=0)))
     require(all(a + v <= b + w for (a, v), (b, w) in pairwise(cells)), "the cells are not in order")
     require(len(set(cells)) == len(cells), "a cell stands twice")
+    wide = [(base, base + width) for base, width in cells if width]
+    require(all(a[1] <= b[0] for a, b in pairwise(wide)), "cells overlap")
+    return cells
+
+
+def cell_shares(law: SizeLaw, cells: list[Cell]) -> list[Fraction]:
+    """Return the probability of each cell; together they are the law."""
     shares: list[Fraction] = []
     before = Fraction(0)
     sizes = {size for size, _ in law.atoms}
@@ -964,30 +1116,22 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
             require(base in sizes and base > before, "a group of atoms does not end at an atom")
             shares.append(sum((p for size, p in law.atoms if before < size <= base), Fraction(0)))
             before = base
-    wide = [(base, base + width) for base, width in cells if width]
-    require(all(a[1] <= b[0] for a, b in pairwise(wide)), "cells overlap")
     require(sum(shares) == 1, "the cells do not cover the law")
-    slots, used, last = [Fraction(0)] * len(cells), Fraction(0), None
-    for column in items(columns, "columns"):
-        table, fraction = fields(column, "a column", "slots", "fraction")
-        require(isinstance(table, dict) and set(table) <= {str(j) for j in range(len(cells))}, "an unknown cell")
-        k = [(int(j), whole(n, "slots")) for j, n in table.items()]
-        require(bool(k) and all(n for _, n in k), "a column lists a cell without slots")
-        lengths = sum(n * cells[j][1] for j, n in k)
-        room = sum(n * cells[j][0] for j, n in k) + max(lengths / 2, *(cells[j][1] for j, _ in k))
-        require(room <= 1, "a configuration does not fit")
-        row = [dict(k).get(j, 0) for j in range(len(cells))]
-        require(last is None or row < last, "the columns are not in order")
-        last = row
-        part = rational(fraction, "a fraction", least=0)
-        require(part > 0, "a fraction is 0")
-        used += part
-        for j, n in k:
-            slots[j] += n * part
-    require(used <= 1, "the columns use more than a server")
-    workload = slots[0] / shares[0]
-    require(slots == [workload * share for share in shares], "the slots are not in proportion to the law")
-    return workload
+    return shares
+
+
+def mixed_column(column: Any, cells: list[Cell]) -> tuple[dict[int, int], Fraction]:
+    """Read a configuration of cells, which must fit a server, and its fraction."""
+    table, fraction = fields(column, "a column", "slots", "fraction")
+    require(isinstance(table, dict) and set(table) <= {str(j) for j in range(len(cells))}, "an unknown cell")
+    k = {int(j): whole(n, "slots") for j, n in table.items()}
+    require(bool(k) and all(k.values()), "a column lists a cell without slots")
+    lengths = sum(n * cells[j][1] for j, n in k.items())
+    room = sum(n * cells[j][0] for j, n in k.items()) + max(lengths / 2, *(cells[j][1] for j in k))
+    require(room <= 1, "a configuration does not fit")
+    part = rational(fraction, "a fraction", least=0)
+    require(part > 0, "a fraction is 0")
+    return k, part
 
 
 def priced_workload(law: SizeLaw, above: Any) -> Fraction:
@@ -998,7 +1142,23 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     """
     size, listed = fields(above, "evidence.above", "grid", "points")
     grid = whole(size, "grid")
-    require(grid > 0 and bool(items(listed, "points")), "there is no grid")
+    points, values = priced_points(listed)
+    require(grid > 0, "there is no grid")
+    require(len(points) > 1 or not law.pieces, "one point does not price a piece")
+    if grid * len(points) > MAX_CELLS:
+        raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
+    between = [law.has_between(Fraction(a, grid), Fraction(b, grid)) for a, b in pairwise(points)]
+    require_worth(grid, points, values, between)
+    places = [Fraction(point, grid) for point in points]
+    require_used(law, places, values, between, Fraction(1, grid))
+    average = law.expectation(places, values)
+    require(average > 0, "the prices prove nothing")
+    return 1 / average
+
+
+def priced_points(listed: Any) -> tuple[list[int], list[Fraction]]:
+    """Read the points of the grid and their prices."""
+    require(bool(items(listed, "points")), "there is no grid")
     points, values = [], []
     for row in listed:
         require(len(items(row, "a point")) == 2, "a point has not a place and a price")
@@ -1006,9 +1166,11 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
         values.append(rational(row[1], "a price", least=0))
     require(all(a < b for a, b in pairwise(points)), "the points are not in order")
     require(points[0] > 0 or values[0] == 0, "a job of size 0 has a price")
-    require(len(points) > 1 or not law.pieces, "one point does not price a piece")
-    if grid * len(points) > MAX_CELLS:
-        raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
+    return points, values
+
+
+def require_worth(grid: int, points: list[int], values: list[Fraction], between: list[bool]) -> None:
+    """Require that no configuration is worth more than 1, where sizes are at points and where `between` them."""
     one = lcm(*(value.denominator for value in values))
     worth = [int(value * one) for value in values]
     best = [0] * (grid + 1)
@@ -1017,14 +1179,18 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
             for c in range(point, grid + 1):
                 best[c] = max(best[c], best[c - point] + price)
     require(best[grid] <= one, "a configuration is worth more than 1")
-    within = [False]
-    for (a, low), (b, high) in pairwise(zip(points, worth, strict=True)):
-        within.append(law.has_between(Fraction(a, grid), Fraction(b, grid)))
-        for g in range(a + 1, min(b, grid + 1)) if within[-1] else ():
+    priced = pairwise(zip(points, worth, strict=True))
+    for ((a, low), (b, high)), inside in zip(priced, between, strict=True):
+        for g in range(a + 1, min(b, grid + 1)) if inside else ():
             price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
             require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
-    places, step = [Fraction(point, grid) for point in points], Fraction(1, grid)
-    for i, (left, right) in enumerate(pairwise([*within, False])):
+
+
+def require_used(
+    law: SizeLaw, places: list[Fraction], values: list[Fraction], between: list[bool], step: Fraction
+) -> None:
+    """Require that every point is of use: prices say nothing that the law does not ask for."""
+    for i, (left, right) in enumerate(pairwise([False, *between, False])):
         here = any(size == places[i] for size, _ in law.atoms)
         if left and right:
             require(not values[i - 1] == values[i] == values[i + 1], "a point is of no use")
@@ -1035,9 +1201,6 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
             require(here or near, "a point lies beyond the sizes")
         else:
             require(here, "a point is of no use")
-    average = law.expectation(places, values)
-    require(average > 0, "the prices prove nothing")
-    return 1 / average
 
 
 def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
@@ -1045,13 +1208,8 @@ def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
     columns, listed = fields(vqs, "evidence.vqs", "columns", "prices")
     ends = [Fraction(n, 3 * 2 ** (m + 1)) for m in range(J) for n in (6, 4)] + [Fraction(0)]
     shares = [law.up_to(a) - law.up_to(b) for a, b in pairwise(ends)]
-    reduced: list[dict[int, int]] = []
-    for m in range(J):
-        reduced += [{2 * m: 2**m}, {2 * m + 1: 3 * 2**m // 2}] if m else [{0: 1}]
-        reduced += [{1: 1, 2 * m: 2**m // 3}] if m > 1 else []
-        reduced += [{1: 1, 2 * m + 1: 2**m // 2}] if m else []
+    order = reduced_configurations(J)
     slots, used, last = [Fraction(0)] * (2 * J), Fraction(0), [2**J + 1]
-    order = [[k.get(j, 0) for j in range(2 * J)] for k in reduced]
     for column in items(columns, "columns"):
         row, fraction = fields(column, "a column", "slots", "fraction")
         k = [whole(n, "slots") for n in items(row, "slots")]
@@ -1072,6 +1230,16 @@ def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
     workload = 1 / average
     require(all(s >= workload * p for s, p in zip(slots, shares, strict=True)), "the columns do not carry the workload")
     return workload
+
+
+def reduced_configurations(J: int) -> list[list[int]]:
+    """Return the reduced configurations (19) over the 2 J queues of the universal partition."""
+    reduced: list[dict[int, int]] = []
+    for m in range(J):
+        reduced += [{2 * m: 2**m}, {2 * m + 1: 3 * 2**m // 2}] if m else [{0: 1}]
+        reduced += [{1: 1, 2 * m: 2**m // 3}] if m > 1 else []
+        reduced += [{1: 1, 2 * m + 1: 2**m // 2}] if m else []
+    return [[k.get(j, 0) for j in range(2 * J)] for k in reduced]
 
 
 KINDS: dict[str, Any] = {

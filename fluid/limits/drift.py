@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 
 from fluid.chains.queue import ContinuousSteps
 from fluid.simulation.arrivals import JobList, Law, Stream, poisson
+from fluid.simulation.oracle import heaviest
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.algorithm1 import NONPREEMPTIVE, beta_now, refresh
-from fluid.simulation.queue.policies.oracle import heaviest
 from fluid.simulation.state import MOVES, Setting, State, copied
 from theory.errors import InputError
 from theory.exact.configurations import maximal
@@ -80,7 +80,7 @@ class Algorithm1:
         L, split over pools.
     beta : rational
     oracle : str
-        ``exact``, ``single`` or ``greedy`` (`fluid.simulation.queue.policies.oracle`).
+        ``exact``, ``single`` or ``greedy`` (`fluid.simulation.oracle`).
 
     Examples
     --------

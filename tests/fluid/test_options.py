@@ -72,7 +72,7 @@ def test_policies_that_do_not_suit_are_named(monkeypatch: pytest.MonkeyPatch) ->
         policy("randomized-sampling").prepare(Setting(listed, 2, {}))
     with pytest.raises(TooLargeError, match=r"^--policy max-weight: expected at most 64 sizes"):
         policy("max-weight").prepare(SlottedSetting(np.arange(1, 66), 100, 2, {}))
-    monkeypatch.setattr("fluid.simulation.queue.policies.oracle.LIMIT", 1)
+    monkeypatch.setattr("fluid.simulation.oracle.LIMIT", 1)
     with pytest.raises(TooLargeError, match=r"^simulation\.oracle: .*; or oracle = 'greedy'$"):
         policy("nonpreemptive").prepare(Setting(TWO, 2, {}))
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from fluid.simulation import options
 from fluid.simulation.bitset import discard, insert, least
+from fluid.simulation.oracle import Oracle, heaviest, oracle
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.policies.oracle import Oracle, heaviest, oracle
 from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
 from theory.jit import step

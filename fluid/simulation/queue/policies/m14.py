@@ -3,7 +3,7 @@
 What paper 004 leaves open in its account of Maguluri and Srikant's policy, and what is chosen here: a server stays at a
 refresh time as long as it is empty, so an arrival that finds no slot lets the first empty server that can hold it
 choose anew; between refresh times slots are refilled from the queues; ties as in
-`fluid.simulation.queue.policies.oracle`.
+`fluid.simulation.oracle`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from fluid.simulation.bitset import discard, insert, least
 from fluid.simulation.options import ORACLE
+from fluid.simulation.oracle import Oracle, heaviest, oracle
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.policies.oracle import Oracle, heaviest, oracle
 from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
 from theory.jit import step

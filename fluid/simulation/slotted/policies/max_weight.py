@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least_from
+from fluid.simulation.oracle import LIMIT
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.policies.oracle import LIMIT
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
 from fluid.simulation.slotted.state import COMMON, COUNT, WAITING, SlottedSetting, begin, shared
 from fluid.simulation.state import MOVES, state_type
