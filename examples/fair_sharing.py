@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from bounds.claims.instances import table_4
-from bounds.views.sharing import allocation_json, comparison_lines, picture_of_shares
+from bounds.views.sharing import comparison_lines, picture_of_shares, shares_answer
 from theory.files.google import MACHINES, google_cluster
 from theory.sharing.allocation import whole_tasks
 from theory.sharing.mechanisms import MECHANISMS
@@ -26,13 +26,13 @@ def main(picture: str | None = None, users: int = 12) -> dict[str, float]:
     shared = google_cluster(data, users) if (data / MACHINES).exists() else table_4()
     allocations = {name: mechanism(shared) for name, mechanism in MECHANISMS.items()}
     answers = {
-        name: allocation_json(allocation, decide(allocation), whole_tasks(allocation))
+        name: shares_answer(allocation, decide(allocation), whole_tasks(allocation))
         for name, allocation in allocations.items()
     }
     print("\n".join(comparison_lines(answers, shared)))
     if picture is not None:
         picture_of_shares(list(allocations.values()), picture)
-    return {name: answer["jain_index"] for name, answer in answers.items()}
+    return {name: answer.jain_index for name, answer in answers.items()}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import sys
 from fractions import Fraction
 
 from bounds.adversary.workload import worst_workload
-from bounds.views.pictures import picture_of_scaling
+from bounds.views.assignment import picture_of_scaling
 from theory.files.price_catalogue import catalogue_instance
 
 TYPES = ["aws:m5.*", "aws:r5.large"]

@@ -27,7 +27,7 @@ def fluid(
     """Fluid limit of dynamic reservation: jobs, configurations, admitted rates, switches and what drives them."""
     from math import isfinite
 
-    from bounds.views.fluid import path_csv, path_json, path_lines
+    from bounds.views.fluid import fluid_answer, path_csv, path_lines
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
     from theory.errors import InputError, naming
@@ -47,4 +47,4 @@ def fluid(
         from bounds.views.fluid import picture_of_path
 
         picture_of_path(path, plot)
-    show(path_json(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)
+    show(fluid_answer(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)

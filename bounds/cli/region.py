@@ -45,7 +45,7 @@ def region(
     as_json: JsonFlag = False,
 ) -> None:
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
-    from bounds.views.region import Answer, region_json, region_lines
+    from bounds.views.region import Found, region_answer, region_lines
     from theory.errors import InputError, TooLargeError
     from theory.files.document import write_json, write_text
     from theory.files.instances import read_instance
@@ -99,9 +99,9 @@ def region(
         from bounds.certificates.region import region_certificate
 
         write_json(certificate, region_certificate(given, intensity, boundary))
-    answer = Answer(given, intensity, boundary, no_facets, room, no_room, sliced, whole)
-    result = region_json(answer)
-    show(result, lambda: region_lines(answer, result), as_json=as_json)
+    found = Found(given, intensity, boundary, no_facets, room, no_room, sliced, whole)
+    result = region_answer(found)
+    show(result, lambda: region_lines(found, result), as_json=as_json)
 
 
 def _pair(text: str, names: tuple[str, ...]) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -33,11 +33,13 @@ def share(
 ) -> None:
     """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
     from bounds.views.sharing import (
-        allocation_json,
+        AllShares,
+        Shares,
         allocation_lines,
         comparison_lines,
-        history_json,
+        history_answer,
         history_lines,
+        shares_answer,
     )
     from theory.errors import InputError
     from theory.files.clusters import read_cluster
@@ -63,12 +65,11 @@ def share(
             from bounds.views.sharing import picture_of_history
 
             picture_of_history(history, given, plot)
-        answer: dict[str, Any] = {"mechanism": mechanism, **history_json(history, given)}
-        show(answer, lambda: history_lines(history, given), as_json=as_json)
+        show(history_answer(mechanism, history, given), lambda: history_lines(history, given), as_json=as_json)
         return
     chosen = list(MECHANISMS) if mechanism == "all" else [mechanism]
     allocations: dict[str, Allocation] = {}
-    answers: dict[str, dict[str, Any]] = {}
+    answers: dict[str, Shares] = {}
     with progress() as say:
         for name in chosen:
             say(f"{name} ...")
@@ -78,7 +79,7 @@ def share(
                 properties["strategy_proofness"] = Verdict(None, {"note": "not searched (--lies)"})
             else:
                 properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], given, rounds=lies, seed=seed)
-            answers[name] = allocation_json(made, properties, whole_tasks(made) if whole else None)
+            answers[name] = shares_answer(made, properties, whole_tasks(made) if whole else None)
     if certificate is not None:
         from bounds.certificates.allocation import allocation_certificate
 
@@ -91,7 +92,7 @@ def share(
         picture_of_shares(list(allocations.values()), plot)
     if mechanism == "all":
         show(
-            {"mechanism": "all", "mechanisms": answers},
+            AllShares(mechanism="all", mechanisms=answers),
             lambda: comparison_lines(answers, given),
             as_json=as_json,
         )

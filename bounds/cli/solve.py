@@ -22,26 +22,28 @@ def solve(
 ) -> None:
     """Greedy and optimal assignment of an instance, their ratio, and what is guaranteed."""
     from bounds.certificates.assignment import assignment_certificate
-    from bounds.views.assignment import servers_json, servers_lines, solution_json, solution_lines
+    from bounds.views.assignment import (
+        picture_of_solution,
+        servers_answer,
+        servers_lines,
+        solution_answer,
+        solution_lines,
+    )
     from theory.files.document import write_json
     from theory.files.instances import read_instance
     from theory.greedy.optimal import solve as solve_exactly
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 
     solution = solve_exactly(read_instance(instance))
-    answer = solution_json(solution)
-    whole = None
+    whole = on_servers = None
     if servers is not None:
         placement = greedy_placement(solution.instance, servers)
         least = least_servers(solution.instance, [servers * rho for rho in solution.instance.workload])
         whole = (servers, placement, least)
-        bound = lemma_b1_bound(solution.instance, solution.greedy)
-        answer["servers"] = servers_json(solution, servers, placement, least, bound)
+        on_servers = servers_answer(solution, *whole, lemma_b1_bound(solution.instance, solution.greedy))
     if plot is not None:
-        from bounds.views.pictures import picture_of_solution
-
         picture_of_solution(solution, plot)
     if certificate is not None:
         write_json(certificate, assignment_certificate(solution, whole))
-    more = [] if whole is None else servers_lines(answer["servers"])
-    show(answer, lambda: solution_lines(solution) + more, as_json=as_json)
+    more = [] if on_servers is None else servers_lines(on_servers)
+    show(solution_answer(solution, on_servers), lambda: solution_lines(solution) + more, as_json=as_json)

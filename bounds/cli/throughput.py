@@ -22,7 +22,7 @@ def throughput(
     as_json: JsonFlag = False,
 ) -> None:
     """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee."""
-    from bounds.views.throughput import throughput_json, throughput_lines
+    from bounds.views.throughput import throughput_answer, throughput_lines
     from theory.errors import InputError
     from theory.files.document import write_json
     from theory.files.sizes import read_sizes
@@ -58,7 +58,7 @@ def throughput(
     if given.partition is not None:
         bounds = (f(given.law, given.partition, given.servers) for f in (upper_rounded, lower_rounded))
         rounded = tuple(bounds)
-    answer = throughput_json(given, best, guaranteed, distance, rounded)
+    answer = throughput_answer(given, best, guaranteed, distance, rounded)
     if certificate is not None:
         from bounds.certificates.throughput import throughput_certificate
 

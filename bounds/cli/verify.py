@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,16 +26,18 @@ def verify(
     import time
 
     from bounds.claims import Level, claims, verify_all
+    from bounds.views.claims import listed, verdict_lines, verified
     from theory.errors import InputError
 
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = claims(names or (), paper)
     if listing:
-        table = [
-            {"id": c.id, "paper": c.paper, "statement": c.statement, "registered": c.evidence.value} for c in chosen
-        ]
-        show(table, lambda: [f"{c.id:44} {c.evidence.value:12} {c.statement}" for c in chosen], as_json=as_json)
+        show(
+            [listed(c) for c in chosen],
+            lambda: [f"{c.id:44} {c.evidence.value:12} {c.statement}" for c in chosen],
+            as_json=as_json,
+        )
         return
     verdicts: list[Verdict] = []
     begin = time.perf_counter()
@@ -44,35 +46,11 @@ def verify(
             report(f"{number} of {len(chosen)}: {verdict.claim.id}")
             verdicts.append(verdict)
             if not as_json:
-                print(_line(verdict), flush=True)
+                print("\n".join(verdict_lines(verdict)), flush=True)
     if as_json:
-        show([_row(verdict) for verdict in verdicts], list, as_json=True)
+        show([verified(verdict) for verdict in verdicts], list, as_json=True)
     else:
         wrong = sum(not v.ok for v in verdicts)
         print(f"{len(verdicts)} claims, {wrong} not as registered, {time.perf_counter() - begin:.1f} s")
     if not all(v.ok for v in verdicts):
         raise typer.Exit(1)
-
-
-def _row(verdict: Verdict) -> dict[str, Any]:
-    claim, outcome = verdict.claim, verdict.outcome
-    return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "statement": claim.statement,
-        "printed": claim.printed,
-        "computed": outcome.computed,
-        "evidence": outcome.evidence.value,
-        "holds": outcome.holds,
-        "as_registered": verdict.ok,
-        "seconds": round(verdict.seconds, 3),
-    }
-
-
-def _line(verdict: Verdict) -> str:
-    claim, outcome = verdict.claim, verdict.outcome
-    mark = "ok " if verdict.ok else "NOT AS REGISTERED "
-    return (
-        f"{mark}{outcome.evidence.value:12}{claim.id}  ({verdict.seconds:.2f} s)\n"
-        f"     claim    {claim.statement}\n     printed  {claim.printed}\n     computed {outcome.computed}"
-    )

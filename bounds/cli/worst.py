@@ -34,7 +34,7 @@ def worst(
     """Find the instance on which greedy keeps the least share of the optimum."""
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
-    from bounds.views.assignment import worst_json, worst_lines
+    from bounds.views.assignment import worst_answer, worst_lines
     from theory.files.instances import read_instance, write_instance
 
     given = read_instance(instance)
@@ -42,4 +42,4 @@ def worst(
         found = worst_instance(given, vary.value, seed=seed, starts=starts, budget=Budget(time_limit, report))
     if out is not None:
         write_instance(out, found.instance)
-    show(worst_json(found), lambda: worst_lines(found), as_json=as_json)
+    show(worst_answer(found), lambda: worst_lines(found), as_json=as_json)

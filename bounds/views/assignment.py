@@ -1,130 +1,235 @@
-"""What a person or a program sees: answers as JSON values and as text."""
+"""``packproof solve`` and ``packproof worst``: greedy beside the optimum, whole servers, worst cases."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import UNSET, UnsetType
 
 from bounds.adversary.search import WorstInstance
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from bounds.views.text import Answer, Exact, by_type, named, packed, short
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
+from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
 from theory.numbers import text
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def named(instance: Instance, values: Any) -> dict[str, str]:
-    """Return exact numbers, shape (J,), as {type: text}."""
-    return dict(zip(instance.names, map(text, values), strict=True))
+Slots = dict[str, int]
+"""A configuration: slots by type."""
+
+
+class GreedyStage(Answer, frozen=True):
+    """A stage of the greedy assignment; one pool has a configuration, several have one each."""
+
+    fraction: Exact
+    exhausts: str | None
+    configuration: Slots | UnsetType = UNSET
+    configurations: dict[str, Slots] | UnsetType = UNSET
+
+
+class Greedy(Answer, frozen=True):
+    """The greedy assignment."""
+
+    reward: Exact
+    reward_float: float
+    permutation: list[str]
+    stages: list[GreedyStage]
+    served: dict[str, Exact]
+
+
+class Column(Answer, frozen=True):
+    """A configuration of a pool, and the fraction of all servers that take it."""
+
+    pool: str
+    configuration: Slots
+    fraction: Exact
+
+
+class Optimal(Answer, frozen=True):
+    """The optimal assignment and its prices."""
+
+    reward_float: float
+    exact: Exact
+    columns: list[Column]
+    served: dict[str, Exact]
+    slot_prices: dict[str, Exact]
+    job_prices: dict[str, Exact]
+    server_prices: dict[str, Exact]
+
+
+class ServersStage(Answer, frozen=True):
+    """A stage of greedy placement on whole servers."""
+
+    servers: dict[str, int]
+    configuration: Slots | UnsetType = UNSET
+    configurations: dict[str, Slots] | UnsetType = UNSET
+
+
+class GreedyServers(Answer, frozen=True):
+    """Greedy placement on whole servers."""
+
+    reward: Exact
+    reward_float: float
+    stages: list[ServersStage]
+    empty: int
+
+
+class Bounds(Answer, frozen=True):
+    """The least number of servers that carries a workload, between bounds."""
+
+    lower: int
+    upper: int
+    exact: bool
+
+
+class WholeServers(Answer, frozen=True):
+    """What ``--servers`` adds."""
+
+    servers: int
+    pools: dict[str, int]
+    greedy: GreedyServers
+    fluid: Exact
+    loss: Exact
+    loss_bound: Exact | None
+    least_servers: Bounds
+
+
+class Solved(Answer, frozen=True):
+    """The answer of ``solve``."""
+
+    greedy: Greedy
+    optimal: Optimal
+    ratio: float
+    ratio_exact: Exact
+    guarantee: Exact
+    guarantee_stagewise: Exact
+    servers: WholeServers | UnsetType = UNSET
+
+
+class Worst(Answer, frozen=True):
+    """The answer of ``worst``: ratio, exact and instance are attained, the infimum is approached."""
+
+    ratio: float
+    exact: Exact
+    infimum: float
+    infimum_exact: Exact
+    is_worst: bool
+    complete: bool
+    starts: int
+    workload: dict[str, Exact]
+    rewards: dict[str, Exact]
+    instance: dict[str, Any]
 
 
 def _configuration(instance: Instance, configurations: tuple[Configuration, ...]) -> dict[str, Any]:
     """Return the `configuration` of one pool, or the `configurations` of several."""
-    every = [dict(zip(instance.names, k, strict=True)) for k in configurations]
+    every = [by_type(instance, k) for k in configurations]
     if len(every) == 1:
         return {"configuration": every[0]}
     return {"configurations": dict(zip((pool.name for pool in instance.pools), every, strict=True))}
 
 
-def solution_json(solution: Solution) -> dict[str, Any]:
-    """Return the answer of ``solve`` as DESIGN's JSON."""
+def solution_answer(solution: Solution, servers: WholeServers | None = None) -> Solved:
+    """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
-    return {
-        "greedy": {
-            "reward": text(greedy.reward),
-            "reward_float": float(greedy.reward),
-            "permutation": [instance.names[j] for j in greedy.permutation],
-            "stages": [
-                {
-                    **_configuration(instance, stage.configurations),
-                    "fraction": text(stage.fraction),
-                    "exhausts": None if stage.exhausts is None else instance.names[stage.exhausts],
-                }
-                for stage in greedy.stages
-            ],
-            "served": named(instance, greedy.served),
-        },
-        "optimal": {
-            "reward_float": float(optimal.reward),
-            "exact": text(optimal.reward),
-            "columns": [
-                {
-                    "pool": instance.pools[column.pool].name,
-                    "configuration": dict(zip(instance.names, column.configuration, strict=True)),
-                    "fraction": text(column.fraction),
-                }
-                for column in optimal.columns
-            ],
-            "served": named(instance, optimal.served),
-            "slot_prices": named(instance, optimal.slot_prices),
-            "job_prices": named(instance, optimal.job_prices),
-            "server_prices": {
-                pool.name: text(price) for pool, price in zip(instance.pools, optimal.server_prices, strict=True)
-            },
-        },
-        "ratio": float(solution.ratio),
-        "ratio_exact": text(solution.ratio),
-        "guarantee": text(greedy.guarantee),
-        "guarantee_stagewise": text(greedy.guarantee_stagewise),
-    }
+    stages = [
+        GreedyStage(
+            **_configuration(instance, stage.configurations),
+            fraction=text(stage.fraction),
+            exhausts=None if stage.exhausts is None else instance.names[stage.exhausts],
+        )
+        for stage in greedy.stages
+    ]
+    columns = [
+        Column(
+            pool=instance.pools[column.pool].name,
+            configuration=by_type(instance, column.configuration),
+            fraction=text(column.fraction),
+        )
+        for column in optimal.columns
+    ]
+    pools = [pool.name for pool in instance.pools]
+    return Solved(
+        greedy=Greedy(
+            reward=text(greedy.reward),
+            reward_float=float(greedy.reward),
+            permutation=[instance.names[j] for j in greedy.permutation],
+            stages=stages,
+            served=named(instance, greedy.served),
+        ),
+        optimal=Optimal(
+            reward_float=float(optimal.reward),
+            exact=text(optimal.reward),
+            columns=columns,
+            served=named(instance, optimal.served),
+            slot_prices=named(instance, optimal.slot_prices),
+            job_prices=named(instance, optimal.job_prices),
+            server_prices=dict(zip(pools, map(text, optimal.server_prices), strict=True)),
+        ),
+        ratio=float(solution.ratio),
+        ratio_exact=text(solution.ratio),
+        guarantee=text(greedy.guarantee),
+        guarantee_stagewise=text(greedy.guarantee_stagewise),
+        servers=UNSET if servers is None else servers,
+    )
 
 
-def servers_json(
+def servers_answer(
     solution: Solution, servers: int, placement: Placement, least: LeastServers, bound: Fraction | None
-) -> dict[str, Any]:
+) -> WholeServers:
     """Return what ``solve --servers`` adds."""
     instance = solution.instance
     fluid = servers * solution.greedy.reward
-    return {
-        "servers": servers,
-        "pools": {pool.name: number for pool, number in zip(instance.pools, placement.servers, strict=True)},
-        "greedy": {
-            "reward": text(placement.reward),
-            "reward_float": float(placement.reward),
-            "stages": [
-                {
-                    **_configuration(instance, stage.configurations),
-                    "servers": {pool.name: number for pool, number in zip(instance.pools, stage.servers, strict=True)},
-                }
-                for stage in placement.stages
-            ],
-            "empty": placement.empty,
-        },
-        "fluid": text(fluid),
-        "loss": text(fluid - placement.reward),
-        "loss_bound": None if bound is None else text(bound),
-        "least_servers": {"lower": least.lower, "upper": least.upper, "exact": least.lower == least.upper},
-    }
+    pools = [pool.name for pool in instance.pools]
+    stages = [
+        ServersStage(
+            **_configuration(instance, stage.configurations), servers=dict(zip(pools, stage.servers, strict=True))
+        )
+        for stage in placement.stages
+    ]
+    return WholeServers(
+        servers=servers,
+        pools=dict(zip(pools, placement.servers, strict=True)),
+        greedy=GreedyServers(
+            reward=text(placement.reward),
+            reward_float=float(placement.reward),
+            stages=stages,
+            empty=placement.empty,
+        ),
+        fluid=text(fluid),
+        loss=text(fluid - placement.reward),
+        loss_bound=None if bound is None else text(bound),
+        least_servers=bounds_of(least),
+    )
 
 
-def worst_json(worst: WorstInstance) -> dict[str, Any]:
-    """Return the answer of ``worst`` as DESIGN's JSON."""
-    return {
-        "ratio": float(worst.ratio),
-        "exact": text(worst.ratio),
-        "infimum": float(worst.infimum),
-        "infimum_exact": text(worst.infimum),
-        "is_worst": worst.exact,
-        "complete": worst.complete,
-        "starts": worst.starts,
-        "workload": named(worst.instance, worst.instance.workload),
-        "rewards": named(worst.instance, worst.instance.rewards),
-        "instance": instance_document(worst.instance),
-    }
+def bounds_of(least: LeastServers) -> Bounds:
+    """Return the bounds of the least number of servers."""
+    return Bounds(lower=least.lower, upper=least.upper, exact=least.lower == least.upper)
 
 
-def short(value: Fraction) -> str:
-    """Write a number for people: exact where that is short, rounded beside it otherwise."""
-    exact = text(value)
-    if value.denominator == 1:
-        return exact
-    return f"{exact} ({float(value):.6g})" if len(exact) <= 24 else f"{float(value):.9g}"
-
-
-def packed(instance: Instance, configuration: Configuration) -> str:
-    """Write a configuration for people: ``16 small + 3 large``."""
-    parts = [f"{slots} {name}" for name, slots in zip(instance.names, configuration, strict=True) if slots]
-    return " + ".join(parts) or "empty"
+def worst_answer(worst: WorstInstance) -> Worst:
+    """Return the answer of ``worst``."""
+    return Worst(
+        ratio=float(worst.ratio),
+        exact=text(worst.ratio),
+        infimum=float(worst.infimum),
+        infimum_exact=text(worst.infimum),
+        is_worst=worst.exact,
+        complete=worst.complete,
+        starts=worst.starts,
+        workload=named(worst.instance, worst.instance.workload),
+        rewards=named(worst.instance, worst.instance.rewards),
+        instance=instance_document(worst.instance),
+    )
 
 
 def solution_lines(solution: Solution) -> list[str]:
@@ -161,19 +266,19 @@ def solution_lines(solution: Solution) -> list[str]:
     return lines
 
 
-def servers_lines(answer: dict[str, Any]) -> list[str]:
-    """Return what ``solve --servers`` adds, as text, from its JSON."""
-    least = answer["least_servers"]
-    number = str(least["lower"]) if least["exact"] else f"between {least['lower']} and {least['upper']}"
-    bound = answer["loss_bound"]
+def servers_lines(answer: WholeServers) -> list[str]:
+    """Return what ``solve --servers`` adds, as text."""
+    least = answer.least_servers
+    number = str(least.lower) if least.exact else f"between {least.lower} and {least.upper}"
+    bound = "  Lemma B.1 bounds that loss for one pool only"
+    if answer.loss_bound is not None:
+        bound = f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(answer.loss_bound))}"
     return [
         "",
-        f"on {answer['servers']} whole servers (jobs may be fractions: L times the workload)",
-        f"  greedy placement earns {short(Fraction(answer['greedy']['reward']))}, "
-        f"{short(Fraction(answer['loss']))} less than {answer['servers']} times the fluid value",
-        f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(bound))}"
-        if bound is not None
-        else "  Lemma B.1 bounds that loss for one pool only",
+        f"on {answer.servers} whole servers (jobs may be fractions: L times the workload)",
+        f"  greedy placement earns {short(Fraction(answer.greedy.reward))}, "
+        f"{short(Fraction(answer.loss))} less than {answer.servers} times the fluid value",
+        bound,
         f"  least number of servers that carries the workload: {number}",
     ]
 
@@ -194,3 +299,115 @@ def worst_lines(worst: WorstInstance) -> list[str]:
     for job_type in instance.types:
         lines.append(f"  {job_type.name}, {short(job_type.workload)}, {short(job_type.reward)}")
     return lines
+
+
+def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
+    """Draw greedy and optimal reward against the scale of the workload, with the two critical points."""
+    scales = np.array([0.0, *map(float, curve.scales), float(curve.saturated) * 1.15])
+    for values, colour, label in (
+        (curve.optimal, OPTIMAL, "optimal"),
+        (curve.greedy, GREEDY, "greedy"),
+    ):
+        rewards = np.array([0.0, *map(float, values), float(values[-1])])
+        axes.plot(scales, rewards, color=colour, label=label, linewidth=2)
+    for point, label in ((curve.full, "all served"), (curve.saturated, "best configuration alone")):
+        axes.axvline(float(point), color=MARK, linestyle=":", linewidth=1)
+        axes.annotate(
+            label,
+            (float(point), 0.02),
+            xycoords=("data", "axes fraction"),
+            rotation=90,
+            ha="right",
+            va="bottom",
+            fontsize=8,
+            color=MARK,
+        )
+    scale, ratio = curve.worst
+    at = curve.scales.index(scale)
+    axes.plot([float(scale)] * 2, [float(curve.greedy[at]), float(curve.optimal[at])], color="black", linewidth=1.5)
+    axes.annotate(
+        f"worst ratio {float(ratio):.4f}\nat scale {float(scale):.3g}",
+        (float(scale), float(curve.greedy[at])),
+        textcoords="offset points",
+        xytext=(10, -26),
+        fontsize=9,
+    )
+    if here is not None and here != float(scale):
+        axes.axvline(here, color="black", linestyle="--", linewidth=0.8, label="this workload")
+    axes.set(xlabel="scale of the workload", ylabel="reward per server", ylim=(0, None), xlim=(0, scales[-1]))
+    axes.legend(loc="center right", frameon=False)
+
+
+def draw_ratio(axes: Axes, curve: Scaling) -> None:
+    """Draw the ratio of greedy to optimal reward against the scale of the workload."""
+    scales = np.linspace(float(curve.full) * 0.8, float(curve.saturated) * 1.1, 600)
+    known = [float(s) for s in curve.scales]
+    scales = np.unique(np.concatenate([scales, known]))
+    greedy = np.interp(scales, known, [float(v) for v in curve.greedy])
+    optimal = np.interp(scales, known, [float(v) for v in curve.optimal])
+    ratio = np.where((scales < known[0]) | (scales > known[-1]), 1.0, greedy / optimal)
+    axes.plot(scales, ratio, color=GREEDY, linewidth=2)
+    scale, worst = curve.worst
+    axes.plot([float(scale)], [float(worst)], "o", color="black")
+    axes.annotate(
+        f"{float(worst):.4f}", (float(scale), float(worst)), textcoords="offset points", xytext=(8, -4), fontsize=9
+    )
+    axes.axhline(1 - 1 / np.e, color=MARK, linestyle=":", linewidth=1)
+    axes.annotate(
+        "1 - 1/e: guaranteed always", (scales[-1], 1 - 1 / np.e), ha="right", va="bottom", fontsize=8, color=MARK
+    )
+    axes.set(xlabel="scale of the workload", ylabel="greedy / optimal", ylim=(0.6, 1.01), xlim=(scales[0], scales[-1]))
+
+
+def draw_assignments(axes: Axes, solution: Solution) -> None:
+    """Draw both assignments as bars of servers, each piece a configuration: taller pieces, more servers."""
+    instance = solution.instance
+    bars = (
+        (
+            "greedy",
+            [
+                (k, float(s.fraction * pool.share))
+                for s in solution.greedy.stages
+                for pool, k in zip(instance.pools, s.configurations, strict=True)
+            ],
+        ),
+        ("optimal", [(c.configuration, float(c.fraction)) for c in solution.optimal.columns]),
+    )
+    colours: dict[Configuration, str] = {}
+    for x, (_, pieces) in enumerate(bars):
+        bottom = 0.0
+        for k, share in pieces:
+            colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
+            axes.bar(x, share, 0.7, bottom=bottom, color=colour, edgecolor="white")
+            if share > 0.045:
+                axes.text(x, bottom + share / 2, _short(instance, k), ha="center", va="center", fontsize=7)
+            bottom += share
+        if bottom < 1:
+            axes.bar(x, 1 - bottom, 0.7, bottom=bottom, color="#EEEEEE", edgecolor="white")
+    axes.set(xticks=[0, 1], xticklabels=[name for name, _ in bars], ylabel="share of servers", ylim=(0, 1))
+
+
+def _short(instance: Instance, k: Configuration) -> str:
+    parts = [f"{n}×{name}" for name, n in zip(instance.names, k, strict=True) if n]
+    return " ".join(parts) if len(" ".join(parts)) < 28 else "\n".join(parts[:4]) + ("\n…" if len(parts) > 4 else "")
+
+
+def picture_of_solution(solution: Solution, path: str | Path) -> None:
+    """Draw a solution: both assignments, and both rewards along the scale of the workload."""
+    made, (left, right) = figure(11, 4.6, 2)
+    draw_assignments(left, solution)
+    left.set_title(f"greedy keeps {float(solution.ratio):.4f} of the optimum")
+    if any(solution.instance.workload):
+        draw_scaling(right, scaling(solution.instance))
+        right.set_title("the same mix, scaled")
+    save(made, path)
+
+
+def picture_of_scaling(instance: Instance, path: str | Path, title: str) -> None:
+    """Draw rewards and their ratio along the scale of an instance's workload."""
+    made, (left, right) = figure(11, 4.2, 2)
+    curve = scaling(instance)
+    draw_scaling(left, curve, here=None)
+    draw_ratio(right, curve)
+    made.suptitle(title)
+    save(made, path)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from bounds.views.text import Ends, ends
+from bounds.views.text import Answer, Ends, ends
 from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Times
 from fluid.files.tables import parse_continuous
@@ -23,14 +21,14 @@ LEAST = 160
 """Servers, at least: the smallest of the three sizes is a sixteenth."""
 
 
-class Slope(msgspec.Struct, frozen=True):
+class Slope(Answer, frozen=True, kw_only=False):
     """A fitted exponent with its 95 % interval."""
 
     mean: float
     ci95: Ends
 
 
-class Converged(msgspec.Struct, frozen=True):
+class Converged(Answer, frozen=True, kw_only=False):
     """Distances from the fluid path by size, and how fast they fall."""
 
     policy: str

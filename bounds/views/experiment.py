@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from bounds.views.text import Number, aligned, number, with_interval
+from bounds.views.text import Answer, Number, aligned, number, with_interval
 from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
 
 
-class Point(msgspec.Struct, frozen=True):
+class Point(Answer, frozen=True, kw_only=False):
     """One point of the grid: its replications, and means with intervals."""
 
     parameters: dict[str, Any]
@@ -22,7 +20,7 @@ class Point(msgspec.Struct, frozen=True):
     traffic_intensity: float | None
 
 
-class Pair(msgspec.Struct, frozen=True):
+class Pair(Answer, frozen=True, kw_only=False):
     """One policy minus another at a point, over replications that saw the same jobs."""
 
     parameters: dict[str, Any]
@@ -32,7 +30,7 @@ class Pair(msgspec.Struct, frozen=True):
     difference: Number
 
 
-class Summarised(msgspec.Struct, frozen=True):
+class Summarised(Answer, frozen=True, kw_only=False):
     """The summary of an experiment."""
 
     cells: int

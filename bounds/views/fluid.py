@@ -1,4 +1,4 @@
-"""Fluid paths as JSON, as text and as a table of comma-separated values."""
+"""``packproof fluid``: fluid paths as an answer, as text, as a table of comma-separated values, and as pictures."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import io
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from bounds.views.text import Answer
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.path import State
@@ -45,54 +46,103 @@ def _shown(path: FluidPath, configuration: Configuration) -> str:
     return " + ".join(parts) or "idle"
 
 
-def _drivers(path: FluidPath) -> list[dict[str, Any]]:
-    """Return what happens between switches: the mode, and which type drives each configuration that is followed."""
+class Share(Answer, frozen=True):
+    """A configuration and its fraction of the servers."""
+
+    configuration: dict[str, int]
+    fraction: float
+
+
+class Mass(Answer, frozen=True):
+    """A configuration and its fraction of the servers over time."""
+
+    configuration: dict[str, int]
+    fraction: list[float]
+
+
+class Followed(Answer, frozen=True):
+    """A configuration that is followed, and the type that drives it."""
+
+    configuration: dict[str, int]
+    driver: str | None
+
+
+class RegimeRow(Answer, frozen=True, rename={"start": "from", "regime": "mode"}):
+    """What happens between two switches; the keys `from` and `mode` are those of the published answer."""
+
+    start: float
+    until: float
+    regime: str
+    follows: list[Followed]
+    drains: list[dict[str, int]]
+    blocked: list[str]
+
+
+class FluidAnswer(Answer, frozen=True):
+    """The answer of ``fluid``."""
+
+    time: list[float]
+    jobs: dict[str, list[float]]
+    reward: list[float]
+    admitted: dict[str, list[float]]
+    assignment: list[Mass]
+    equilibrium_reward: float
+    equilibrium: list[Share]
+    modes: list[RegimeRow]
+    draining_limits: bool
+    gross_margin: float
+    exact: bool
+    time_within: dict[str, float | None]
+
+
+def _regimes(path: FluidPath) -> list[RegimeRow]:
+    """Return what happens between switches: the regime, and which type drives each configuration that is followed."""
     names = path.model.instance.names
     return [
-        {
-            "from": segment.start,
-            "until": segment.stop,
-            "mode": segment.mode.kind,
-            "follows": [
-                {
-                    "configuration": _named(path, stage.configuration),
-                    "driver": names[stage.driver] if stage.driver >= 0 else None,
-                }
+        RegimeRow(
+            start=segment.start,
+            until=segment.stop,
+            regime=segment.mode.kind,
+            follows=[
+                Followed(
+                    configuration=_named(path, stage.configuration),
+                    driver=names[stage.driver] if stage.driver >= 0 else None,
+                )
                 for stage in segment.mode.followed
                 if stage.moves
             ],
-            "drains": [_named(path, k) for k in segment.mode.asked],
-            "blocked": [name for name, blocked in zip(names, segment.mode.blocked, strict=True) if blocked],
-        }
+            drains=[_named(path, k) for k in segment.mode.asked],
+            blocked=[name for name, blocked in zip(names, segment.mode.blocked, strict=True) if blocked],
+        )
         for segment in path.segments
     ]
 
 
-def path_json(path: FluidPath, points: int) -> dict[str, Any]:
-    """Return the answer of ``fluid`` as DESIGN's JSON."""
+def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
+    """Return the answer of ``fluid``."""
     times = sample_times(path, points)
     names = path.model.instance.names
     jobs, admitted, masses = path.jobs(times), path.admitted(times), path.masses(times)
-    return {
-        "time": times.tolist(),
-        "jobs": {name: jobs[:, j].tolist() for j, name in enumerate(names)},
-        "reward": path.rewards(times).tolist(),
-        "admitted": {name: admitted[:, j].tolist() for j, name in enumerate(names)},
-        "assignment": [
-            {"configuration": _named(path, k), "fraction": [max(0.0, float(x)) for x in values]}
+    return FluidAnswer(
+        time=times.tolist(),
+        jobs={name: jobs[:, j].tolist() for j, name in enumerate(names)},
+        reward=path.rewards(times).tolist(),
+        admitted={name: admitted[:, j].tolist() for j, name in enumerate(names)},
+        assignment=[
+            Mass(configuration=_named(path, k), fraction=[max(0.0, float(x)) for x in values])
             for k, values in masses.items()
         ],
-        "equilibrium_reward": float(path.goal.reward),
-        "equilibrium": [
-            {"configuration": _named(path, stage.configurations[0]), "fraction": float(stage.fraction)}
+        equilibrium_reward=float(path.goal.reward),
+        equilibrium=[
+            Share(configuration=_named(path, stage.configurations[0]), fraction=float(stage.fraction))
             for stage in path.goal.stages
         ],
-        "modes": _drivers(path),
-        "draining_limits": path.draining_limits,
-        "gross_margin": float(path.gross_margin(times).min()),
-        "exact": path.exact,
-        "time_within": {f"{share:g}": path.time_within(share) for share in NEAR},
-    }
+        modes=_regimes(path),
+        draining_limits=path.draining_limits,
+        gross_margin=float(path.gross_margin(times).min()),
+        exact=path.exact,
+        time_within={f"{share:g}": path.time_within(share) for share in NEAR},
+    )
 
 
 def path_lines(path: FluidPath) -> list[str]:

@@ -1,4 +1,4 @@
-"""What ``region`` answers: as JSON values and as text."""
+"""``packproof region``: what was found of a capacity region, its text and its pictures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
 from bounds.certificates.region import facets_document
-from bounds.views.assignment import named, packed, short
+from bounds.views.assignment import Bounds, bounds_of
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, save
+from bounds.views.text import Answer, Exact, by_type, named, packed, short
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
@@ -36,7 +38,7 @@ COUNTED = 100_000_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class Found:
     """All that ``region`` found out about an instance; what was not asked for or not possible is None.
 
     Attributes
@@ -76,90 +78,147 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-def region_json(answer: Answer) -> dict[str, Any]:
-    """Return the answer of ``region`` as DESIGN's JSON; numbers of configurations are sums over the pools."""
-    instance, intensity, region = answer.instance, answer.intensity, answer.region
+class PoolCount(Answer, frozen=True):
+    """A pool and its numbers of configurations; null where they cannot be counted."""
+
+    share: Exact
+    configurations: int | None
+    maximal: int | None
+
+
+class FacetRow(Answer, frozen=True):
+    """A facet: normal . x <= offset, the normal in coprime integers."""
+
+    normal: dict[str, Exact]
+    offset: Exact
+
+
+class Column(Answer, frozen=True):
+    """A configuration of a pool, and an amount of servers for each server there is."""
+
+    pool: str
+    configuration: dict[str, int]
+    fraction: Exact
+
+
+class ServersNeeded(Answer, frozen=True):
+    """Servers for each one there is; of so many servers, how many keep queues bounded and hold all jobs at once."""
+
+    per_server: Exact
+    servers: int | UnsetType = UNSET
+    supportable: int | UnsetType = UNSET
+    at_once: Bounds | UnsetType = UNSET
+
+
+class Cut(Answer, frozen=True):
+    """A slice: where it turns, its inequalities, and the workload of the other types."""
+
+    types: list[str]
+    workload: dict[str, Exact]
+    vertices: list[dict[str, Exact]]
+    edges: list[FacetRow]
+
+
+class RegionAnswer(Answer, frozen=True):
+    """The answer of ``region``; numbers of configurations are sums over the pools, the empty one included."""
+
+    configurations: int | None
+    maximal: int | None
+    pools: dict[str, PoolCount]
+    facets: list[FacetRow] | None
+    facets_reason: str | None
+    vertices: list[dict[str, Exact]] | None
+    traffic_intensity: Exact
+    traffic_intensity_float: float
+    supportable: bool
+    boundary: dict[str, Exact] | None
+    prices: dict[str, Exact]
+    price_support: Exact
+    columns: list[Column]
+    headroom: dict[str, Exact] | None
+    headroom_reason: str | None
+    servers_needed: ServersNeeded
+    slice: Cut | UnsetType = UNSET
+
+
+def region_answer(found: Found) -> RegionAnswer:
+    """Return what was found as the answer of ``region``."""
+    instance, intensity, region = found.instance, found.intensity, found.region
     sizes = [counted(pool.space) for pool in instance.pools]
     boundary = intensity.boundary
-    result: dict[str, Any] = {
-        "configurations": _sum([feasible for feasible, _ in sizes]),
-        "maximal": _sum([maximal for _, maximal in sizes]),
-        "pools": {
-            pool.name: {"share": text(pool.share), "configurations": feasible, "maximal": maximal}
+    needed = ServersNeeded(per_server=text(intensity.value))
+    if found.whole is not None:
+        servers, least = found.whole
+        needed = ServersNeeded(
+            per_server=text(intensity.value),
+            servers=servers,
+            supportable=stable_servers(intensity.value, servers),
+            at_once=bounds_of(least),
+        )
+    facets = vertices = None
+    if region is not None:
+        facets = [FacetRow(**row) for row in facets_document(instance, region)]
+        vertices = [named(instance, vertex) for vertex in (*region.vertices, (Fraction(0),) * len(instance.types))]
+    return RegionAnswer(
+        configurations=_sum([feasible for feasible, _ in sizes]),
+        maximal=_sum([maximal for _, maximal in sizes]),
+        pools={
+            pool.name: PoolCount(share=text(pool.share), configurations=feasible, maximal=maximal)
             for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
         },
-        "facets": None if region is None else facets_document(instance, region),
-        "facets_reason": answer.no_facets,
-        "vertices": None
-        if region is None
-        else [named(instance, vertex) for vertex in (*region.vertices, (Fraction(0),) * len(instance.types))],
-        "traffic_intensity": text(intensity.value),
-        "traffic_intensity_float": float(intensity.value),
-        "supportable": intensity.supportable,
-        "boundary": None if boundary is None else named(instance, boundary),
-        "prices": named(instance, intensity.prices),
-        "price_support": text(intensity.support),
-        "columns": [
-            {
-                "pool": instance.pools[p].name,
-                "configuration": dict(zip(instance.names, k, strict=True)),
-                "fraction": text(amount),
-            }
+        facets=facets,
+        facets_reason=found.no_facets,
+        vertices=vertices,
+        traffic_intensity=text(intensity.value),
+        traffic_intensity_float=float(intensity.value),
+        supportable=intensity.supportable,
+        boundary=None if boundary is None else named(instance, boundary),
+        prices=named(instance, intensity.prices),
+        price_support=text(intensity.support),
+        columns=[
+            Column(pool=instance.pools[p].name, configuration=by_type(instance, k), fraction=text(amount))
             for p, k, amount in intensity.columns
         ],
-        "headroom": None if answer.headroom is None else named(instance, answer.headroom),
-        "headroom_reason": answer.no_headroom,
-        "servers_needed": {"per_server": text(intensity.value)},
-    }
-    if answer.whole is not None:
-        servers, least = answer.whole
-        result["servers_needed"] |= {
-            "servers": servers,
-            "supportable": stable_servers(intensity.value, servers),
-            "at_once": {"lower": least.lower, "upper": least.upper, "exact": least.lower == least.upper},
-        }
-    if answer.slice is not None:
-        result["slice"] = slice_json(instance, answer.slice)
-    return result
+        headroom=None if found.headroom is None else named(instance, found.headroom),
+        headroom_reason=found.no_headroom,
+        servers_needed=needed,
+        slice=UNSET if found.slice is None else cut_answer(instance, found.slice),
+    )
 
 
-def slice_json(instance: Instance, cut: Slice) -> dict[str, Any]:
-    """Return a slice: where it turns, its inequalities, and the workload of the other types."""
+def cut_answer(instance: Instance, cut: Slice) -> Cut:
+    """Return a slice as it stands in the answer."""
     pair = [instance.names[j] for j in cut.types]
-    return {
-        "types": pair,
-        "workload": {
-            name: text(load)
-            for j, (name, load) in enumerate(zip(instance.names, cut.workload, strict=True))
-            if j not in cut.types
-        },
-        "vertices": [dict(zip(pair, map(text, vertex), strict=True)) for vertex in cut.vertices],
-        "edges": [
-            {"normal": dict(zip(pair, map(text, normal), strict=True)), "offset": text(offset)}
+    loads = enumerate(zip(instance.names, cut.workload, strict=True))
+    return Cut(
+        types=pair,
+        workload={name: text(load) for j, (name, load) in loads if j not in cut.types},
+        vertices=[dict(zip(pair, map(text, vertex), strict=True)) for vertex in cut.vertices],
+        edges=[
+            FacetRow(normal=dict(zip(pair, map(text, normal), strict=True)), offset=text(offset))
             for normal, offset in cut.edges
         ],
-    }
+    )
 
 
 def _number(value: int | None) -> str:
     return "too many to count" if value is None else f"{value:,}" if value < 10**15 else f"{value:.3e}"
 
 
-def region_lines(answer: Answer, result: dict[str, Any]) -> list[str]:
-    """Return the answer of ``region`` as text; `result` is its JSON."""
-    instance, intensity = answer.instance, answer.intensity
+def region_lines(found: Found, result: RegionAnswer) -> list[str]:
+    """Return the answer of ``region`` as text; `result` is its answer."""
+    instance, intensity = found.instance, found.intensity
     verdict = "supportable" if intensity.supportable else "on the boundary" if intensity.holds else "not supportable"
     lines = [
-        f"configurations     {_number(result['configurations'])}, {_number(result['maximal'])} of them maximal",
+        f"configurations     {_number(result.configurations)}, {_number(result.maximal)} of them maximal",
         f"traffic intensity  {short(intensity.value)}: {verdict}",
         f"servers needed     more than {short(intensity.value)} for each one there is",
     ]
-    needed = result["servers_needed"]
-    if answer.whole is not None:
-        at_once = needed["at_once"]
-        number = str(at_once["lower"]) if at_once["exact"] else f"{at_once['lower']} to {at_once['upper']}"
+    needed = result.servers_needed
+    if at_once := needed.at_once:
+        number = str(at_once.lower) if at_once.exact else f"{at_once.lower} to {at_once.upper}"
         lines.append(
-            f"  of {needed['servers']} servers: {needed['supportable']} keep the queues bounded, "
+            f"  of {needed.servers} servers: {needed.supportable} keep the queues bounded, "
             f"{number} hold all the jobs at once"
         )
     if any(intensity.prices):
@@ -177,23 +236,23 @@ def region_lines(answer: Answer, result: dict[str, Any]) -> list[str]:
         if len(intensity.columns) > 12:
             lines.append(f"  and {len(intensity.columns) - 12} more")
     lines += ["", "head-room of each type alone, jobs per server"]
-    if answer.headroom is None:
-        lines.append(f"  {answer.no_headroom}")
+    if found.headroom is None:
+        lines.append(f"  {found.no_headroom}")
     else:
-        lines += [f"  {name}: {short(room)}" for name, room in zip(instance.names, answer.headroom, strict=True)]
-    lines += ["", f"facets  {answer.no_facets or ''}".rstrip()]
-    if answer.region is not None:
-        outer = answer.region.outer
+        lines += [f"  {name}: {short(room)}" for name, room in zip(instance.names, found.headroom, strict=True)]
+    lines += ["", f"facets  {found.no_facets or ''}".rstrip()]
+    if found.region is not None:
+        outer = found.region.outer
         lines[-1] = (
-            f"facets  {len(outer)}, beside {len(instance.types)} x >= 0; {len(answer.region.vertices) + 1} vertices"
+            f"facets  {len(outer)}, beside {len(instance.types)} x >= 0; {len(found.region.vertices) + 1} vertices"
         )
         lines += [f"  {_inequality(instance.names, facet.normal)} <= {text(facet.offset)}" for facet in outer[:40]]
         if len(outer) > 40:
             lines.append(f"  and {len(outer) - 40} more (--json shows all)")
-    if answer.slice is not None:
-        pair = [instance.names[j] for j in answer.slice.types]
+    if found.slice is not None:
+        pair = [instance.names[j] for j in found.slice.types]
         lines += ["", f"slice by {pair[0]} and {pair[1]}, the others as they are"]
-        lines += [f"  {_inequality(pair, normal)} <= {short(offset)}" for normal, offset in answer.slice.edges]
+        lines += [f"  {_inequality(pair, normal)} <= {short(offset)}" for normal, offset in found.slice.edges]
     return lines
 
 

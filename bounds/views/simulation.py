@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.views.pictures import MARK, PALETTE, figure, save
-from bounds.views.text import Ends, Number, aligned, ends, many, number, with_interval
+from bounds.views.text import Answer, Ends, Number, aligned, ends, many, number, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
@@ -25,14 +24,14 @@ SURE = 0.999
 """Level of the interval that must lie above 0 before a queue is said to grow."""
 
 
-class WarmupCheck(msgspec.Struct, frozen=True):
+class WarmupCheck(Answer, frozen=True, kw_only=False):
     """Whether the warm-up is long enough, and the time from which it would be."""
 
     enough: bool
     suggested: float
 
 
-class InitialJobs(msgspec.Struct, frozen=True):
+class InitialJobs(Answer, frozen=True, kw_only=False):
     """Jobs that were there at time 0: how many, whether their service is whole or what was left of it."""
 
     jobs: int
@@ -40,7 +39,7 @@ class InitialJobs(msgspec.Struct, frozen=True):
     cut_off: int
 
 
-class TraceUse(msgspec.Struct, frozen=True):
+class TraceUse(Answer, frozen=True, kw_only=False):
     """What became of a trace that stood for arrivals."""
 
     arrivals: int
@@ -52,7 +51,7 @@ class TraceUse(msgspec.Struct, frozen=True):
     notes: list[str]
 
 
-class LoggedEvent(msgspec.Struct, frozen=True):
+class LoggedEvent(Answer, frozen=True, kw_only=False):
     """A row of the event log; servers are numbered from 1."""
 
     time: float
@@ -63,7 +62,7 @@ class LoggedEvent(msgspec.Struct, frozen=True):
     to: int | UnsetType = UNSET
 
 
-class Simulated(msgspec.Struct, frozen=True, kw_only=True):
+class Simulated(Answer, frozen=True, kw_only=True):
     """What is measured in every model."""
 
     policy: str
@@ -95,7 +94,7 @@ class SimulatedLoss(Simulated, frozen=True, kw_only=True):
     reserved_idle: dict[str, Number] | UnsetType = UNSET
 
 
-class Growth(msgspec.Struct, frozen=True):
+class Growth(Answer, frozen=True, kw_only=False):
     """Growth of the queue per unit time, and whether it grows beyond doubt (99.9 %)."""
 
     per_time: float | None
@@ -103,7 +102,7 @@ class Growth(msgspec.Struct, frozen=True):
     grows: bool
 
 
-class Delay(msgspec.Struct, frozen=True):
+class Delay(Answer, frozen=True, kw_only=False):
     """Waiting time of the jobs that start; quantiles are off by at most the relative error."""
 
     mean: float | None
@@ -113,7 +112,7 @@ class Delay(msgspec.Struct, frozen=True):
     relative_error: float
 
 
-class Queue(msgspec.Struct, frozen=True):
+class Queue(Answer, frozen=True, kw_only=False):
     """Jobs that wait, in the whole cluster."""
 
     mean: float | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isfinite
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -15,9 +15,15 @@ from theory.numbers import text
 
 Value = TypeVar("Value")
 Ends = tuple[float | None, float | None]
+Exact = Annotated[str, msgspec.Meta(pattern="^-?[0-9]+(/[0-9]+)?$")]
+"""An exact rational as text: p/q, or n."""
 
 
-class Number(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The base of answers: typed records, from which the JSON and its schema are made (`bounds.views.schemas`)."""
+
+
+class Number(Answer, frozen=True, kw_only=False):
     """A measured number with its 95 % interval; null where there is none."""
 
     mean: float | None

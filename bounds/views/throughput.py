@@ -1,4 +1,4 @@
-"""What a person or a program sees of supportable workloads: JSON values and lines of text."""
+"""``packproof throughput``: the supportable workload of a law of sizes, its text and its pictures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
-from bounds.views.assignment import short
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from bounds.views.text import Answer, Exact, short
 from theory.files.sizes import Sizes
 from theory.numbers import text
 from theory.partition.bounding import Bracket
@@ -25,10 +26,54 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def throughput_json(
+class Maximum(Answer, frozen=True):
+    """The maximum supportable workload, between exact bounds."""
+
+    lower: float
+    upper: float
+    exact: Exact | None
+    lower_exact: Exact
+    upper_exact: Exact
+
+
+class Round(Answer, frozen=True):
+    """A round of the bracket."""
+
+    cells: int
+    lower: float
+    upper: float
+
+
+class Rounded(Answer, frozen=True):
+    """Workloads of the rounded queues of the file's partition; null where there is no bound."""
+
+    upper_rounded: Exact | None
+    lower_rounded: Exact | None
+
+
+class Throughput(Answer, frozen=True):
+    """The answer of ``throughput``; workloads are on all servers."""
+
+    maximum: Maximum
+    gap: float
+    reached: bool
+    cells: int
+    servers: int
+    mean_size: Exact
+    vqs: float
+    vqs_exact: Exact
+    vqs_J: int  # noqa: N815 - a published key, the J of the paper
+    vqs_lost: float
+    vqs_guarantee: float
+    best_fit_guarantee: float
+    rounds: list[Round]
+    partition: Rounded | UnsetType = UNSET
+
+
+def throughput_answer(
     sizes: Sizes, best: Bracket, vqs: Guaranteed, gap: Fraction, rounded: tuple[Fraction | None, ...] | None = None
-) -> dict[str, Any]:
-    """Return the answer of ``throughput`` as DESIGN's JSON.
+) -> Throughput:
+    """Return the answer of ``throughput``.
 
     Parameters
     ----------
@@ -44,65 +89,65 @@ def throughput_json(
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
-    answer: dict[str, Any] = {
-        "maximum": {
-            "lower": float(lower),
-            "upper": float(upper),
-            "exact": text(lower) if lower == upper else None,
-            "lower_exact": text(lower),
-            "upper_exact": text(upper),
-        },
-        "gap": float(best.gap),
-        "reached": best.gap <= gap,
-        "cells": len(best.below.cells),
-        "servers": servers,
-        "mean_size": text(sizes.law.mean),
-        "vqs": float(servers * vqs.workload),
-        "vqs_exact": text(servers * vqs.workload),
-        "vqs_J": vqs.J,
-        "vqs_lost": float(vqs.lost),
-        "vqs_guarantee": float(lower * 2 / 3),
-        "best_fit_guarantee": float(lower / 2),
-        "rounds": [
-            {"cells": cells, "lower": float(servers * low), "upper": float(servers * high)}
+    partition: Rounded | UnsetType = UNSET
+    if rounded is not None:
+        below, above = (None if bound is None else text(bound) for bound in rounded)
+        partition = Rounded(upper_rounded=below, lower_rounded=above)
+    return Throughput(
+        maximum=Maximum(
+            lower=float(lower),
+            upper=float(upper),
+            exact=text(lower) if lower == upper else None,
+            lower_exact=text(lower),
+            upper_exact=text(upper),
+        ),
+        gap=float(best.gap),
+        reached=best.gap <= gap,
+        cells=len(best.below.cells),
+        servers=servers,
+        mean_size=text(sizes.law.mean),
+        vqs=float(servers * vqs.workload),
+        vqs_exact=text(servers * vqs.workload),
+        vqs_J=vqs.J,
+        vqs_lost=float(vqs.lost),
+        vqs_guarantee=float(lower * 2 / 3),
+        best_fit_guarantee=float(lower / 2),
+        rounds=[
+            Round(cells=cells, lower=float(servers * low), upper=float(servers * high))
             for cells, low, high in best.history
         ],
-    }
-    if rounded is not None:
-        low, high = rounded
-        answer["partition"] = {
-            "upper_rounded": None if low is None else text(low),
-            "lower_rounded": None if high is None else text(high),
-        }
-    return answer
+        partition=partition,
+    )
 
 
-def throughput_lines(answer: dict[str, Any]) -> list[str]:
-    """Return the answer of ``throughput`` as text, from its JSON."""
-    maximum = answer["maximum"]
-    on = f"on {answer['servers']} server" + ("s" if answer["servers"] > 1 else "")
+def throughput_lines(answer: Throughput) -> list[str]:
+    """Return the answer of ``throughput`` as text."""
+    maximum = answer.maximum
+    on = f"on {answer.servers} server" + ("s" if answer.servers > 1 else "")
     lines = []
-    if maximum["exact"] is not None:
-        lines.append(f"maximum supportable workload   {short(Fraction(maximum['exact']))} {on}, exactly")
+    if maximum.exact is not None:
+        lines.append(f"maximum supportable workload   {short(Fraction(maximum.exact))} {on}, exactly")
     else:
         lines += [
-            f"maximum supportable workload   between {maximum['lower']:.6g} and {maximum['upper']:.6g} {on}",
-            f"  gap {answer['gap']:.3%}, each bound exact and certified, {answer['cells']} cells",
+            f"maximum supportable workload   between {maximum.lower:.6g} and {maximum.upper:.6g} {on}",
+            f"  gap {answer.gap:.3%}, each bound exact and certified, {answer.cells} cells",
         ]
-        if not answer["reached"]:
+        if not answer.reached:
             lines.append("  NOT the gap asked for: the bounds are right, but wider")
-    lost = f", {answer['vqs_lost']:.3%} of the jobs below 2^-{answer['vqs_J']} rounded up" if answer["vqs_lost"] else ""
-    share = answer["vqs"] / maximum["upper"], answer["vqs"] / maximum["lower"]
+    lost = f", {answer.vqs_lost:.3%} of the jobs below 2^-{answer.vqs_J} rounded up" if answer.vqs_lost else ""
+    share = answer.vqs / maximum.upper, answer.vqs / maximum.lower
     lines += [
-        f"VQS supports                   {short(Fraction(answer['vqs_exact']))} at least (J = {answer['vqs_J']}{lost})",
+        f"VQS supports                   {short(Fraction(answer.vqs_exact))} at least (J = {answer.vqs_J}{lost})",
         f"  that is {share[0]:.2%}" + (f" to {share[1]:.2%}" if share[0] != share[1] else "") + " of the maximum",
-        f"guaranteed for any law         VQS {answer['vqs_guarantee']:.6g} (2/3), "
-        f"Best-Fit {answer['best_fit_guarantee']:.6g} (1/2)",
+        f"guaranteed for any law         VQS {answer.vqs_guarantee:.6g} (2/3), "
+        f"Best-Fit {answer.best_fit_guarantee:.6g} (1/2)",
     ]
-    if "partition" in answer:
-        low, high = answer["partition"]["upper_rounded"], answer["partition"]["lower_rounded"]
-        above = "without bound" if high is None else short(Fraction(high))
-        lines.append(f"the file's partition           upper-rounded {short(Fraction(low))}, lower-rounded {above}")
+    if answer.partition:
+        low, high = (
+            "without bound" if value is None else short(Fraction(value))
+            for value in (answer.partition.upper_rounded, answer.partition.lower_rounded)
+        )
+        lines.append(f"the file's partition           upper-rounded {low}, lower-rounded {high}")
     return lines
 
 

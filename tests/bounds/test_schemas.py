@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
+from bounds.views.schemas import ANSWERS, written
 
 FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
 
@@ -30,6 +31,7 @@ def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
 def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof = tmp_path / "c.json"
     simulated = ["simulate", FOUR, "--policy", "dra", "--servers", "20", "--until", "2", "--log", "9"]
+    against = ["simulate", FOUR, "--against-fluid", "--policy", "dra", "--servers", "160", "--until", "2"]
     grid = tmp_path / "grid.toml"
     grid.write_text(
         f'instance = "{FOUR}"\nuntil = 1\nreplications = 2\nservers = 3\n[vary]\npolicy = ["first-fit", "static"]\n'
@@ -40,6 +42,8 @@ def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "solve": answer(["solve", FOUR, "--servers", "10", "--certificate", str(proof)], capsys),
         "worst": answer(["worst", FOUR, "--vary", "workload"], capsys),
         "verify": answer(["verify", "introduction"], capsys),
+        "verify_list": answer(["verify", "--list"], capsys),
+        "against_fluid": answer(against, capsys),
         "fluid": answer(["fluid", FOUR, "--until", "3", "--points", "5"], capsys),
         "certificate": json.loads(proof.read_text()),
         "instance": json.loads(proof.read_text())["instance"],
@@ -49,3 +53,15 @@ def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         wrong = [*document, {}] if isinstance(document, list) else {**document, "extra": 1}
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema(name))
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_published_schemas_are_those_of_the_types(name: str) -> None:
+    assert files("bounds").joinpath(f"schemas/{name}.json").read_text() == written(name), (
+        "run python -m bounds.views.schemas"
+    )
+
+
+def test_every_schema_is_published_or_written_by_hand() -> None:
+    here = {Path(entry.name).stem for entry in files("bounds").joinpath("schemas").iterdir()}
+    assert here == {*ANSWERS, "certificate", "instance", "sizes"}

@@ -57,7 +57,9 @@ def test_all_in_one_table(cluster, tmp_path, capsys):
     assert lines[3].split() == ["tasks", "of", "u3", "6.261", "6.261", "8", "8", "6", "6"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(["share", str(cluster), "--json"]) == 0
-    answers = json.loads(capsys.readouterr().out)["mechanisms"]
+    together = json.loads(capsys.readouterr().out)
+    jsonschema.validate(together, json.loads((files("bounds") / "schemas" / "share_all.json").read_text()))
+    answers = together["mechanisms"]
     assert set(answers) == set(lines[0].split())
     schema = json.loads((files("bounds") / "schemas" / "share.json").read_text())
     for answer in answers.values():
@@ -83,6 +85,7 @@ def test_events(cluster, tmp_path, capsys):
     command = ["share", str(cluster), "--mechanism", "ps-dsf", "--events", str(plan)]
     assert run([*command, "--json", "--plot", str(picture)]) == 0
     answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, json.loads((files("bounds") / "schemas" / "share_events.json").read_text()))
     assert answer["tasks"]["u3"][8] == 6
     assert answer["tasks"]["u3"][-1] == 0
     assert picture.exists()

@@ -1,0 +1,60 @@
+"""The JSON schemas of answers, made from their types: ``python -m bounds.views.schemas`` writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bounds.views.assignment import Solved, Worst
+from bounds.views.claims import Listed, Verified
+from bounds.views.convergence import Converged
+from bounds.views.experiment import Summarised
+from bounds.views.fluid import FluidAnswer
+from bounds.views.region import RegionAnswer
+from bounds.views.sharing import AllShares, InMotion, Shares
+from bounds.views.simulation import SimulatedLoss, SimulatedQueue
+from bounds.views.throughput import Throughput
+
+ANSWERS: dict[str, tuple[str, Any]] = {
+    "solve": ("packproof solve --json", Solved),
+    "worst": ("packproof worst --json", Worst),
+    "region": ("packproof region --json", RegionAnswer),
+    "throughput": ("packproof throughput --json", Throughput),
+    "share": ("packproof share --mechanism NAME --json", Shares),
+    "share_all": ("packproof share --mechanism all --json", AllShares),
+    "share_events": ("packproof share --events FILE --json", InMotion),
+    "fluid": ("packproof fluid --json", FluidAnswer),
+    "simulate": ("packproof simulate --json, loss systems", SimulatedLoss),
+    "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),
+    "against_fluid": ("packproof simulate --against-fluid --json", Converged),
+    "experiment": ("packproof experiment --json", Summarised),
+    "verify": ("packproof verify --json", list[Verified]),
+    "verify_list": ("packproof verify --list --json", list[Listed]),
+}
+"""By the name of the file in ``bounds/schemas``: what it describes, and the type of the answer."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON schema of an answer."""
+    title, kind = ANSWERS[name]
+    made = msgspec.json.schema(kind)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **made}
+
+
+def written(name: str) -> str:
+    """Return the text of a published schema."""
+    return json.dumps(schema(name), indent=2) + "\n"
+
+
+def main() -> None:
+    """Write the published schemas."""
+    folder = Path(__file__).parents[1] / "schemas"
+    for name in ANSWERS:
+        (folder / f"{name}.json").write_text(written(name))
+
+
+if __name__ == "__main__":
+    main()
