@@ -1,4 +1,4 @@
-"""A planner's question on real VM types: what do 1,000 servers earn, and how few carry the whole workload?
+"""A plan on real VM types: what 1,000 servers earn, and how few servers carry the whole workload.
 
 Both answers go into a certificate, which the independent checker verifies. Run
 ``python -m examples.whole_servers [CERTIFICATE.json]``.

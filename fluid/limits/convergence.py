@@ -1,4 +1,4 @@
-"""Fluid path and simulated paths of one system side by side: do they meet as servers grow, and how fast?
+"""Fluid path and simulated paths of one system side by side: whether they meet as servers grow, and how fast.
 
 A policy that has a limit stands in `LIMITS`: a function from instance, horizon and times to jobs per server.
 """

@@ -24,6 +24,8 @@ EVENT_FIELDS = 13
 _RESOURCES = ("cpu", "memory")
 _ENDS = {"2": Outcome.evict, "3": Outcome.fail, "4": Outcome.finish, "5": Outcome.kill, "6": Outcome.kill}
 _SUBMIT, _SCHEDULE = "0", "1"
+_EVENTS = {str(number) for number in range(9)}
+"""SUBMIT, SCHEDULE, five ends, and two updates (7 and 8), which are ignored."""
 
 
 @dataclass
@@ -137,7 +139,7 @@ def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
             for line, row in table:
                 if len(row) != EVENT_FIELDS:
                     fail(place, line, "", f"expected {EVENT_FIELDS} fields, got {len(row)}")
-                time, job, task, event, priority = row[0], row[2], row[3], row[5], row[8]
+                time, job, task, event = row[0], row[2], row[3], row[5]
                 now = whole(place, line, "time", time)
                 if now < last:
                     fail(place, line, "time", f"expected a time of at least {last}, got {now}")
@@ -147,21 +149,23 @@ def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
                 key = (job, task)
                 if event == _SUBMIT:
                     number = attempts[key] = attempts.get(key, -1) + 1
-                    demand = (row[9], row[10])
-                    if all(demand):
-                        tasks.check_demand(line, demand)
-                    running[key] = _Attempt(line, now, number, whole(place, line, "priority", priority), demand)
-                elif event == _SCHEDULE:
-                    if key in running:
-                        running[key].schedule = now
-                elif event in _ENDS:
-                    if key in running:
-                        close(running.pop(key), now, _ENDS[event])
-                elif event not in {"7", "8"}:
+                    running[key] = _submitted(tasks, line, row, now, number)
+                elif event == _SCHEDULE and key in running:
+                    running[key].schedule = now
+                elif event in _ENDS and key in running:
+                    close(running.pop(key), now, _ENDS[event])
+                elif event not in _EVENTS:
                     fail(place, line, "event", f"expected a whole number from 0 to 8, got {event!r}")
     for one in running.values():
         close(one, last, Outcome.censored)
     return tasks.trace(GOOGLE, notes=_notes(dropped, last), lines=len(files) == 1)
+
+
+def _submitted(tasks: Tasks, line: int, row: Sequence[str], now: int, number: int) -> _Attempt:
+    demand = (row[9], row[10])
+    if all(demand):
+        tasks.check_demand(line, demand)
+    return _Attempt(line, now, number, whole(tasks.path, line, "priority", row[8]), demand)
 
 
 def _stay(place: Path, line: int, submit: int, schedule: int, end: int) -> tuple[int, int]:

@@ -314,7 +314,7 @@ def test_static_reservation_counts_the_jobs_of_time_0() -> None:
 
 
 def test_preemption_stops_no_more_than_it_must() -> None:
-    """g = 1 and equal sizes: one job of priority 0 goes for one of higher priority that is refused."""
+    """G = 1 and equal sizes: one job of priority 0 goes for one of higher priority that is refused."""
     instance = additive([2], [[1], [1]], [1, 3], workload=[1, 1])
     options = {"reservation": 1, "priority": {"t1": 0, "t2": 1}}
     state = policy("dra-preemption").prepare(Setting(instance, 2, options, np.array([[2, 0], [2, 0]], np.int32)))

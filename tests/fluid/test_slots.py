@@ -187,8 +187,11 @@ def test_bad_input() -> None:
 
 
 def test_a_server_whose_turn_is_over_takes_the_next_head_in_the_next_slot() -> None:
-    """VQS, by hand: when the second server has taken the jobs of 0.25 that the first had no room for, one of 0.17 is
-    first in line and fits the first server, whose turn comes again in slot 1, though nothing comes or ends there."""
+    """VQS, worked by hand.
+
+    When the second server has taken the jobs of 0.25 that the first had no room for, one of 0.17 is first in line and
+    fits the first server, whose turn comes again in slot 1, though nothing comes or ends there.
+    """
     kinds = np.array([1, 0, 0, 0, 1, 1, 1, 1, 0, 0], np.int32)
     slots = np.array([0] * 9 + [2])
     for name, expected in (("vqs", 1), ("vqs-bf", 0)):

@@ -87,56 +87,106 @@ def valuable_mixes(
     """
     n, widths = middles.size, starts.size - 1
     free = np.zeros((widths + 1, capacity + 1))  # all at their middles, whatever the widths
-    first = np.full((widths, capacity + 1), NONE)  # just one of this width, at its middle
+    one = np.full((widths, capacity + 1), NONE)  # just one of this width, at its middle
     more = np.full((widths, capacity + 1), NONE)  # two or more of this width
-    first_job = np.full((widths, capacity + 1), -1, np.int32)
-    more_job = np.full((widths, capacity + 1), -1, np.int32)
+    last_one = np.full((widths, capacity + 1), -1, np.int32)
+    last_more = np.full((widths, capacity + 1), -1, np.int32)
     values, slots = np.zeros(n), np.zeros((n, n), np.int64)
     for w in range(widths):
-        for j in range(starts[w], starts[w + 1]):
+        cells = range(starts[w], starts[w + 1])
+        for j in cells:
             for c in range(middles[j], capacity + 1):
                 value = free[w, c - middles[j]] + prices[j]
-                if value > first[w, c]:
-                    first[w, c] = value
-                    first_job[w, c] = j
-        for j in range(starts[w], starts[w + 1]):
+                if value > one[w, c]:
+                    one[w, c] = value
+                    last_one[w, c] = j
+        for j in cells:
             for c in range(middles[j], capacity + 1):
-                value = max(first[w, c - middles[j]], more[w, c - middles[j]])
+                value = max(one[w, c - middles[j]], more[w, c - middles[j]])
                 if value >= 0 and value + prices[j] > more[w, c]:
                     more[w, c] = value + prices[j]
-                    more_job[w, c] = j
+                    last_more[w, c] = j
         for c in range(capacity + 1):
-            free[w + 1, c] = max(free[w, c], first[w, c], more[w, c])
-        for j in range(starts[w], starts[w + 1]):
-            case, value = 0, 0.0
-            if tops[j] <= capacity:
-                case, value = 1, free[w, capacity - tops[j]] + prices[j]
-            left = capacity - middles[j]
-            if left >= 0 and first[w, left] >= 0 and first[w, left] + prices[j] > value:
-                case, value = 2, first[w, left] + prices[j]
-            if left >= 0 and more[w, left] >= 0 and more[w, left] + prices[j] > value:
-                case, value = 3, more[w, left] + prices[j]
-            if halved[w] and left >= 0 and more[w - 1, left] >= 0 and more[w - 1, left] + prices[j] > value:
-                case, value = 4, more[w - 1, left] + prices[j]
-            if case == 0:
+            free[w + 1, c] = max(free[w, c], one[w, c], more[w, c])
+        for j in cells:
+            case, value = _best_beside(
+                free, one, more, w, halved[w], prices[j], capacity - tops[j], capacity - middles[j]
+            )
+            if case == NOTHING_FITS:
                 continue
             values[j] = value
             slots[j, j] += 1
-            c = capacity - tops[j] if case == 1 else left
-            v = w if case in (2, 3) else w - 1
-            need = 2 if case in (3, 4) else 1 if case == 2 else 0  # of the width at hand: two or more, just one, any
-            while v >= 0:
-                if need == 2 or (need == 0 and more[v, c] > max(free[v, c], first[v, c])):
-                    slots[j, more_job[v, c]] += 1
-                    c -= middles[more_job[v, c]]
-                    while more[v, c] > first[v, c]:
-                        slots[j, more_job[v, c]] += 1
-                        c -= middles[more_job[v, c]]
-                    slots[j, first_job[v, c]] += 1
-                    c -= middles[first_job[v, c]]
-                elif need == 1 or first[v, c] > free[v, c]:
-                    slots[j, first_job[v, c]] += 1
-                    c -= middles[first_job[v, c]]
-                v -= 1
-                need = 0
+            left = capacity - (tops[j] if case == ANY_NARROWER else middles[j])
+            _walk_back(free, one, more, last_one, last_more, middles, w, case, left, slots[j])
     return values, slots
+
+
+NOTHING_FITS = 0
+ANY_NARROWER = 1
+"""The widest job takes its top; beside it stand any jobs of narrower widths."""
+ONE_AS_WIDE = 2
+"""The widest job takes its middle, since just one other has its width."""
+MORE_AS_WIDE = 3
+"""The widest job takes its middle, since two or more others have its width."""
+TWO_OF_HALF = 4
+"""The widest job takes its middle, since two or more of the next narrower width are at least as wide together."""
+
+
+@kernel
+def _best_beside(
+    free: NDArray[np.float64],
+    one: NDArray[np.float64],
+    more: NDArray[np.float64],
+    w: int,
+    halved: bool,
+    price: float,
+    below_top: int,
+    below_middle: int,
+) -> tuple[int, float]:
+    """Return the case of the greatest value with one job of width `w` and `price`, the first if several, and the value.
+
+    `below_top` and `below_middle` are what is left of the capacity beside the job's top and beside its middle.
+    """
+    case, value = NOTHING_FITS, 0.0
+    if below_top >= 0:
+        case, value = ANY_NARROWER, free[w, below_top] + price
+    if below_middle < 0:
+        return case, value
+    if one[w, below_middle] >= 0 and one[w, below_middle] + price > value:
+        case, value = ONE_AS_WIDE, one[w, below_middle] + price
+    if more[w, below_middle] >= 0 and more[w, below_middle] + price > value:
+        case, value = MORE_AS_WIDE, more[w, below_middle] + price
+    if halved and more[w - 1, below_middle] >= 0 and more[w - 1, below_middle] + price > value:
+        case, value = TWO_OF_HALF, more[w - 1, below_middle] + price
+    return case, value
+
+
+@kernel
+def _walk_back(
+    free: NDArray[np.float64],
+    one: NDArray[np.float64],
+    more: NDArray[np.float64],
+    last_one: NDArray[np.int32],
+    last_more: NDArray[np.int32],
+    middles: NDArray[np.int64],
+    w: int,
+    case: int,
+    left: int,
+    slots: NDArray[np.int64],
+) -> None:
+    """Add the jobs that make the value of a case, width after width from the widest."""
+    v = w if case in (ONE_AS_WIDE, MORE_AS_WIDE) else w - 1
+    two, just_one = case in (MORE_AS_WIDE, TWO_OF_HALF), case == ONE_AS_WIDE
+    while v >= 0:
+        if two or (not just_one and more[v, left] > max(free[v, left], one[v, left])):
+            slots[last_more[v, left]] += 1
+            left -= middles[last_more[v, left]]
+            while more[v, left] > one[v, left]:
+                slots[last_more[v, left]] += 1
+                left -= middles[last_more[v, left]]
+            just_one = True
+        if just_one or one[v, left] > free[v, left]:
+            slots[last_one[v, left]] += 1
+            left -= middles[last_one[v, left]]
+        v -= 1
+        two = just_one = False

@@ -208,7 +208,15 @@ def _raise(hull: Hull, new: int, visible: NDArray[np.int64], made: NDArray[np.in
             made[count] = fresh
             count += 1
     hull.used[0] = top
-    for m in range(count):  # from here on nothing can fail
+    _join(hull, point, made[:count])
+    return DONE
+
+
+@kernel
+def _join(hull: Hull, point: NDArray[np.int64], made: NDArray[np.int64]) -> None:
+    """Make the new simplices neighbours of those at the rim and of each other; this cannot fail."""
+    width, neighbours, link = point.size, hull.neighbours, hull.link
+    for m in range(len(made)):
         fresh = made[m]
         s, i = (link[fresh, 0], link[fresh, 1]) if width > 1 else (link[fresh, 0], 0)
         n = neighbours[fresh, i]
@@ -219,7 +227,6 @@ def _raise(hull: Hull, new: int, visible: NDArray[np.int64], made: NDArray[np.in
         for k in range(width):
             if k != i:
                 neighbours[fresh, k] = _around(hull, point, s, i, k)
-    return DONE
 
 
 @kernel

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import kernel
+from theory.jit import kernel, plain
 from theory.sharing.model import Matrix
 from theory.sharing.occupation import Occupation
 
@@ -49,82 +49,34 @@ def server_procedure(
     The same source runs compiled on float64 arrays and, as plain Python, on arrays of `Fraction`. An update costs
     O(N R). Source: PS-DSF paper, Algorithm I with (14), (16)-(18); the step beta in closed form.
     """
-    count, resources = shares.shape
     one = tolerance + 1
     waiting = per_task > 0
     free = shares[0] * 0
-    lead = np.empty(resources, np.int64)
-    released = np.zeros(count, np.bool_)
-    least = np.zeros(count, np.bool_)
+    lead = np.empty(shares.shape[1], np.int64)
+    released = np.zeros(per_task.size, np.bool_)
+    least = np.zeros(per_task.size, np.bool_)
     updates = 0
     while True:
-        lowest = -one
-        for n in range(count):
-            if waiting[n]:
-                level = totals[n] * per_task[n]
-                if lowest < 0 or level < lowest:
-                    lowest = level
+        lowest = _lowest_level(per_task, totals, waiting, -one)
         if lowest < 0:
             return updates
         near = lowest * one
-        for r in range(resources):
-            free[r] = one - tolerance
-            lead[r] = -1
-        for n in range(count):
-            released[n] = False
+        for n in range(per_task.size):
             least[n] = waiting[n] and totals[n] * per_task[n] <= near
-            if tasks[n] > 0:
-                for r in range(resources):
-                    free[r] -= tasks[n] * shares[n, r]
-        # A saturated resource that a least user demands: its bottleneck, or the reason to release somebody (18).
-        settled = -1
-        for r in range(resources):
-            if free[r] > tolerance:
-                continue
-            wanted = False
-            for n in range(count):
-                if least[n] and shares[n, r] > 0:
-                    wanted = True
-                    break
-            if not wanted:
-                continue
-            for n in range(count):
-                if tasks[n] * shares[n, r] > tolerance and (
-                    lead[r] < 0 or totals[n] * per_task[n] > totals[lead[r]] * per_task[lead[r]]
-                ):
-                    lead[r] = n
-            if lead[r] < 0 or totals[lead[r]] * per_task[lead[r]] <= near:
-                settled = r
-                break
-        if settled >= 0:
-            for n in range(count):
-                if shares[n, settled] > 0:
+        _measure_free(shares, tasks, one - tolerance, free)
+        bottleneck = _find_bottleneck(shares, per_task, tasks, totals, least, free, near, tolerance, lead)
+        if bottleneck >= 0:
+            for n in range(per_task.size):
+                if shares[n, bottleneck] > 0:
                     waiting[n] = False
             continue
         if updates >= limit:
             return -1
         updates += 1
-        for r in range(resources):
-            if lead[r] >= 0 and not released[lead[r]]:
-                released[lead[r]] = True
-                for q in range(resources):
-                    free[q] += tasks[lead[r]] * shares[lead[r], q]
-        rise = -one  # of the least level, if the released users leave entirely
-        for r in range(resources):
-            rate = free[r] * 0
-            for n in range(count):
-                if least[n]:
-                    rate += shares[n, r] / per_task[n]
-            if rate > 0 and (rise < 0 or free[r] / rate < rise):
-                rise = free[r] / rate
-        step = one - tolerance
-        for n in range(count):
-            gap = totals[n] * per_task[n] - lowest
-            if released[n]:
-                step = min(step, gap / (rise + tasks[n] * per_task[n]))
-            elif waiting[n] and not least[n] and rise * step > gap:
-                step = gap / rise
-        for n in range(count):
+        _release_leaders(shares, tasks, lead, released, free)
+        rise = _greatest_rise(shares, per_task, least, free, -one)
+        step = _first_meeting(per_task, tasks, totals, waiting, least, released, lowest, rise, one - tolerance)
+        for n in range(per_task.size):
             change = totals[n] * 0
             if least[n]:
                 change = step * rise / per_task[n]
@@ -134,7 +86,125 @@ def server_procedure(
             totals[n] += change
 
 
-exact_procedure = getattr(server_procedure, "py_func", server_procedure)
+@kernel
+def _lowest_level(per_task: NDArray[Any], totals: NDArray[Any], waiting: NDArray[np.bool_], none: Any) -> Any:
+    """Return the least weighted virtual dominant share of the waiting users; `none`, which is negative, without any."""
+    lowest = none
+    for n in range(per_task.size):
+        if waiting[n]:
+            level = totals[n] * per_task[n]
+            if lowest < 0 or level < lowest:
+                lowest = level
+    return lowest
+
+
+@kernel
+def _measure_free(shares: NDArray[Any], tasks: NDArray[Any], whole: Any, free: NDArray[Any]) -> None:
+    """Write the share of each resource that no task takes."""
+    for r in range(free.size):
+        free[r] = whole
+    for n in range(tasks.size):
+        if tasks[n] > 0:
+            for r in range(free.size):
+                free[r] -= tasks[n] * shares[n, r]
+
+
+@kernel
+def _find_bottleneck(
+    shares: NDArray[Any],
+    per_task: NDArray[Any],
+    tasks: NDArray[Any],
+    totals: NDArray[Any],
+    least: NDArray[np.bool_],
+    free: NDArray[Any],
+    near: Any,
+    tolerance: Any,
+    lead: NDArray[np.int64],
+) -> int:
+    """Return the bottleneck of a least user, or -1.
+
+    A saturated resource that a least user demands is its bottleneck if nobody who uses it stands above that level. If
+    somebody does, the highest of them becomes the resource's leader, whose tasks (18) releases; `lead` holds it, and -1
+    for the other resources. It is complete only where no bottleneck is found.
+    """
+    for r in range(free.size):
+        lead[r] = -1
+    for r in range(free.size):
+        if free[r] > tolerance or not _demanded(shares, least, r):
+            continue
+        for n in range(tasks.size):
+            if tasks[n] * shares[n, r] > tolerance and (
+                lead[r] < 0 or totals[n] * per_task[n] > totals[lead[r]] * per_task[lead[r]]
+            ):
+                lead[r] = n
+        if lead[r] < 0 or totals[lead[r]] * per_task[lead[r]] <= near:
+            return r
+    return -1
+
+
+@kernel
+def _demanded(shares: NDArray[Any], least: NDArray[np.bool_], r: int) -> bool:
+    """Whether a least user demands resource `r`."""
+    for n in range(least.size):  # noqa: SIM110 - compiled
+        if least[n] and shares[n, r] > 0:
+            return True
+    return False
+
+
+@kernel
+def _release_leaders(
+    shares: NDArray[Any], tasks: NDArray[Any], lead: NDArray[np.int64], released: NDArray[np.bool_], free: NDArray[Any]
+) -> None:
+    """Mark each leader once, and count what it holds at this server as free (18)."""
+    for n in range(released.size):
+        released[n] = False
+    for r in range(lead.size):
+        if lead[r] >= 0 and not released[lead[r]]:
+            released[lead[r]] = True
+            for q in range(free.size):
+                free[q] += tasks[lead[r]] * shares[lead[r], q]
+
+
+@kernel
+def _greatest_rise(
+    shares: NDArray[Any], per_task: NDArray[Any], least: NDArray[np.bool_], free: NDArray[Any], none: Any
+) -> Any:
+    """Return how far the least level can rise until a resource saturates, if the released users leave entirely (17)."""
+    rise = none
+    for r in range(free.size):
+        rate = free[r] * 0
+        for n in range(least.size):
+            if least[n]:
+                rate += shares[n, r] / per_task[n]
+        if rate > 0 and (rise < 0 or free[r] / rate < rise):
+            rise = free[r] / rate
+    return rise
+
+
+@kernel
+def _first_meeting(
+    per_task: NDArray[Any],
+    tasks: NDArray[Any],
+    totals: NDArray[Any],
+    waiting: NDArray[np.bool_],
+    least: NDArray[np.bool_],
+    released: NDArray[np.bool_],
+    lowest: Any,
+    rise: Any,
+    whole: Any,
+) -> Any:
+    """Return the part beta of the update after which a level that falls, or waits, is met by the least; at most 1."""
+    step = whole
+    for n in range(tasks.size):
+        gap = totals[n] * per_task[n] - lowest
+        if released[n]:
+            step = min(step, gap / (rise + tasks[n] * per_task[n]))
+        elif waiting[n] and not least[n] and rise * step > gap:
+            step = gap / rise
+    return step
+
+
+exact_procedure = plain(server_procedure)
 """`server_procedure` as plain Python, for arrays of `Fraction`."""
 
 
@@ -201,7 +271,7 @@ class State:
         self.tasks[:, i] = tasks
         if updates < 0:
             raise ArithmeticError(f"the server procedure made {limit} updates without an end")
-        return cast(int, updates)
+        return updates
 
     def round(self, part: float | Fraction = 1) -> int:
         """Let every server have its turn and go `part` of the way it would go; return the number of updates."""

@@ -168,8 +168,7 @@ def _rank(holds: bool, rank: Evidence) -> Evidence:
 
 
 def _perturbed(generator: random.Random, allocation: Allocation) -> list[list[Fraction]]:
-    """Return feasible tasks near an allocation: a user gives up part of what it has on a server, others take what "
-    "fits."""
+    """Return feasible tasks near an allocation: a user gives up a part on one server, others take what fits."""
     tasks = [list(row) for row in allocation.tasks]
     places = [(n, i) for n, row in enumerate(tasks) for i, x in enumerate(row) if x]
     n, i = generator.choice(places)
@@ -372,8 +371,10 @@ UNTIL, AWAY = 300, (100, 200)
 
 
 def section_5_history() -> History:
-    """Return the run of Section V: servers update every second, user 4 is away for a while (the printed times are "
-    "lost)."""
+    """Return the run of Section V: servers update every second, user 4 is away for a while.
+
+    The printed times are lost; `AWAY` and `UNTIL` are ours.
+    """
     away = tuple(Event(Fraction(time), 3, arrives) for time, arrives in zip(AWAY, (False, True), strict=True))
     return run_schedule(table_4(), Schedule(away, Fraction(UNTIL)))
 
