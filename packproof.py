@@ -39,12 +39,17 @@ ROOMS = {
     "certificates": "bounds.certificates",
     "adversary": "bounds.adversary",
     "testing": "bounds.testing",
+    "views": "bounds.views",
 }
 """The rooms, by the name under which they are reached: ``packproof.NAME``."""
 
 _NAMES = {
     "theory.errors": ("InputError", "TooLargeError"),
-    "theory.instance": ("Additive", "Explicit", "Instance", "JobType", "Pool", "additive", "explicit", "pooled"),
+    "theory.jit": ("kernel", "step"),
+    "theory.instance": (
+        "Additive", "Configuration", "Explicit", "Instance", "JobType", "Pool", "additive", "explicit",
+        "pooled",
+    ),
     "theory.files": (
         "catalogue", "catalogue_instance", "instance_document", "parse_cluster", "parse_instance", "read_cluster",
         "read_instance", "read_sizes", "Sizes", "write_instance",
@@ -89,6 +94,7 @@ _NAMES = {
     "bounds.checker": ("check",),
     "bounds.adversary": ("Budget", "WorstInstance", "WorstWorkload", "worst_instance", "worst_workload"),
     "bounds.claims": ("claims", "verify"),
+    "bounds.claims.instances": ("table_4", "tight_family_additive"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.views.throughput import picture_of_guarantees
-from theory.partition.guarantees import Guarantee, best_partitions, guarantee
-from theory.partition.universal import universal_cells
+from bounds.views import picture_of_guarantees
+from packproof import best_partitions, guarantee
+from theory.partition import Guarantee, universal_cells
 
 SMALLEST = ("1/4", "1/6", "1/8")
 

@@ -12,15 +12,17 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.views.assignment import short
-from bounds.views.region import picture_of_region
-from theory.files.instances import read_instance
-from theory.instance import Additive
-from theory.region.facets import region_facets
-from theory.region.membership import CapacityProgram
-from theory.region.oracles import lemma_6_1
-from theory.region.subset import kept_fraction, single_types
-from theory.region.worst_case import worst_weights
+from bounds.views import picture_of_region, short
+from packproof import (
+    Additive,
+    CapacityProgram,
+    kept_fraction,
+    read_instance,
+    region_facets,
+    single_types,
+    worst_weights,
+)
+from theory.region import lemma_6_1
 
 
 def main(picture: str | None = None) -> Fraction:

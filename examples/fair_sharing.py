@@ -12,18 +12,15 @@ import os
 import sys
 from pathlib import Path
 
-from bounds.claims.instances import table_4
-from bounds.views.sharing import comparison_lines, picture_of_shares, shares_answer
-from theory.files.google import MACHINES, google_cluster
-from theory.sharing.allocation import whole_tasks
-from theory.sharing.mechanisms import MECHANISMS
-from theory.sharing.properties import decide
+from bounds.views import comparison_lines, picture_of_shares, shares_answer
+from packproof import MECHANISMS, decide, table_4, whole_tasks
+from theory.files import google_cluster
 
 
 def main(picture: str | None = None, users: int = 12) -> dict[str, float]:
     """Print the comparison, draw it where asked, and return Jain's index by mechanism."""
     data = Path(os.environ.get("PACKPROOF_DATA", "../shared/data"))
-    shared = google_cluster(data, users) if (data / MACHINES).exists() else table_4()
+    shared = google_cluster(data, users) if data.exists() else table_4()
     allocations = {name: mechanism(shared) for name, mechanism in MECHANISMS.items()}
     answers = {
         name: shares_answer(allocation, decide(allocation), whole_tasks(allocation))

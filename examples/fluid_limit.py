@@ -11,11 +11,10 @@ import sys
 
 import numpy as np
 
-from bounds.views.fluid import picture_of_crosscheck
-from fluid.limits.convergence import crosscheck, reservation_limit
-from fluid.limits.reservation import minimum_rates
-from fluid.simulation.options import Expression
-from theory.instance import Instance, additive
+from bounds.views import picture_of_crosscheck
+from fluid.limits import minimum_rates, reservation_limit
+from fluid.simulation import Expression
+from packproof import Instance, additive, crosscheck
 
 SIZES = (500, 2000, 8000, 32000)
 

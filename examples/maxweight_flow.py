@@ -11,10 +11,9 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.views.max_weight import picture_of_flow
-from fluid.limits.decay import decay_rate, least_time, norm
-from fluid.limits.max_weight import MaxWeight, queue_path
-from theory.instance import additive
+from bounds.views import picture_of_flow
+from fluid.limits import norm
+from packproof import MaxWeight, additive, decay_rate, least_time, queue_path
 
 STARTS = ((2, 4), (4, Fraction(1, 2)), (3, 2), (Fraction(1, 2), 3))
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from theory.greedy.optimal import solve
-from theory.instance import explicit
+from packproof import explicit, solve
 
 
 def main() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:

@@ -1,7 +1,7 @@
-"""Policies of one's own: worst-fit in a dozen lines, and dynamic reservation with a noisy hand.
+"""Two policies of your own: worst-fit in a dozen lines, and dynamic reservation that places some jobs at random.
 
-A policy is three plain functions over a state of arrays (see ``fluid/policy.py``). Written so, it has the simulator,
-the exact chain, experiments and plots of the policies that come with packproof:
+A policy is three plain functions over a state of arrays (`fluid/simulation/policy_interface.py` describes them). The
+simulator, the exact chain, experiments and pictures then work as for the policies that come with packproof:
 
     packproof simulate examples/four_types.toml --policy examples/own_policies.py:WORST_FIT --servers 200 --until 20
 
@@ -13,17 +13,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from bounds.views.simulation import picture_of_simulation
-from fluid.chains.loss import stationary_law
-from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.loss.policies.dra import DRA, ReservationState
-from fluid.simulation.loss.policies.dra import place as place_by_reservation
-from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
-from fluid.simulation.policy_names import policy
-from fluid.simulation.replicate import simulate
-from fluid.simulation.state import Common, Setting, common, fits
-from theory.instance import additive
-from theory.jit import step
+from bounds.views import picture_of_simulation
+from fluid.simulation import Common, ReservationState, common, fits, nothing_to_depart, nothing_to_refresh
+from packproof import LossScenario, Policy, Setting, additive, policy, simulate, stationary_law, step
 
 
 def prepare(setting: Setting) -> Common:
@@ -40,6 +32,9 @@ def emptiest(state: Common, job_type: int, draws: Any) -> int:  # noqa: ARG001 (
             best = server
     return best
 
+
+DRA = policy("dra")
+place_by_reservation = DRA.place
 
 WORST_FIT = Policy("worst-fit", "loss", prepare, emptiest, nothing_to_depart, nothing_to_refresh)
 

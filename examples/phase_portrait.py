@@ -13,10 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from bounds.views.fluid import picture_of_phases
-from fluid.limits.reservation import Reservation, fluid_path, state_of
-from theory.exact.configurations import maximal
-from theory.instance import additive
+from bounds.views import picture_of_phases
+from fluid.limits import state_of
+from packproof import Reservation, additive, fluid_path, maximal
 
 UNTIL = 12.0
 

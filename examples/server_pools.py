@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from theory.greedy.assignment import sequential_greedy
-from theory.greedy.optimal import solve
-from theory.instance import pooled
+from packproof import pooled, sequential_greedy, solve
 
 
 def main() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from hypothesis import find, settings
 
 from bounds.testing import check_heuristic, instances
-from theory.instance import Configuration, Instance
+from packproof import Configuration, Instance
 
 
 def dearest_first(instance: Instance) -> list[tuple[int, Configuration, Fraction]]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.claims.instances import tight_family_additive
-from theory.greedy.optimal import solve
+from packproof import solve, tight_family_additive
 
 
 def main(most: int = 8) -> tuple[list[Fraction], list[Fraction]]:

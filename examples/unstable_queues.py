@@ -12,14 +12,10 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.views.pictures import figure, save
-from bounds.views.simulation import draw_curves
-from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
-from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.sizes import discrete
+from bounds.views import draw_curves, figure, save
+from fluid.simulation import discrete
 from fluid.statistics import Interval
-from theory.files.instances import read_instance
+from packproof import QueueScenario, SlottedScenario, read_instance, simulate
 
 
 def main(picture: Path | None = None) -> dict[str, Interval]:

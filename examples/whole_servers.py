@@ -11,11 +11,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.certificates.assignment import assignment_certificate
-from bounds.checker import check
-from theory.files.price_catalogue import catalogue_instance
-from theory.greedy.optimal import solve
-from theory.greedy.servers import greedy_placement, least_servers
+from packproof import assignment_certificate, catalogue_instance, check, greedy_placement, least_servers, solve
 
 TYPES = ["aws:m5.large", "aws:m5.4xlarge", "aws:c5.2xlarge", "aws:r5.2xlarge", "aws:r5.12xlarge"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}

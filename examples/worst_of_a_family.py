@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.adversary.workload import worst_workload
-from bounds.views.assignment import picture_of_scaling
-from theory.files.price_catalogue import catalogue_instance
+from bounds.views import picture_of_scaling
+from packproof import catalogue_instance, worst_workload
 
 TYPES = ["aws:m5.*", "aws:r5.large"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}

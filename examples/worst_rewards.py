@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.adversary.search import worst_instance
-from theory.instance import additive
+from packproof import additive, worst_instance
 
 
 def main() -> tuple[list[Fraction], list[Fraction]]:

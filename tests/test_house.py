@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from importlinter import cli
 
+import packproof
+
 ROOT = Path(__file__).parent.parent
 FILES = [path for floor in ("theory", "fluid", "bounds") for path in (ROOT / floor).rglob("*.py")]
 MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in FILES}
@@ -92,3 +94,10 @@ def test_old_names_warn_and_strangers_are_told(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "install packproof in an environment of its own" in done.stderr.splitlines()[-1]
     assert "AttributeError" not in done.stderr
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_import_packproof_or_a_room(example: Path) -> None:
+    named = {node.module for node in ast.walk(ast.parse(example.read_text())) if isinstance(node, ast.ImportFrom)}
+    ours = {module for module in named if module and module.split(".")[0] in {"theory", "fluid", "bounds"}}
+    assert ours <= set(packproof.ROOMS.values())

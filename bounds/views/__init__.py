@@ -1,1 +1,18 @@
 """What a person or a program sees: one file a subject, with its answer, its text and its picture."""
+
+from theory.doors import doors
+
+__getattr__, __all__ = doors(
+    __name__,
+    {
+        "assignment": ("picture_of_scaling",),
+        "fluid": ("picture_of_crosscheck", "picture_of_phases"),
+        "max_weight": ("picture_of_flow",),
+        "pictures": ("figure", "save"),
+        "region": ("picture_of_region",),
+        "sharing": ("comparison_lines", "picture_of_shares", "shares_answer"),
+        "simulation": ("draw_curves", "picture_of_simulation"),
+        "text": ("short",),
+        "throughput": ("picture_of_guarantees",),
+    },
+)

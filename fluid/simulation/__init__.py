@@ -11,7 +11,8 @@ __getattr__, __all__ = doors(
         "loss.model": ("LossScenario",),
         "queue.model": ("QueueScenario",),
         "slotted.model": ("SlottedScenario", "slotted_scenario"),
-        "slotted.sizes": ("SizeLaw", "size_law"),
+        "loss.policies.dra": ("ReservationState",),
+        "slotted.sizes": ("SizeLaw", "discrete", "size_law"),
         "replicate": ("simulate",),
         "driver": ("run_once",),
         "policy_interface": ("Policy", "nothing_to_depart", "nothing_to_refresh", "nothing_to_ring"),
@@ -35,7 +36,7 @@ __getattr__, __all__ = doors(
         "queue.state": ("QueueCommon", "queue_fields"),
         "slotted.state": ("SlottedCommon", "SlottedSetting", "begin", "shared"),
         "arrivals": ("ArrivalLaw", "JobList", "Law"),
-        "options": ("OPTIONS", "Option"),
+        "options": ("OPTIONS", "Expression", "Option"),
         "results": ("LossResult", "QueueResult", "Result", "Run"),
     },
 )

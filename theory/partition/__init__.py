@@ -9,7 +9,14 @@ __getattr__, __all__ = doors(
         "cuts": ("Partition", "by_cuts", "by_sets", "equal_probability"),
         "rounded": ("Supportable", "lower_rounded", "supportable", "upper_rounded"),
         "laws": ("Law", "Piece", "discrete", "empirical", "piecewise", "uniform"),
-        "universal": ("Guaranteed", "least_J", "reduced_configurations", "universal_partition", "vqs_workload"),
-        "guarantees": ("best_partitions", "guarantee"),
+        "universal": (
+            "Guaranteed",
+            "least_J",
+            "reduced_configurations",
+            "universal_cells",
+            "universal_partition",
+            "vqs_workload",
+        ),
+        "guarantees": ("Guarantee", "best_partitions", "guarantee"),
     },
 )
