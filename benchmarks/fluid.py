@@ -1,7 +1,7 @@
 """Fluid paths of dynamic reservation: time and error on random instances, and ordinary solvers on the same system.
 
 SciPy and, where it is installed, diffrax get the same right-hand side, without being told where it switches: first
-with the modes that packproof finds at every evaluation, then the step function that a person would write.
+with the regimes that packproof finds at every evaluation, then the step function that a person would write.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def right_hand_side(model: Reservation) -> tuple[RightHandSide, Flat]:
         jobs, used = np.maximum(state[:width], 0.0), np.maximum(state[width:], 0.0)
         masses = dict(zip(configurations, used.tolist(), strict=True))
         masses[empty] = max(0.0, 1.0 - float(used.sum()))
-        mode = decide(model, jobs, masses, arrivals)
+        regime = decide(model, jobs, masses, arrivals)
         free = arrivals - model.service * jobs
-        moving = velocities(model, mode, jobs, masses, free)
-        changes = np.where(mode.blocked, model.slots_of(moving.items()), free)
+        moving = velocities(model, regime, jobs, masses, free)
+        changes = np.where(regime.blocked, model.slots_of(moving.items()), free)
         return np.concatenate((changes, [moving.get(k, 0.0) for k in configurations]))
 
     return rates, np.zeros(width + len(configurations))

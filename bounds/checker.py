@@ -408,7 +408,7 @@ def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bo
 
 
 def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, Fraction]:
-    """Return what greedy surely keeps: 1 - prod(1 - x_i), and reward / min_i (F_{i-1} + U_i); 1 if all is served."""
+    """Return two bounds on greedy / optimum: 1 - prod(1 - x_i), and reward / min_i (F_{i-1} + U_i); 1 if all served."""
     served = [sum((stage.fraction * stage.slots[j] for stage in run), Fraction(0)) for j in range(len(m.names))]
     if served == m.workload or not run:
         return Fraction(1), Fraction(1)

@@ -1,4 +1,4 @@
-"""Two queues under max-weight: a flow that bends where configurations tie, and a length that falls as fast as is sure.
+"""Two queues under max-weight: a flow that turns where configurations tie, and a length that falls as fast as is sure.
 
 Two types on two resources, so that three configurations matter: (3, 0), (2, 3) and (0, 4). Algorithm 1 of the
 non-preemptive scheduling paper follows the fluid path as its queues grow.

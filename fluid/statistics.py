@@ -174,7 +174,7 @@ class WarmUp:
     suggested : int
         Bins to drop by the rule of minimal standard error (MSER) on means of five.
     drift : Interval
-        Second half minus first half of what is kept, with an interval of level 0.999.
+        Second half minus first half of the measured part, with an interval of level 0.999.
     enough : bool
         Whether that interval holds 0.
     """
@@ -185,7 +185,7 @@ class WarmUp:
 
 
 def warm_up(values: ArrayLike, dropped: int, batches: int = 10) -> WarmUp:
-    """Check a warm-up: compare both halves of what is kept, and suggest where to cut.
+    """Check a warm-up: compare both halves of the measured part, and suggest where to cut.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Functi
 
 
 class _Kept(IndexDataCacheFile):  # type: ignore[misc]
-    """Kept code of which what cannot be read, such as types whose module is gone, counts as not there."""
+    """A cache that treats unreadable entries as misses, such as types whose module is gone."""
 
     def _load_index(self) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""The worst instance: workload, rewards, or both, from many starts, with attained ratio and infimum kept apart."""
+"""The worst instance: workload, rewards, or both, from many starts; attained ratio and infimum are separate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOLERANCE = Fraction(1, 10**6)
 """How far above the infimum an attained ratio may be."""
 
 STARTS = 12
-"""Starts of the search unless told otherwise."""
+"""Starts of the search by default."""
 
 _ROUNDS = 30
 _NEARBY = Fraction(1, 64)
@@ -59,7 +59,7 @@ class WorstInstance:
 def worst_instance(
     instance: Instance, vary: str, *, seed: int = 0, starts: int = STARTS, budget: Budget | None = None
 ) -> WorstInstance:
-    """Search for the instance on which greedy keeps the least share of the optimum.
+    """Search for the instance on which greedy attains the least share of the optimum.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class PathProgram:
 
 
 def worst_workload(instance: Instance, budget: Budget | None = None) -> WorstWorkload:
-    """Find the workload at which greedy keeps the least share of the optimum, exactly.
+    """Find the workload at which greedy attains the least share of the optimum, exactly.
 
     Parameters
     ----------

@@ -204,17 +204,17 @@ def random_law(generator: random.Random, *, atoms: bool = True, least: int = 0) 
 
 
 def figure_1(*, bandwidth: int = 10, weights: Sequence[int] = (1, 1, 2)) -> Cluster:
-    """Return the cluster of Figure 1. PLAUSIBLE: weights and 24 GB of memory are printed, the rest fits them."""
+    """Return the cluster of Figure 1, reconstructed: weights and 24 GB of memory are printed, the rest fits them."""
     return cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, bandwidth], [1, 2, 1], [1, 2, 0]], weights=weights)
 
 
 def figures_2_and_3(*, demand: str = "1/2") -> Cluster:
-    """Return the cluster of Figures 2 and 3. PLAUSIBLE; `demand` is the memory of user 4."""
+    """Return the cluster of Figures 2 and 3, reconstructed; `demand` is the memory of user 4."""
     return cluster([[9, 12, 100], [12, 12, 0]], [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, demand, 0]])
 
 
 def figure_4(rates: Sequence[Sequence[str]] = (("3/4", "3/2", "1/2"), ("1/4", "1", "1/2"))) -> Cluster:
-    """Return the wireless channels of Figure 4 by their rates. PLAUSIBLE: one member of the family that fits."""
+    """Return the wireless channels of Figure 4 by their rates, reconstructed: one member of the family that fits."""
     base = cluster([[1], [1], [1]], [[1], [1]])
     users = tuple(
         User(user.name, user.demand, effective={f"s{i + 1}": (rational(rate),) for i, rate in enumerate(row)})

@@ -107,7 +107,7 @@ def progress() -> Iterator[Callable[[str], None]]:
                 said = latest
                 print(said, file=sys.stderr, flush=True)
 
-    # apart from the work, so that what takes long before it says a word is told of too
+    # apart from the work, so that work that is silent for long is reported as well
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
     try:

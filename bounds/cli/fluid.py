@@ -17,7 +17,9 @@ def fluid(
     start: Annotated[
         Path | None, typer.Option("--from", metavar="STATE", help="State to start from; the empty system if left out.")
     ] = None,
-    points: Annotated[int, typer.Option("--points", min=2, max=100_000, help="Equally spaced times told.")] = 201,
+    points: Annotated[
+        int, typer.Option("--points", min=2, max=100_000, help="Number of equally spaced times in the answer.")
+    ] = 201,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.", callback=to_write)
     ] = None,

@@ -47,7 +47,10 @@ def simulate(
     log: Annotated[int, typer.Option("--log", metavar="N", min=0, max=1_000_000, help="List the first N events.")] = 0,
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
     store: Annotated[
-        Path | None, typer.Option("--store", metavar="FILE", help="Keep replications, and take up those kept there.")
+        Path | None,
+        typer.Option(
+            "--store", metavar="FILE", help="Store replications there, and continue from those already stored."
+        ),
     ] = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,

@@ -31,7 +31,7 @@ def worst(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Find the instance on which greedy keeps the least share of the optimum."""
+    """Find the instance on which greedy attains the least share of the optimum."""
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
     from bounds.views.assignment import worst_answer, worst_lines

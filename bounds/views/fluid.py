@@ -29,7 +29,7 @@ NEAR = (0.1, 0.01, 0.001)
 
 
 MOMENT = 1e-9
-"""What lasts less is not told in lines."""
+"""Regimes that last less are left out of the text."""
 
 
 def sample_times(path: FluidPath, points: int) -> NDArray[np.float64]:
@@ -102,17 +102,17 @@ def _regimes(path: FluidPath) -> list[RegimeRow]:
         RegimeRow(
             start=segment.start,
             until=segment.stop,
-            regime=segment.mode.kind,
+            regime=segment.regime.kind,
             follows=[
                 Followed(
                     configuration=_named(path, stage.configuration),
                     driver=names[stage.driver] if stage.driver >= 0 else None,
                 )
-                for stage in segment.mode.followed
+                for stage in segment.regime.followed
                 if stage.moves
             ],
-            drains=[_named(path, k) for k in segment.mode.asked],
-            blocked=[name for name, blocked in zip(names, segment.mode.blocked, strict=True) if blocked],
+            drains=[_named(path, k) for k in segment.regime.asked],
+            blocked=[name for name, blocked in zip(names, segment.regime.blocked, strict=True) if blocked],
         )
         for segment in path.segments
     ]
@@ -156,25 +156,25 @@ def path_lines(path: FluidPath) -> list[str]:
         lines.append(f"within {100 * share:g} % of it   {'not yet' if time is None else f'from time {time:.4g}'}")
     mean = "not surely the exact limit: part of who drains, or of what drains, is a mean"
     lines.append("exact limit" if path.exact else mean)
-    lines += ["", "modes"]
+    lines += ["", "regimes"]
     for segment in path.segments:
         if segment.stop - segment.start < MOMENT and segment is not path.segments[-1]:
             continue
-        mode = segment.mode
+        regime = segment.regime
         followed = [
             f"{_shown(path, s.configuration)} with {names[s.driver]}"
-            for s in mode.followed
+            for s in regime.followed
             if s.moves and s.driver >= 0
         ]
-        drains = [_shown(path, k) for k in mode.asked]
-        blocked = [name for name, b in zip(names, mode.blocked, strict=True) if b]
+        drains = [_shown(path, k) for k in regime.asked]
+        blocked = [name for name, b in zip(names, regime.blocked, strict=True) if b]
         parts = [
             f"follows {', '.join(followed)}" if followed else "",
             f"drains {', '.join(drains)}" if drains else "",
-            f"rest to {_shown(path, mode.rest)}" if any(mode.rest) else "",
+            f"rest to {_shown(path, regime.rest)}" if any(regime.rest) else "",
             f"blocked {', '.join(blocked)}" if blocked else "",
         ]
-        lines.append(f"  {segment.start:9.4f}  {mode.kind:8s}  " + "; ".join(part for part in parts if part))
+        lines.append(f"  {segment.start:9.4f}  {regime.kind:8s}  " + "; ".join(part for part in parts if part))
     lines += ["", f"at time {path.until:g}"]
     lines += [
         f"  {100 * mass:8.4f}%  {_shown(path, k)}" for k, mass in sorted(final[1].items(), reverse=True) if mass > 1e-6

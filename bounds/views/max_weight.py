@@ -1,4 +1,4 @@
-"""Pictures of max-weight: how two queues fall, where the region bends the flow, and the length of queues over time."""
+"""Pictures of max-weight: how two queues fall, where the region turns the flow, and the length of queues over time."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Arrivals are Poisson and service is exponential. From the initial state every arrival and every departure is tried: the
 policy's ``place``, ``depart`` and ``refresh`` run as plain Python on a copy of its state, once for each outcome of
-each draw, and states are told apart by the bytes of their arrays. What comes out is the generator matrix; sparse
+each draw, and states are distinguished by the bytes of their arrays. What comes out is the generator matrix; sparse
 linear algebra gives its stationary law, with the residual.
 """
 
@@ -37,7 +37,7 @@ from theory.instance import Instance
 from theory.jit import plain
 
 STATES = 50_000
-"""States beyond which a chain is refused unless told otherwise."""
+"""States beyond which a chain is refused by default."""
 
 DRAWS = "the exact chain knows one_of(draws, n) and draws.random() < p, expected no other draw"
 

@@ -255,7 +255,7 @@ def _document(
     base: Callable[[], Fraction],
     policies: Mapping[str, _Chosen],
 ) -> tuple[dict[str, Any], Any, float | None]:
-    """The document of one cell, its scene and traffic intensity; `base` is that of the instance as it stands."""
+    """The document of one cell, its scenario and traffic intensity; `base` is that of the instance as it stands."""
     name, servers = chosen.pop("policy"), chosen.pop("servers")
     if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")

@@ -136,9 +136,9 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             advice = {
-                "database or disk is full": "the disk is full; what was finished is kept, make room and run again",
+                "database or disk is full": "the disk is full; finished work is stored; free some space and run again",
                 "database is locked": "another program holds the file; close it and run again",
-                "disk I/O error": "the disk cannot be written; what was finished is kept",
+                "disk I/O error": "the disk cannot be written; finished work is stored",
             }
             raise InputError(f"{self.path}: {advice.get(str(error), error)}") from None
         except sqlite3.DatabaseError as error:

@@ -193,7 +193,7 @@ def parse_slotted(
     folder : Path, optional
         Where names of files start.
     own : sequence of str
-        Further options, of an author's own policy.
+        Further options, of an author's policy.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def parse_slotted(
 
 
 def policy_options(fields: Fields, own: Sequence[str], types: tuple[str, ...] | None) -> dict[str, Any]:
-    """Take the options of policies, and an author's own by name."""
+    """Take the options of policies, and an author's by name."""
     found = {name: option.take(fields, types) for name, option in OPTIONS.items() if fields.has(name)}
     return found | {name: fields.take(name, "a value") for name in own if name not in OPTIONS and fields.has(name)}
 

@@ -1,4 +1,4 @@
-"""The quadratic function of queues under Algorithm 1 of paper 004, and its exact drift in every state.
+"""The quadratic function of queues under Algorithm 1 of the non-preemptive paper, and its exact drift in every state.
 
 ``V = sum_j Q_j^2 / (2 mu_j)``, (13). Its generator in a state is the sum of rate times change of V over all events,
 which the policy's own functions enumerate, in rationals.
@@ -21,7 +21,7 @@ leave it at rate min mu at least, and the first that does stalls it. While it is
 its configuration come at a rate above 0; they take the first empty slot, which may be another server's, but within a
 unit of time enough of them come to fill all such slots, and nobody leaves, with a probability above 0 in every state.
 So the time for which an active period is too light has a bounded mean; and a server that serves has r beta of the
-greatest weight by (5) itself. Lemma 4.4 needs the same, see `fluid.simulation.queue.policies.algorithm1`.
+greatest weight by (5) itself. Lemma 4.4 needs the same, see `fluid.simulation.queue.policies.nonpreemptive`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fluid.chains.queue import ContinuousSteps
 from fluid.simulation.arrivals import JobList, Law, Stream, poisson
 from fluid.simulation.oracle import heaviest
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.queue.policies.algorithm1 import NONPREEMPTIVE, beta_now, refresh
+from fluid.simulation.queue.policies.nonpreemptive import NONPREEMPTIVE, beta_now, refresh
 from fluid.simulation.state import MOVES, Setting, State, copied
 from theory.errors import InputError
 from theory.exact.configurations import maximal

@@ -1,9 +1,9 @@
 """The fluid limit of max-weight scheduling: queues fall along the least of the velocities that max-weight allows.
 
 ``q' = lambda - mu x`` with x a point of the capacity region of the greatest weight q . x. In the variables
-r = q / sqrt(mu) it is the steepest descent of a convex function with finitely many pieces, so the path is unique, bends
+r = q / sqrt(mu) it is the steepest descent of a convex function with finitely many pieces, so the path is unique, turns
 finitely often between any two times, and its velocity is the one of least norm (sum v_j^2 / mu_j). It is followed
-from bend to bend; the implicit step is a small convex program, exact on straight stretches.
+from breakpoint to breakpoint; the implicit step is a small convex program, exact on straight stretches.
 
 Algorithm 1 of the non-preemptive paper keeps, for large queues, configurations of at least r beta of the greatest
 weight: `MaxWeight.drift` with that fraction.
@@ -125,12 +125,12 @@ class MaxWeight:
 
 @dataclass(frozen=True)
 class QueuePath:
-    """A path of queues, straight between its bends.
+    """A path of queues, straight between its breakpoints.
 
     Attributes
     ----------
     times : float64[n]
-        0, the bends, and the end.
+        0, the breakpoints, and the end.
     queues : float64[n, J]
         Per server.
     served : float64[n - 1, J]
@@ -152,7 +152,7 @@ class QueuePath:
 
 
 def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> QueuePath:
-    """Return the fluid path of the queues under max-weight, bend by bend.
+    """Return the fluid path of the queues under max-weight, breakpoint by breakpoint.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> Q
 
     Notes
     -----
-    Source: non-preemptive VM scheduling paper, Section 4; the path between bends is the slow solution of the
+    Source: non-preemptive VM scheduling paper, Section 4; the path between breakpoints is the slow solution of the
     differential inclusion (H. Brezis, Operateurs maximaux monotones, 1973).
     """
     queues = np.asarray(start, dtype=float).copy()
@@ -199,14 +199,14 @@ def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> Q
 def _next_bend(model: MaxWeight, queues: Vector, velocity: Vector) -> float:
     """Return how long the velocity stays: until a queue is empty, or another configuration weighs as much."""
     falling = (velocity < 0) & (queues > 0)
-    bends = [float(t) for t in queues[falling] / -velocity[falling]]
+    breaks = [float(t) for t in queues[falling] / -velocity[falling]]
     for ks in model.configurations:
         weights, rates = ks @ queues, ks @ velocity
         top = _heaviest(ks, queues)
         best, rate = float(weights.max()), float(rates[top].max())
         rising = ~top & (rates > rate + TOLERANCE)
-        bends += [float(t) for t in (best - weights[rising]) / (rates[rising] - rate)]
-    return min(bends, default=np.inf)
+        breaks += [float(t) for t in (best - weights[rising]) / (rates[rising] - rate)]
+    return min(breaks, default=np.inf)
 
 
 def _heaviest(configurations: Vector, queues: Vector) -> NDArray[np.bool_]:

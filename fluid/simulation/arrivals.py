@@ -232,7 +232,7 @@ def batches(
     service: Law,
     generator: np.random.Generator,
 ) -> Stream:
-    """Draw Poisson requests, each for a vector of jobs that arrive together, types in their order (paper 004, 5.2).
+    """Draw Poisson requests, each for a vector of jobs, types in their order (non-preemptive paper, 5.2).
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
 
 
 def _complaint(policy: Policy, setting: Any, state: Any) -> str | None:
-    """Say what keeps a thing from being the state of a policy."""
+    """Return why a thing cannot be the state of a policy."""
     rules = rules_of(policy)
     if not hasattr(state, "_fields"):
         return f"expected a NamedTuple of numpy arrays, got {type(state).__name__}"

@@ -1,9 +1,9 @@
 """Configurations of great weight for given queues: the oracles that scheduling policies ask at their events.
 
 ``exact``: the greatest weight over the maximal configurations (r = 1). ``single``: over configurations of one type only
-(Lemma 6.1 of paper 004). ``greedy``: types by weight per largest share of a server, each as often as it still fits; at
-least as good as ``single``. Ties are broken by more slots of the first type that differs, so that queues of length zero
-have an answer too; the zero configuration is never one.
+(Lemma 6.1 of the non-preemptive paper). ``greedy``: types by weight per largest share of a server, each as often as it
+still fits; at least as good as ``single``. Ties are broken by more slots of the first type that differs, so that queues
+of length zero have an answer too; the zero configuration is never one.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ the tools named below (`common`, `fits`, `move`, ...) stand in `fluid.simulation
 Rules
 -----
 - ``place`` names a server and changes nothing in the common part; the loop puts the job there, after it has checked
-  that it fits. ``depart`` is told after the job has gone. ``refresh`` runs after each event (queue models: it starts
+  that it fits. ``depart`` is called after the job has left. ``refresh`` runs after each event (queue models: it starts
   waiting jobs; dynamic reservation: it reassigns servers). A policy without need for one hands in `nothing_to_depart`
   or `nothing_to_refresh`.
 - Any other change of the jobs in service goes through `move` (migration), `stop` (preemption) or `start` (a waiting job
@@ -48,7 +48,7 @@ Rules
   What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
 - ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
   in service besides (slots: each server and each job that waits as the slot begins).
-- An author's own policy is watched: the first events are rehearsed as Python, where whatever it does to the jobs in
+- An author's policy is watched: the first events are rehearsed as Python, where whatever it does to the jobs in
   service is compared with its ``moves``; later its tools look before they write. What goes wrong ends in one line with
   file, line, function and event (`fluid.simulation.authors`). State types of one's own are replaced by equal ones of
   `fluid.simulation.state_types`: a state has fields, no methods.

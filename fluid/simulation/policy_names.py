@@ -20,9 +20,9 @@ HOMES = {
     "static": "fluid.simulation.loss.policies.static:STATIC",
     "first-fit": "fluid.simulation.loss.policies.first_fit:FIRST_FIT",
     "best-fit": "fluid.simulation.loss.policies.best_fit:BEST_FIT",
-    "nonpreemptive": "fluid.simulation.queue.policies.algorithm1:NONPREEMPTIVE",
-    "max-weight-local": "fluid.simulation.queue.policies.m14:MAX_WEIGHT_LOCAL",
-    "randomized-sampling": "fluid.simulation.queue.policies.g16:RANDOMIZED_SAMPLING",
+    "nonpreemptive": "fluid.simulation.queue.policies.nonpreemptive:NONPREEMPTIVE",
+    "max-weight-local": "fluid.simulation.queue.policies.max_weight_local:MAX_WEIGHT_LOCAL",
+    "randomized-sampling": "fluid.simulation.queue.policies.randomized_sampling:RANDOMIZED_SAMPLING",
     "bf-j": "fluid.simulation.slotted.policies.best_fit:BF_J",
     "bf-s": "fluid.simulation.slotted.policies.best_fit:BF_S",
     "bf-js": "fluid.simulation.slotted.policies.best_fit:BF_JS",
@@ -35,7 +35,7 @@ HOMES = {
 
 
 def policy(name: str) -> Policy:
-    """Return a policy by name, or an author's own as ``FILE.py:NAME``.
+    """Return a policy by name, or an author's as ``FILE.py:NAME``.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """A loop under a policy: compiled where numba can, as Python where it cannot, on the same path.
 
-A policy that comes with packproof is bound to the loop and compiled. With an author's own
+A policy that comes with packproof is bound to the loop and compiled. With an author's
 
 - the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at
   (`fluid.simulation.authors.Guard`);

@@ -257,7 +257,7 @@ def start(state: State, job_type: int, server: int) -> None:
 
 @step
 def write_move(state: State, job_type: int, source: int, target: int) -> None:
-    """Write a row of ``moves``; in an author's own policy a stricter one stands for it (`fluid.simulation.authors`)."""
+    """Write a row of ``moves``; in an author's policy a stricter one stands for it (`fluid.simulation.authors`)."""
     write_row(state, job_type, source, target)
 
 

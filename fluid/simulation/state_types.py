@@ -2,7 +2,7 @@
 
 Numba keeps compiled code by the types of its arguments, and reads all that it keeps of a function at once: a type that
 stands in an author's file, or in a notebook, would be looked for by processes that have never seen it. The states of
-authors' own policies therefore go by types of this module, one for each tuple of fields.
+authors' policies therefore go by types of this module, one for each tuple of fields.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def type_of(fields: tuple[str, ...]) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a type by its name, for what was kept by another process."""
+    """Return a type by its name, for what another process stored."""
     head, *fields = name.split(",")
     if head != _NAME or not fields:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,10 +10,10 @@
 
 A task finds its type by the column ``type`` of a plain table, or else by its demand, which must be that of one type
 exactly. With ``types = "powers-of-half"`` its size, the largest share of a server that it asks of any resource, is
-rounded up to a power of 1/2, and the type has that share of its one resource (paper 004, Section 7.3); with ``types =
-"priority-classes"`` the type is, besides, that of the task's priority class by its name: ``pC/N`` with C from 0 to 2
-and size 1/N (auto-scaling paper, Section 7.2; `fluid.traces.types` makes such an instance). Shares are of
-``capacity``; where it is left out, the numbers of the trace are shares themselves.
+rounded up to a power of 1/2, and the type has that share of its one resource (non-preemptive
+paper, Section 7.3); with ``types = "priority-classes"`` the type is, besides, that of the task's priority class by its
+name: ``pC/N`` with C from 0 to 2 and size 1/N (auto-scaling paper, Section 7.2; `fluid.traces.types` makes such an
+instance). Shares are of ``capacity``; where it is left out, the numbers of the trace are shares themselves.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TraceFile:
     path : Path
         Of any format of `fluid.traces.read_trace`.
     stretch : Fraction
-        Arrival times are multiplied by it, so traffic is divided (paper 001, VII-B).
+        Arrival times are multiplied by it, so traffic is divided (throughput paper, VII-B).
     digest : str
         SHA-256 that the file must have; empty for any.
     completed : bool

@@ -50,7 +50,7 @@ def window(trace: Trace, begin: float, end: float) -> Trace:
 
 
 def stretched(trace: Trace, beta: Fraction | float) -> Trace:
-    """Multiply arrival times by beta, so that traffic is scaled by 1/beta (paper 001, VII-B).
+    """Multiply arrival times by beta, so that traffic is scaled by 1/beta (throughput paper, VII-B).
 
     Raises
     ------
@@ -101,14 +101,14 @@ def single_resource(trace: Trace, capacity: Sequence[Fraction | int] | None = No
         raise TooLargeError(f"shares of a server: expected a common unit of at least {FINEST}, got {unit}: round them")
     most = int(1 / unit)
     multiples = np.array([f // common for f in factors], np.int64)
-    fits = np.less_equal(trace.demand, most // multiples).min(axis=1)  # told first, so that no product overflows
+    fits = np.less_equal(trace.demand, most // multiples).min(axis=1)  # checked first, so that no product overflows
     size = (np.where(fits[:, None], trace.demand, 0) * multiples).max(axis=1)
     one = replace(trace, resources=("size",), unit=(unit,), demand=size[:, None])
     return one.only(size > 0, "largest share of any resource, more than 0 and at most a server")
 
 
 def powers_of_half(trace: Trace, most: int = 7) -> NDArray[np.int64]:
-    """Round each size up to a power of 1/2 and return the exponent, at most `most` (paper 004, 7.3).
+    """Round each size up to a power of 1/2 and return the exponent, at most `most` (non-preemptive paper, 7.3).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reading a trace of any known format, told by its first row."""
+"""Reading a trace of any known format, recognised by its first row."""
 
 from __future__ import annotations
 

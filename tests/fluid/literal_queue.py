@@ -1,4 +1,4 @@
-"""The policies of paper 004 as the text tells them, slowly: lists of jobs, all configurations, no shared code."""
+"""The policies of the non-preemptive paper as the text gives them: lists, all configurations, no shared code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policies of paper 001 as the text tells them, slowly: plain lists of jobs, exact fractions, no shared code."""
+"""The policies of the throughput paper as the text gives them: lists of jobs, exact fractions, no shared code."""
 
 from __future__ import annotations
 

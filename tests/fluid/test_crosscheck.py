@@ -60,7 +60,7 @@ def test_unknown_limits_are_refused() -> None:
 
 
 def is_critical(instance: Instance) -> bool:
-    """Whether the servers end just where a type does: paths then end where two modes meet."""
+    """Whether the servers end just where a type does: paths then end where two regimes meet."""
     return any(sum(global_greedy(instance).lengths[: i + 1]) == 1 for i in range(len(instance.types)))
 
 

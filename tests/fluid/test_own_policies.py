@@ -1,4 +1,4 @@
-"""Policies of an author's own: what goes wrong in them ends in one line that names file, line, function and event."""
+"""Policies of an author's: what goes wrong in them ends in one line that names file, line, function and event."""
 
 import re
 import subprocess

@@ -23,7 +23,7 @@ from fluid.simulation.driver import run_once, sequence
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.queue.policies.algorithm1 import beta_now
+from fluid.simulation.queue.policies.nonpreemptive import beta_now
 from fluid.simulation.replicate import seed_of, simulate
 from fluid.simulation.results import Run
 from fluid.simulation.state import Setting

@@ -105,7 +105,7 @@ def test_two_hundred_paths_are_what_stepping_tends_to() -> None:
 
 @pytest.mark.parametrize("seed", [96, 122])
 def test_no_path_flickers(seed: int) -> None:
-    """Shrinking stages behind a growing one: followed, where they were once held now in one mode, now in another."""
+    """Shrinking stages behind a growing one: followed, where they were once held now in one regime, now in another."""
     path = fluid_path(Reservation(dynamic_instance(seed)), 50.0)
     assert len(path.segments) < 12
     assert not any(segment.held for segment in path.segments)
@@ -122,7 +122,7 @@ def test_a_shrinking_stage_is_followed_only_if_those_behind_free_enough() -> Non
 def test_churn_is_not_called_exact() -> None:
     """Instance 143: a followed and a draining configuration share a type, and simulations drain more slowly."""
     path = fluid_path(Reservation(dynamic_instance(143)), 1.5)
-    assert any(segment.mode.diverts for segment in path.segments)
+    assert any(segment.regime.diverts for segment in path.segments)
     assert not path.exact
 
 

@@ -1,4 +1,4 @@
-"""Formats of traces: told by their first row, bad tables by line."""
+"""Formats of traces: recognised by their first row, bad tables by line."""
 
 from __future__ import annotations
 

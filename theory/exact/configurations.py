@@ -17,7 +17,7 @@ from theory.instance import Additive, Configuration, Space
 from theory.jit import kernel
 
 LIMIT = 100_000_000
-"""Largest table of configurations (rows times types) that is enumerated unless told otherwise: 800 MB."""
+"""Largest table of configurations (rows times types) that is enumerated by default: 800 MB."""
 
 TABLE_LIMIT = 2_000_000
 """Most resource levels by which configurations are counted; beyond, they are counted one by one."""

@@ -206,7 +206,7 @@ def sequential_greedy(instance: Instance, order: Sequence[int] | None = None) ->
 
     Notes
     -----
-    The rule that `global_greedy` beats: it keeps 1/2 of the optimum and no more. Source: packproof, "server pools".
+    The rule that `global_greedy` beats: it attains 1/2 of the optimum and no more. Source: packproof, "server pools".
 
     Examples
     --------

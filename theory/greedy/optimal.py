@@ -53,7 +53,7 @@ class OptimalAssignment:
 
 
 class AssignmentProgram:
-    """The linear program of the optimal assignment, kept warm between workloads.
+    """The linear program of the optimal assignment, whose solver starts from the last basis when the workload changes.
 
     ``max sum u_j y_j`` with ``y_j <= rho_j``, ``y_j <= sum k_j x_k``, ``sum x_k <= share`` in each pool.
 

@@ -245,7 +245,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
 
 
 class _Cover:
-    """The greatest multiple of the jobs that given numbers of servers carry, kept warm between numbers."""
+    """The greatest multiple of the jobs that given numbers of servers carry, by a warm-started linear program."""
 
     def __init__(self, instance: Instance, need: Sequence[int]) -> None:
         width, pools = len(need), [pool.space for pool in instance.pools]

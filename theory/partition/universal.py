@@ -68,7 +68,7 @@ def reduced_configurations(J: int) -> list[Configuration]:
 
 
 DEEPEST = 30
-"""Greatest J: sizes below 2^-30 of a server are not told apart."""
+"""Greatest J: sizes below 2^-30 of a server are not distinguished."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from theory.region import hull
 from theory.region.membership import Support
 
 LIMIT = 200_000
-"""Most simplices of an outer boundary unless told otherwise."""
+"""Most simplices of an outer boundary by default."""
 
 ENUMERATED = 100_000
 """Most maximal configurations of a pool that are listed; beyond, each hyperplane is priced by a knapsack."""

@@ -56,7 +56,7 @@ class Intensity:
 
 
 class CapacityProgram:
-    """The linear program behind the capacity region, kept warm from workload to workload.
+    """The linear program behind the capacity region, whose solver starts from the last basis when the workload changes.
 
     ``min z`` with ``sum k_j x_k >= rho_j`` and ``sum x_k <= share z`` in each pool, over all configurations k.
 

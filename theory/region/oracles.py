@@ -1,4 +1,4 @@
-"""Configurations of great weight by rules of different cost, each with the share of the greatest weight it keeps.
+"""Rules for configurations of great weight, each with the share of the greatest weight that it guarantees.
 
 Every rule is a kernel with one signature, ``rule(weights, table, configuration)``: it reads weights ``int64[J]`` (queue
 lengths, at least 0) and a table made once for the server, and writes the slots ``int64[J]``. `Oracle` holds a rule
@@ -32,7 +32,7 @@ LARGEST_SIZE = 2**31
 
 @dataclass(frozen=True)
 class Oracle:
-    """A rule for one server, with what it keeps of the greatest weight.
+    """A rule for one server, with the share of the greatest weight that it guarantees.
 
     Attributes
     ----------

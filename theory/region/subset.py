@@ -1,4 +1,4 @@
-"""The region of a subset of the configurations (Corollary 6.2), and how much of the whole region it keeps."""
+"""The region of a subset of the configurations (Corollary 6.2), and the fraction of the region that it contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule for configurations of great weight keeps at worst on a given server, exactly, and at which weights."""
+"""The least share of the greatest weight that a rule attains on a given server, exactly, and at which weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ORDERED = 8
 
 @dataclass(frozen=True)
 class Worst:
-    """The least share of the greatest weight that a rule keeps on one server.
+    """The least share of the greatest weight that a rule attains on one server.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Worst:
 
 
 def worst_weights(space: Additive, name: str) -> Worst:
-    """Find the weights at which a rule keeps least of the greatest weight, exactly.
+    """Find the weights at which a rule attains the least share of the greatest weight, exactly.
 
     Parameters
     ----------

@@ -119,15 +119,15 @@ def proposition_5_10(level: Level, broken: bool) -> Outcome:
         model = Reservation(dynamic_instance(seed))
         path = fluid_path(model, 8.0)
         for segment in path.segments:
-            if segment.stop - segment.start < 0.01 or segment.mode.kind == "mixed":
+            if segment.stop - segment.start < 0.01 or segment.regime.kind == "mixed":
                 continue
             for time in np.linspace(segment.start + 2 * step, segment.stop - 2 * step, 5):
                 (_, before), (jobs, _), (_, after) = (segment.state(time + d) for d in (-step, 0.0, step))
                 velocity = model.workload * model.service - (0 if broken else 1) * model.service * jobs
-                for i, stage in enumerate(segment.mode.followed):
-                    if not all(f.moves for f in segment.mode.followed[: i + 1]) or stage.driver < 0:
+                for i, stage in enumerate(segment.regime.followed):
+                    if not all(f.moves for f in segment.regime.followed[: i + 1]) or stage.driver < 0:
                         continue
-                    ahead = [f.configuration for f in segment.mode.followed[: i + 1]]
+                    ahead = [f.configuration for f in segment.regime.followed[: i + 1]]
                     moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
                     worst = max(worst, abs(moved - velocity[stage.driver]))
                     points += 1
@@ -261,7 +261,7 @@ def section_7_path(level: Level, broken: bool) -> Outcome:
     path = fluid_path(model, 40.0)
     reward = float(path.rewards([40.0])[0])
     near = path.time_within(0.01)
-    kinds = [s.mode.kind for s in path.segments][:2]
+    kinds = [s.regime.kind for s in path.segments][:2]
     computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
     good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
     return Outcome(computed, Evidence.numeric, good)

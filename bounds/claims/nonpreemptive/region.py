@@ -155,7 +155,7 @@ def lemma_6_1_holds(level: Level, broken: bool) -> Outcome:
 
 
 def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
-    """Return what a rule keeps of the greatest weight at given weights."""
+    """Return the share of the greatest weight that a rule attains at given weights."""
     k = oracle(space, name)(weights).tolist()
     best = max_weight(space, weights)
     return Fraction(

@@ -1,4 +1,4 @@
-"""Results of our own around greedy reservation: 1 - 1/e always, tightness, exact worst cases, server pools."""
+"""Results of packproof on greedy reservation: 1 - 1/e always, tightness, exact worst cases, server pools."""
 
 from __future__ import annotations
 

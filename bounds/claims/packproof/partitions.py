@@ -1,4 +1,4 @@
-"""Results of our own on supportable workloads: tighter bounds, and the exact guarantee of a partition."""
+"""Results of packproof on supportable workloads: tighter bounds, and the exact guarantee of a partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of our own on fair sharing: Algorithm I, uniqueness, the Fisher market, how bad it can get."""
+"""Results of packproof on fair sharing: Algorithm I, uniqueness, the Fisher market, how bad it can get."""
 
 from __future__ import annotations
 

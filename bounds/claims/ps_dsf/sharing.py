@@ -32,7 +32,7 @@ def _is(values: Sequence[Fraction], expected: str) -> bool:
 
 @claim(
     "figure-1",
-    "Figure 1 (its numbers PLAUSIBLE): PS-DSF gives 6, 6 and 12 GB of memory, C-DRFH and TSF do not share the "
+    "Figure 1 (numbers reconstructed): PS-DSF gives 6, 6 and 12 GB of memory, C-DRFH and TSF do not share the "
     "bottleneck fairly (60/23, 72/23, 144/23 and 2, 2, 8 tasks).",
     printed="6 GB to the first two users and 12 GB to the third; C-DRFH and TSF far from it (tasks lost)",
     evidence=Evidence.certified,
@@ -55,7 +55,7 @@ def figure_1_tasks(level: Level, broken: bool) -> Outcome:
 
 @claim(
     "figures-2-3",
-    "Figures 2 and 3 (numbers PLAUSIBLE): users 3 and 4 take nothing from the first server, where their virtual "
+    "Figures 2 and 3 (numbers reconstructed): users 3 and 4 take nothing from the first server, where their virtual "
     "dominant shares exceed those of users 1 and 2; all are equal on the second.",
     printed="no tasks of users 3 and 4 on the first server (numbers lost)",
     evidence=Evidence.certified,
@@ -81,7 +81,7 @@ def figures_2_3_tasks(level: Level, broken: bool) -> Outcome:
 
 @claim(
     "figure-4",
-    "Figure 4 (rates PLAUSIBLE, one of a family): channel 1 to user 1, channel 3 to user 2, channel 2 half and half, "
+    "Figure 4 (rates reconstructed): channel 1 to user 1, channel 3 to user 2, channel 2 half and half, "
     "rates 3/2 and 1 Mb/s, under both divisions.",
     printed="user 1 gets 1.5 Mb/s and user 2 gets 1 Mb/s; channel 2 equally shared (channel rates lost)",
     evidence=Evidence.certified,

@@ -3,13 +3,13 @@
 from fluid.limits.reservation.draining import emptying_rate, emptying_rates
 from fluid.limits.reservation.model import PlannedStage, Reservation, plan
 from fluid.limits.reservation.path import FluidPath, fluid_path, state_of
-from fluid.limits.reservation.regimes import Mode, decide
+from fluid.limits.reservation.regimes import Regime, decide
 from fluid.limits.reservation.stepping import extrapolated, minimum_rates, reflected, settled, stepped
 
 __all__ = [
     "FluidPath",
-    "Mode",
     "PlannedStage",
+    "Regime",
     "Reservation",
     "decide",
     "emptying_rate",

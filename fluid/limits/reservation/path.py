@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fluid.limits.reservation.draining import emptying_rates, is_exact
 from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
-from fluid.limits.reservation.regimes import DrainRates, Masses, Mode, decide, occupancy, targets, velocities
+from fluid.limits.reservation.regimes import DrainRates, Masses, Regime, decide, occupancy, targets, velocities
 from theory.errors import InputError
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration
@@ -21,8 +21,8 @@ from theory.instance import Configuration
 MOST_SWITCHES = 100_000
 
 FLICKER, HOLD, LONGEST_HOLD = 1e-5, 1e-3, 2e-2
-"""Where eight modes in a row last less than the first, the fluid slides between modes of which none is the mean: it is
-then held in each for at least the second, slowly growing to the third, and the path is not exact."""
+"""Times: where eight regimes in a row last less than the first, the fluid slides between regimes of which none
+is the mean. Each is then held for at least the second, which grows slowly to the third, and the path is not exact."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class FluidPath:
     ----------
     model : Reservation
     segments : tuple of Segment
-        One a mode; they meet at the switching times.
+        One a regime; they meet at the switching times.
     until : float
     """
 
@@ -43,7 +43,7 @@ class FluidPath:
 
     @property
     def switches(self) -> list[float]:
-        """The times at which the mode changes, first and last time left out."""
+        """The times at which the regime changes, first and last time left out."""
         return [segment.start for segment in self.segments[1:]]
 
     @cached_property
@@ -81,7 +81,7 @@ class FluidPath:
         return np.array([self._segment(t).admitted(t) for t in times]).reshape(len(times), self.model.types)
 
     def gross_margin(self, times: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how far the gross-drain condition is kept, float64[n]: negative where it is broken.
+        """Return by how much the gross-drain condition holds, float64[n]: negative where it is broken.
 
         The least over types of ``mu_j y_j - sum_k k_j max(0, -x_k')``: more slots of type j cannot vanish than jobs of
         that type depart.
@@ -91,15 +91,17 @@ class FluidPath:
     @property
     def draining_limits(self) -> bool:
         """Whether draining is limiting at some time."""
-        return any(s.mode.kind == "draining" for s in self.segments)
+        return any(s.regime.kind == "draining" for s in self.segments)
 
     @property
     def exact(self) -> bool:
-        """Whether the path is the exact limit: all draining servers full as their turn comes, no mixed mode, no churn.
+        """Whether every rate used is the exact limit, not an approximation by a mean.
+
+        All draining servers are full as their turn comes, no regime is mixed, and no followed stage diverts departures.
 
         Where types with free slots have jobs on draining servers, their spread over these is taken as a mean; in a
-        mixed mode the time for which more servers drain is, too, and where the joint contents of many draining servers
-        are too many what each sees of the departures. The churn of `Mode.diverts` is left out.
+        mixed regime the time for which more servers drain is, too, and where the joint contents of many draining
+        servers are too many what each sees of the departures. The churn of `Regime.diverts` is left out.
         """
         return all(s.exact(t) for s in self.segments for t in (s.start, 0.5 * (s.start + s.stop), s.stop))
 
@@ -154,7 +156,7 @@ def fluid_path(
 
     Notes
     -----
-    Jobs and followed configurations are closed forms in a mode; only configurations that drain by themselves are
+    Jobs and followed configurations are closed forms in a regime; only configurations that drain by themselves are
     integrated (DOP853). A switch is located to 1e-12. Source: packproof, the exact fluid limit of dynamic reservation
     (beyond Theorem 6.1 of the auto-scaling paper, which proves the limit point).
 
@@ -181,8 +183,8 @@ def fluid_path(
         time = begin
         masses = _assigned(model, jobs, masses, rate)
         while time < min(end, until):
-            mode = decide(model, jobs, masses, rate, rates)
-            segment = Segment(model, time, (jobs, masses), mode, rate, rates)
+            regime = decide(model, jobs, masses, rate, rates)
+            segment = Segment(model, time, (jobs, masses), regime, rate, rates)
             hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
             segment.advance(min(end, until), hold)
             short = short + 1 if segment.stop - segment.start < max(FLICKER, 4 * hold) else 0
@@ -252,20 +254,20 @@ State = tuple[Vector, Masses]
 
 
 class Segment:
-    """The path in one mode: closed in form, but for the configurations that drain at a rate of their own.
+    """The path in one regime: closed in form, but for the configurations that drain at a rate of their own.
 
     Attributes
     ----------
     start, stop : float
-    mode : Mode
+    regime : Regime
     arrivals : float64[J]
         lambda, per server and unit of time.
     """
 
     def __init__(
-        self, model: Reservation, start: float, state: State, mode: Mode, arrivals: Vector, rates: DrainRates
+        self, model: Reservation, start: float, state: State, regime: Regime, arrivals: Vector, rates: DrainRates
     ) -> None:
-        self.start, self.stop, self.mode, self.held = start, start, mode, False
+        self.start, self.stop, self.regime, self.held = start, start, regime, False
         self._model, self.arrivals, self._rates = model, arrivals, rates
         self._jobs, self._masses = state
         self._target = arrivals / model.service
@@ -273,19 +275,19 @@ class Segment:
 
     def state(self, time: float, draining: NDArray[np.float64] | None = None) -> State:
         """Return jobs and masses at a time of the segment."""
-        model, mode = self._model, self.mode
+        model, regime = self._model, self.regime
         jobs = self._target + (self._jobs - self._target) * np.exp(-model.service * (time - self.start))
         masses = dict(self._masses)
-        asked = targets(mode, jobs)
-        masses.update((f.configuration, asked[f.configuration]) for f in mode.followed if f.moves)
-        masses.update(zip(mode.drains, self._draining(time) if draining is None else draining, strict=True))
-        masses[mode.rest] = 0.0
-        masses[mode.rest] = 1.0 - sum(masses.values())
+        asked = targets(regime, jobs)
+        masses.update((f.configuration, asked[f.configuration]) for f in regime.followed if f.moves)
+        masses.update(zip(regime.drains, self._draining(time) if draining is None else draining, strict=True))
+        masses[regime.rest] = 0.0
+        masses[regime.rest] = 1.0 - sum(masses.values())
         slots = model.slots_of(masses.items())
-        return np.where(mode.blocked, slots, jobs), masses
+        return np.where(regime.blocked, slots, jobs), masses
 
     def _draining(self, time: float) -> NDArray[np.float64]:
-        if not self.mode.drains:
+        if not self.regime.drains:
             return np.empty(0)
         for until, values in self._dense:
             if time <= until:
@@ -293,19 +295,19 @@ class Segment:
         return self._dense[-1][1](time) if self._dense else self._initial()
 
     def _initial(self) -> NDArray[np.float64]:
-        return np.array([self._masses.get(k, 0.0) for k in self.mode.drains])
+        return np.array([self._masses.get(k, 0.0) for k in self.regime.drains])
 
     def velocity(self, state: State) -> dict[Configuration, float]:
         """Return how fast the configurations that change do."""
         jobs, masses = state
         free = self.arrivals - self._model.service * jobs
-        return velocities(self._model, self.mode, jobs, masses, free, self._rates)
+        return velocities(self._model, self.regime, jobs, masses, free, self._rates)
 
     def admitted(self, time: float) -> Vector:
         """Return the rate at which jobs of each type are admitted, per server."""
         state = self.state(time)
         slots = self._model.slots_of(self.velocity(state).items())
-        return np.where(self.mode.blocked, slots + self._model.service * state[0], self.arrivals)
+        return np.where(self.regime.blocked, slots + self._model.service * state[0], self.arrivals)
 
     def gross_margin(self, time: float) -> float:
         """Return the least over types of departures less slots that vanish."""
@@ -315,37 +317,37 @@ class Segment:
 
     def exact(self, time: float) -> bool:
         """Return whether nothing here is a mean but what is one in the limit."""
-        mode = self.mode
+        regime = self.regime
         return (
             not self.held
-            and mode.kind != "mixed"
-            and is_exact(mode.asked)
-            and not mode.diverts
+            and regime.kind != "mixed"
+            and is_exact(regime.asked)
+            and not regime.diverts
             and self._full_drains(time)
         )
 
     def _full_drains(self, time: float) -> bool:
         """Return whether every server that drains is known to be full as its turn comes, where that matters."""
-        mode = self.mode
-        if mode.kind == "tracking" and not mode.drains:
+        regime = self.regime
+        if regime.kind == "tracking" and not regime.drains:
             return True
-        chance = occupancy(self._model, mode, *self.state(time))
-        surely = [blocked or share == 1 for blocked, share in zip(mode.blocked, chance.tolist(), strict=True)]
-        spare = {f.configuration for f in mode.followed}
+        chance = occupancy(self._model, regime, *self.state(time))
+        surely = [blocked or share == 1 for blocked, share in zip(regime.blocked, chance.tolist(), strict=True)]
+        spare = {f.configuration for f in regime.followed}
         return all(
-            (mode.blocked[j] if k in spare else surely[j]) for k in mode.asked for j, slots in enumerate(k) if slots
+            (regime.blocked[j] if k in spare else surely[j]) for k in regime.asked for j, slots in enumerate(k) if slots
         )
 
     def advance(self, horizon: float, hold: float = 0.0) -> None:
         """Go on to the next switch, or to the horizon; for a time to hold, whatever switches."""
         self.held = hold > 0
         free = min(horizon, self.start + hold)
-        if self.mode.drains:
+        if self.regime.drains:
             self._integrate(horizon, free)
         else:
             self._scan(horizon, free)
 
-    def _decide(self, time: float) -> Mode:
+    def _decide(self, time: float) -> Regime:
         jobs, masses = self.state(time)
         return decide(self._model, jobs, masses, self.arrivals, self._rates)
 
@@ -362,9 +364,9 @@ class Segment:
 
     def _switches(self, before: float, after: float, free: float) -> bool:
         """Move `stop` to the first switch of a stretch and return whether there is one; none before `free` counts."""
-        if before < free <= after and self._decide(free) != self.mode:
+        if before < free <= after and self._decide(free) != self.regime:
             self.stop = free
-        elif after > free and self._decide(after) != self.mode:
+        elif after > free and self._decide(after) != self.regime:
             self.stop = self._first_switch(max(before, free), after)
         else:
             return False
@@ -373,7 +375,7 @@ class Segment:
     def _first_switch(self, before: float, after: float) -> float:
         while after - before > PRECISION * max(1.0, after):
             middle = 0.5 * (before + after)
-            if self._decide(middle) == self.mode:
+            if self._decide(middle) == self.regime:
                 before = middle
             else:
                 after = middle
@@ -390,7 +392,7 @@ class Segment:
 
     def _slope(self, time: float, draining: NDArray[np.float64]) -> NDArray[np.float64]:
         moving = self.velocity(self.state(time, draining))
-        return np.array([moving[k] for k in self.mode.drains])
+        return np.array([moving[k] for k in self.regime.drains])
 
     def _steps(self, horizon: float) -> Iterator[tuple[float, float, Values]]:
         """Yield (from, to, values between): of high order where draining servers are full, else plain steps.

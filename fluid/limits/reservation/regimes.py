@@ -47,7 +47,7 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Mode:
+class Regime:
     """A way of moving, valid until something switches.
 
     Attributes
@@ -63,9 +63,9 @@ class Mode:
     between : tuple of Configuration
         Mixed: those asked while no followed stage lacks servers.
     drains : tuple of Configuration
-        Those of them that shrink by draining alone, not with a type that drives them.
+        Configurations whose decrease is set by draining rather than by a driving type.
     blocked : tuple of bool, length J
-        Types of which only so many are admitted as there are slots.
+        Types with blocking: admission is limited to free slots.
     """
 
     kind: str
@@ -92,7 +92,7 @@ class Mode:
 
 def decide(
     model: Reservation, jobs: Vector, masses: Masses, arrivals: Vector, rates: DrainRates = emptying_rates
-) -> Mode:
+) -> Regime:
     """Decide how the fluid moves from a state.
 
     Parameters
@@ -123,47 +123,49 @@ def decide(
             Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -TOLERANCE)
             for s in stages
         ]
-        return Mode("idle", tuple(followed), empty, (), (), (), (False,) * model.types)
+        return Regime("idle", tuple(followed), empty, (), (), (), (False,) * model.types)
 
     tight = jobs >= model.slots_of(masses.items()) - TOLERANCE
-    above: Mode | None = None
+    above: Regime | None = None
     known: Supplies = {}
     for lacking in _candidates(stages, spare):
-        mode = _with_lacking(stages, spare, masses, lacking, tight)
-        moving = _slopes(mode, velocity)
-        supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
-        need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in mode.asked)
+        regime = _with_lacking(stages, spare, masses, lacking, tight)
+        moving = _slopes(regime, velocity)
+        supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
+        need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in regime.asked)
         if need <= most + TOLERANCE:
             break
-        above = mode
+        above = regime
     if above is not None:  # the stage that lacks may yet get all it needs, from the servers that drain while it lacks
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # nobody drains while no stage lacks servers
-        up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(mode.followed) + 1)])
-        if mode.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
-            mode = replace(up_to, kind="mixed", asked=mode.asked, between=between, drains=mode.asked)
-            moving = _slopes(mode, velocity)
-            mode = replace(mode, blocked=_unadmitted(mode, tight))
-            supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
-    between_supply = _supply(model, mode, mode.between, jobs, masses, rates, known)
-    mode = _settled(mode, moving, supply, between_supply)
-    slots = model.slots_of(velocities(model, mode, jobs, masses, velocity, rates, known).items())
-    blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(mode.blocked))
-    return replace(mode, blocked=tuple(blocked))
+        up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(regime.followed) + 1)])
+        if regime.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
+            regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
+            moving = _slopes(regime, velocity)
+            regime = replace(regime, blocked=_unadmitted(regime, tight))
+            supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
+    between_supply = _supply(model, regime, regime.between, jobs, masses, rates, known)
+    regime = _settled(regime, moving, supply, between_supply)
+    slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, known).items())
+    blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(regime.blocked))
+    return replace(regime, blocked=tuple(blocked))
 
 
 def _need(moving: dict[Configuration, float]) -> float:
     return sum(max(slope, 0.0) for slope in moving.values())
 
 
-def _covered(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float], number: int) -> int:
+def _covered(
+    regime: Regime, moving: dict[Configuration, float], supply: dict[Configuration, float], number: int
+) -> int:
     """Return how many stages get what they need part of the time: a number, and those that shrink behind them.
 
     These lose servers while a stage ahead lacks some, maybe more than they should, and get them back as long as the
     configurations behind free as many as all stages ahead need together.
     """
-    for stage in mode.followed[number:]:
-        ahead = [f.configuration for f in mode.followed[: number + 1]]
+    for stage in regime.followed[number:]:
+        ahead = [f.configuration for f in regime.followed[: number + 1]]
         need = sum(moving.get(k, 0.0) for k in ahead)
         behind = sum(rate for k, rate in supply.items() if k not in ahead)
         if moving.get(stage.configuration, 1.0) > 0 or need > behind:
@@ -172,8 +174,8 @@ def _covered(mode: Mode, moving: dict[Configuration, float], supply: dict[Config
     return number
 
 
-def _unadmitted(mode: Mode, tight: NDArray[np.bool_]) -> tuple[bool, ...]:
-    admitted = {f.driver for f in mode.followed}
+def _unadmitted(regime: Regime, tight: NDArray[np.bool_]) -> tuple[bool, ...]:
+    admitted = {f.driver for f in regime.followed}
     return tuple(bool(full) and j not in admitted for j, full in enumerate(tight))
 
 
@@ -187,8 +189,8 @@ def _candidates(stages: list[PlannedStage], spare: Masses) -> list[int]:
 
 def _with_lacking(
     stages: list[PlannedStage], spare: Masses, masses: Masses, lacking: int, tight: NDArray[np.bool_]
-) -> Mode:
-    """Return the mode for a given first stage that does not get what it needs."""
+) -> Regime:
+    """Return the regime for a given first stage that does not get what it needs."""
     followed = tuple(
         Followed(s.configuration, s.driver, bool(spare[s.configuration] <= TOLERANCE)) for s in stages[:lacking]
     )
@@ -198,15 +200,15 @@ def _with_lacking(
     later = [s.configuration for s in stages[lacking + 1 :] if s.configuration in held and s.configuration not in over]
     asked = (*over, *reversed(later))
     rest = stages[min(lacking, len(stages) - 1)].configuration
-    mode = Mode("draining" if lacking < len(stages) else "tracking", followed, rest, asked, (), asked, ())
-    return replace(mode, blocked=_unadmitted(mode, tight))
+    regime = Regime("draining" if lacking < len(stages) else "tracking", followed, rest, asked, (), asked, ())
+    return replace(regime, blocked=_unadmitted(regime, tight))
 
 
-def _slopes(mode: Mode, velocity: Vector) -> dict[Configuration, float]:
+def _slopes(regime: Regime, velocity: Vector) -> dict[Configuration, float]:
     """Return how fast the stages that move with their types do."""
     moving = velocity.tolist()
     result, total = {}, 0.0
-    for stage in mode.followed:
+    for stage in regime.followed:
         k, j = stage.configuration, stage.driver
         slope = moving[j] / k[j] if j >= 0 else -total
         total += slope
@@ -217,11 +219,11 @@ def _slopes(mode: Mode, velocity: Vector) -> dict[Configuration, float]:
     return result
 
 
-def targets(mode: Mode, jobs: Vector) -> Masses:
+def targets(regime: Regime, jobs: Vector) -> Masses:
     """Return the servers that the followed stages ask for, by the types that drive them."""
     left = jobs.tolist()
     result: Masses = {}
-    for stage in mode.followed:
+    for stage in regime.followed:
         k, j = stage.configuration, stage.driver
         mass = left[j] / k[j] if j >= 0 else 1.0 - sum(result.values())
         result[k] = mass
@@ -230,17 +232,17 @@ def targets(mode: Mode, jobs: Vector) -> Masses:
     return result
 
 
-def occupancy(model: Reservation, mode: Mode, jobs: Vector, masses: Masses) -> Vector:
+def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) -> Vector:
     """Return the chance that a slot of a draining server is full, by type.
 
     It is 1 for types whose arrivals are refused. Jobs of the others fill the followed stages first, as arrivals take
     the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
     Servers that a followed stage has to spare are taken as full, as they were when their turn came.
     """
-    ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in mode.followed)
+    ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in regime.followed)
     behind = model.slots_of(masses.items()) - ahead
     result = np.ones(model.types)
-    for j, blocked in enumerate(mode.blocked):
+    for j, blocked in enumerate(regime.blocked):
         if not blocked and behind[j] > TOLERANCE:
             result[j] = min(1.0, max(0.0, (jobs[j] - ahead[j]) / behind[j]))
     return result
@@ -248,19 +250,19 @@ def occupancy(model: Reservation, mode: Mode, jobs: Vector, masses: Masses) -> V
 
 def _supply(
     model: Reservation,
-    mode: Mode,
+    regime: Regime,
     asked: tuple[Configuration, ...],
     jobs: Vector,
     masses: Masses,
     rates: DrainRates,
     known: Supplies | None = None,
 ) -> dict[Configuration, float]:
-    """Return how fast configurations that are asked free servers; `known` keeps answers for the same state."""
+    """Return how fast configurations free servers; `known` holds answers already computed for this state."""
     if not asked:
         return {}
-    key = (asked, tuple(f.configuration for f in mode.followed), mode.blocked)
+    key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked)
     if known is None or key not in known:
-        values = rates(asked, model.service * jobs, occupancy(model, mode, jobs, masses))
+        values = rates(asked, model.service * jobs, occupancy(model, regime, jobs, masses))
         found = dict(zip(asked, values, strict=True))
         if known is None:
             return found
@@ -268,11 +270,11 @@ def _supply(
     return known[key]
 
 
-def _part(mode: Mode, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> float:
+def _part(regime: Regime, moving: dict[Configuration, float], supply: dict[Configuration, float]) -> float:
     """Return the part of the time for which a followed stage lacks servers, and those asked drain."""
-    if mode.kind == "draining":
+    if regime.kind == "draining":
         return 1.0
-    return part_of_the_time(_need(moving), [(supply[k], -moving.get(k, -np.inf)) for k in mode.asked])
+    return part_of_the_time(_need(moving), [(supply[k], -moving.get(k, -np.inf)) for k in regime.asked])
 
 
 def _drained(
@@ -305,33 +307,33 @@ def part_of_the_time(need: float, sources: Sequence[tuple[float, float]]) -> flo
 
 
 def _settled(
-    mode: Mode,
+    regime: Regime,
     moving: dict[Configuration, float],
     supply: dict[Configuration, float],
     between: dict[Configuration, float],
-) -> Mode:
+) -> Regime:
     """Decide which shrinking stages keep to their types, and who takes the rest."""
-    drained = _drained(_part(mode, moving, supply), supply, between)
+    drained = _drained(_part(regime, moving, supply), supply, between)
     late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
-    followed = tuple(replace(f, moves=f.moves and f.configuration not in late) for f in mode.followed)
+    followed = tuple(replace(f, moves=f.moves and f.configuration not in late) for f in regime.followed)
     keeping = {f.configuration for f in followed if f.moves}
-    drains = [k for k in mode.asked if k not in keeping]
-    rest = mode.rest
+    drains = [k for k in regime.asked if k not in keeping]
+    rest = regime.rest
     if rest in keeping and followed[-1].driver >= 0 and drains:
         rest = drains[-1]
-    return replace(mode, followed=followed, rest=rest, drains=tuple(k for k in drains if k != rest))
+    return replace(regime, followed=followed, rest=rest, drains=tuple(k for k in drains if k != rest))
 
 
 def velocities(
     model: Reservation,
-    mode: Mode,
+    regime: Regime,
     jobs: Vector,
     masses: Masses,
     velocity: Vector,
     rates: DrainRates = emptying_rates,
     known: Supplies | None = None,
 ) -> dict[Configuration, float]:
-    """Return how fast the configurations that change do, in a given mode.
+    """Return how fast the configurations that change do, in a given regime.
 
     Parameters
     ----------
@@ -340,12 +342,12 @@ def velocities(
     known : dict, optional
         Drain rates that were asked before in the same state.
     """
-    moving = _slopes(mode, velocity)
-    result = {k: slope for k, slope in moving.items() if k != mode.rest}
-    if mode.drains:
-        supply = _supply(model, mode, mode.asked, jobs, masses, rates, known)
-        between = _supply(model, mode, mode.between, jobs, masses, rates, known)
-        drained = _drained(_part(mode, moving, supply), supply, between)
-        result.update((k, -drained[k]) for k in mode.drains)
-    result[mode.rest] = -sum(result.values())
+    moving = _slopes(regime, velocity)
+    result = {k: slope for k, slope in moving.items() if k != regime.rest}
+    if regime.drains:
+        supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
+        between = _supply(model, regime, regime.between, jobs, masses, rates, known)
+        drained = _drained(_part(regime, moving, supply), supply, between)
+        result.update((k, -drained[k]) for k in regime.drains)
+    result[regime.rest] = -sum(result.values())
     return result

@@ -1,1 +1,1 @@
-"""Queues in continuous time: jobs that find no place wait, first come first served within a type (paper 004)."""
+"""Queues in continuous time (non-preemptive paper): jobs wait, first come first served within a type."""

@@ -1,1 +1,1 @@
-"""Queues in slots of time with real job sizes on one resource (paper 001)."""
+"""Queues in slots of time with real job sizes on one resource (throughput paper)."""

@@ -1,4 +1,4 @@
-"""Static reservation: the optimal assignment of the workload, in whole servers, kept for good.
+"""Static reservation: the optimal assignment of the workload, in whole servers, held for ever.
 
 Each type has a fixed number of slots and nothing is shared, so type j is an Erlang loss system of its own.
 """
@@ -98,5 +98,5 @@ STATIC = Policy(
     depart,
     nothing_to_refresh,
     reserves=True,
-    about="slots of the optimal assignment of the stated workload, kept for good",
+    about="slots of the optimal assignment of the stated workload, held for ever",
 )

@@ -1,1 +1,1 @@
-"""Policies of queues in continuous time (paper 004): Algorithm 1, M14 and G16."""
+"""Policies of queues in continuous time (non-preemptive paper): Algorithm 1, M14 and G16."""

@@ -1,1 +1,1 @@
-"""Policies of slotted queues with real job sizes (paper 001): Best-Fit, virtual queues, and baselines."""
+"""Policies of slotted queues with real job sizes (throughput paper): Best-Fit, virtual queues, and baselines."""

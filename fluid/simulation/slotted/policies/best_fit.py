@@ -1,4 +1,4 @@
-"""Best-Fit as a scheduler (paper 001, IV): from the job's perspective, from the server's, and both.
+"""Best-Fit as a scheduler (throughput paper, IV): from the job's perspective, from the server's, and both.
 
 Ties, which the paper leaves open: the server with the lowest number among equal residuals; the job that came first
 among equal sizes. Queues are listed in the order of arrival, servers by number.

@@ -1,4 +1,4 @@
-"""FIFO-FF (paper 001, VII-B): the first job in the queue goes to the first server that has room, or everybody waits."""
+"""FIFO-FF (throughput paper, VII-B): the first job goes to the first server that has room, or all jobs wait."""
 
 from __future__ import annotations
 

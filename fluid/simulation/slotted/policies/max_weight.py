@@ -1,4 +1,4 @@
-"""MaxWeight in slots (paper 001, III): an empty server takes a configuration of greatest weight over all sizes.
+"""MaxWeight in slots (throughput paper, III): an empty server takes a configuration of greatest weight over all sizes.
 
 For few sizes: the maximal configurations are listed. Choices: a server keeps its configuration until it is empty (jobs
 are never preempted); servers take their turns by number, each sees the queues as those before it have left them; ties

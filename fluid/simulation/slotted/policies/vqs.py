@@ -1,4 +1,4 @@
-"""VQS (paper 001, V): servers keep a configuration of the reduced set over virtual queues, renewed when they are empty.
+"""VQS (throughput paper, V): servers follow a configuration of the reduced set, renewed when they are empty.
 
 What the paper leaves open, and what is chosen here: servers take their turns by number, each sees the queues as those
 before it have left them; among configurations of equal weight the first of (19) is taken; a server that may not take

@@ -1,4 +1,4 @@
-"""VQS-BF (paper 001, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
+"""VQS-BF (throughput paper, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
 
 Choices as in `fluid.simulation.slotted.policies.vqs`; sizes count as they are. The jobs of the other queue in a server
 are those it holds, however they came there.

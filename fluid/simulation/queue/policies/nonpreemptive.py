@@ -1,4 +1,4 @@
-"""Algorithm 1 of paper 004: servers keep a configuration, stall when it has grown too light, renew it when empty.
+"""Algorithm 1 (non-preemptive paper): a server stalls when its configuration is too light, and renews it when empty.
 
 The paper does not say how a system begins. Here a server enters its first active period when a job comes that finds no
 slot (option ``start``, "as-needed"); with "at-once", the literal reading, all do at time 0, with a configuration for
@@ -181,6 +181,6 @@ NONPREEMPTIVE = Policy(
     place,
     depart,
     refresh,
-    about="Algorithm 1 of paper 004: active and stalled periods, r-max weight configurations",
+    about="Algorithm 1 of the non-preemptive paper: active and stalled periods, r-max weight configurations",
     options=tuple(option.name for option in (options.ORACLE, *RULE, options.START)),
 )

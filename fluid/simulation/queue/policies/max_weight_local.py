@@ -1,9 +1,8 @@
 """M14 (max-weight at local refresh times): a server takes a configuration of greatest weight whenever it is empty.
 
-What paper 004 leaves open in its account of Maguluri and Srikant's policy, and what is chosen here: a server stays at a
-refresh time as long as it is empty, so an arrival that finds no slot lets the first empty server that can hold it
-choose anew; between refresh times slots are refilled from the queues; ties as in
-`fluid.simulation.oracle`.
+What the non-preemptive paper leaves open in its account of Maguluri and Srikant's policy, and what is chosen here: a
+server stays at a refresh time as long as it is empty, so an arrival that finds no slot lets the first empty server that
+can hold it choose anew; between refresh times slots are refilled from the queues; ties as in `fluid.simulation.oracle`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """G16 (randomized sampling): each queue samples servers at random and reserves room by tokens.
 
-What paper 004 tells: each queue samples servers at random, at a rate that grows with its length; where a job fits it
-places a token, which holds room for a job of the type for some time; an arriving job takes a token of its type if there
-is one, else it is queued. What it leaves open, and what is chosen here:
+The non-preemptive paper says: each queue samples servers at random, at a rate that grows with its length; where a job
+fits it places a token, which holds room for a job of the type for some time; an arriving job takes a token of its type
+if there is one, else it is queued. What it leaves open, and what is chosen here:
 
 - queue j samples at rate ``sampling`` x mu_j x (1 + Q_j), each server with the same probability;
 - a sampled server in which a job fits beside jobs and tokens gets a waiting job if there is one, else a token;
