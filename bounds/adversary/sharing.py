@@ -277,25 +277,6 @@ def exact_rounds(instance: Cluster, rounds: int) -> list[Matrix]:
     return history
 
 
-def path_cluster(servers: int) -> Cluster:
-    """Return unit servers in a row: a user alone on the first, and one for each neighbouring pair.
-
-    Rebalancing travels from neighbour to neighbour, so the number of rounds grows with the square of the length.
-    """
-    pairs = [[i in (n, n + 1) for i in range(servers)] for n in range(servers - 1)]
-    users = [[i == 0 for i in range(servers)], *pairs]
-    return cluster([[1]] * servers, [[1]] * servers, eligible=users)
-
-
-def rounds_needed(instance: Cluster, *, limit: int = 100_000) -> int | None:
-    """Return the rounds Algorithm I runs in floats until nothing moves by more than 1e-12; None beyond the limit."""
-    state = start(occupation(instance), exact=False)
-    for done in range(limit):
-        if not state.round():
-            return done
-    return None
-
-
 def cycling_cluster() -> Cluster:
     """Return the smallest cluster found on which Algorithm I cycles: three equal users, two servers, three resources.
 

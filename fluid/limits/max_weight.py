@@ -88,40 +88,6 @@ class MaxWeight:
         moving[np.abs(moving) < TOLERANCE] = 0.0
         return moving, (self.arrivals - moving) / self.service
 
-    def implicit_step(self, queues: Vector, width: float) -> Vector:
-        """Return the queues after an implicit Euler step, float64[J].
-
-        ``q+ = q + h (lambda - mu x)`` with x of the greatest weight at q+: the point of the region nearest to
-        ``(q + h lambda) / (h mu)`` in the norm sum mu_j x_j^2, by Wolfe's method.
-        """
-        scale = np.sqrt(width * self.service)
-        wanted = (queues + width * self.arrivals) / scale
-
-        def oracle(direction: Vector) -> Vector:
-            total = sum(
-                w * ks[np.argmax(ks @ (scale * direction))]
-                for w, ks in zip(self.shares, self.configurations, strict=True)
-            )
-            return np.asarray(wanted - scale * total)
-
-        point, _, _ = minimum_norm(oracle, oracle(wanted))
-        return np.maximum(point * scale, 0.0)
-
-    def implicit_step_cvxpy(self, queues: Vector, width: float) -> Vector:
-        """Return the same by cvxpy, as it is written."""
-        import cvxpy as cp
-
-        x = cp.Variable(len(queues))
-        mixes = [cp.Variable(len(ks), nonneg=True) for ks in self.configurations]
-        slots = sum(ks.T @ mix for ks, mix in zip(self.configurations, mixes, strict=True))
-        after = queues + width * self.arrivals - width * cp.multiply(self.service, x)
-        constraints = [x <= slots, *(cp.sum(mix) == w for mix, w in zip(mixes, self.shares, strict=True))]
-        cp.Problem(cp.Minimize(cp.sum(cp.multiply(1 / self.service, after**2))), constraints).solve(
-            solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
-        )
-        result: Vector = np.maximum(np.asarray(after.value, dtype=float), 0.0)
-        return result
-
 
 @dataclass(frozen=True)
 class QueuePath:

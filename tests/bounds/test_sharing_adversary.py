@@ -9,13 +9,33 @@ from bounds.adversary.sharing import (
     endless_cluster,
     exact_cycle,
     exact_rounds,
-    path_cluster,
-    rounds_needed,
     unfair_family,
     worst_share,
 )
 from theory.sharing.maxmin import tsf
+from theory.sharing.model import Cluster, cluster
+from theory.sharing.occupation import occupation
 from theory.sharing.per_server import ps_dsf
+from theory.sharing.rounds import start
+
+
+def path_cluster(servers: int) -> Cluster:
+    """Return unit servers in a row: a user alone on the first, and one for each neighbouring pair.
+
+    Rebalancing travels from neighbour to neighbour, so the number of rounds grows with the square of the length.
+    """
+    pairs = [[i in (n, n + 1) for i in range(servers)] for n in range(servers - 1)]
+    users = [[i == 0 for i in range(servers)], *pairs]
+    return cluster([[1]] * servers, [[1]] * servers, eligible=users)
+
+
+def rounds_needed(instance: Cluster, *, limit: int = 100_000) -> int | None:
+    """Return the rounds Algorithm I runs in floats until nothing moves by more than 1e-12; None beyond the limit."""
+    state = start(occupation(instance), exact=False)
+    for done in range(limit):
+        if not state.round():
+            return done
+    return None
 
 
 def test_runs_of_algorithm_1():

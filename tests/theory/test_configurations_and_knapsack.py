@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bounds.claims.instances import four_types
 from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
-from theory.exact.configurations import count, feasible, maximal
-from theory.exact.knapsack import max_reward, max_weight, max_weight_by_branching, weight
+from theory.exact.configurations import count, feasible, maximal, reduced
+from theory.exact.knapsack import _by_branching, max_reward, max_weight, weight
 from theory.instance import Additive, Instance, additive
 
 
@@ -48,7 +48,9 @@ def test_long_weights_and_branching_agree(instance: Instance, data: st.DataObjec
     weights = data.draw(st.lists(big, min_size=len(instance.types), max_size=len(instance.types)))
     best = max(brute(instance), key=lambda k: (sum(w * s for w, s in zip(weights, k, strict=True)), k))
     assert max_weight(space, weights) == best
-    assert max_weight_by_branching(space, weights) == best
+    small = reduced(space)
+    slots = dict(zip(small.types, _by_branching(small, [weights[j] for j in small.types]), strict=True))
+    assert tuple(slots.get(j, 0) for j in range(len(weights))) == best
 
 
 @given(instances(), st.data())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from theory.errors import TooLargeError
 from theory.exact.configurations import Reduced, reduced
 from theory.exact.linear import LinearProgram
-from theory.instance import Additive, Configuration, Explicit, Space
+from theory.instance import Configuration, Explicit, Space
 from theory.jit import kernel
 from theory.numbers import to_integers
 
@@ -101,15 +101,6 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
 def weight(slots: Sequence[Fraction | int], weights: Sequence[Fraction]) -> Fraction:
     """Return U(k), the sum of weight times slots of each type (Definition 2.1); slots may be fractional."""
     return sum((u * k for u, k in zip(weights, slots, strict=True) if k), Fraction(0))
-
-
-def max_weight_by_branching(space: Additive, weights: Sequence[int]) -> Configuration:
-    """Return `max_weight` by branch and bound whatever the size of the table (a second opinion for tests)."""
-    small = reduced(space)
-    best = [0] * len(weights)
-    for j, slots in zip(small.types, _by_branching(small, [weights[j] for j in small.types]), strict=True):
-        best[j] = slots
-    return tuple(best)
 
 
 def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configuration:

@@ -108,16 +108,6 @@ class Law:
         """Largest size of the support."""
         return max([size for size, _ in self.atoms[-1:]] + [piece.upper for piece in self.pieces[-1:]])
 
-    def exceeds(self, bound: Fraction) -> bool:
-        """Return whether every size is greater than a bound, but for probability 0.
-
-        Examples
-        --------
-        >>> uniform("1/4", 1).exceeds(Fraction(1, 4)), discrete({"1/4": 1}).exceeds(Fraction(1, 4))
-        (True, False)
-        """
-        return self.cumulative(bound) == 0
-
     def hats(self, points: Sequence[Fraction]) -> list[Fraction]:
         """Return the law of the size when it is spread, in mean, to the neighbouring points.
 

@@ -52,15 +52,12 @@ class Region:
         The vertices but the origin: sums of share times configuration, in decreasing lexicographic order.
     simplices : tuple of tuple of int, shape (S, J)
         A triangulation of the outer facets, corners as increasing places in `vertices`: the evidence of completeness.
-    facet_of : tuple of int, length S
-        The outer facet of each simplex.
     """
 
     outer: tuple[Facet, ...]
     configurations: tuple[tuple[Configuration, ...], ...]
     vertices: tuple[tuple[Fraction, ...], ...]
     simplices: tuple[tuple[int, ...], ...]
-    facet_of: tuple[int, ...]
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -240,7 +237,7 @@ class _Growing:
         sequence = np.lexsort(simplices.T[::-1])
         simplices, planes = simplices[sequence], planes[sequence]
         servers = self._support.servers
-        number = {plane: i for i, plane in enumerate(sorted(set(map(tuple, planes.tolist()))))}
+        normals = sorted(set(map(tuple, planes.tolist())))
         coordinates = made.points[order]
         assert is_outer_boundary(coordinates, simplices, planes), "the hull is not closed"
         sources: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
@@ -248,11 +245,10 @@ class _Growing:
             sources = [self._support(made.found[i, : self._width].tolist())[1] for i in order]
             assert [self._support.point(k) for k in sources] == [points[i] for i in order], "a vertex is made two ways"
         return Region(
-            tuple(_facet(plane, servers) for plane in number),
+            tuple(_facet(plane, servers) for plane in normals),
             tuple(sources),
             tuple(tuple(Fraction(x, servers) for x in points[i]) for i in order),
             tuple(map(tuple, simplices.tolist())),
-            tuple(number[tuple(plane)] for plane in planes.tolist()),
         )
 
 

@@ -15,7 +15,7 @@ ceilings of whole jobs plus g do not notice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, log
+from math import ceil
 from typing import Any, cast
 
 import numpy as np
@@ -48,11 +48,6 @@ TYPES_AT_ONCE = 7
 
 TYPES = 62
 """Most types: a set of types is a word."""
-
-
-def default_reservation(servers: int) -> float:
-    """Return g(L) = (log L)^1.5, which grows faster than log L and slower than L, as Theorem 4.1 asks."""
-    return log(servers) ** 1.5 if servers > 1 else 0.0
 
 
 ReservationState = state_type(
