@@ -1,6 +1,6 @@
-"""packproof: checks, sharpens and attacks the theory of packing jobs into servers.
+"""packproof: checks and sharpens the theory of packing jobs into servers, and searches for its worst cases.
 
-The one name to import. What a user needs stands here or one level below, in the rooms: ``packproof.solve``,
+The one name to import. What a user needs is here or one level below, in the subpackages: ``packproof.solve``,
 ``packproof.simulate``, ``packproof.sharing.ps_dsf``, ``packproof.region.region_facets``. Every name and every room is
 loaded on first use, so ``import packproof`` is quick.
 

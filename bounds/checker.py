@@ -58,7 +58,7 @@ def load(text: str) -> dict[str, Any]:
         return result
 
     def number(literal: str) -> Any:
-        raise Refused(f"the number {literal[:40]} is no exact text")
+        raise Refused(f"the number {literal[:40]} is not exact text")
 
     try:
         document = json.loads(text, object_pairs_hook=table, parse_float=number, parse_constant=number)

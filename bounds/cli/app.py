@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
-    help="Checks, sharpens and attacks the theory of packing jobs into servers.",
+    help="Check and sharpen the theory of packing jobs into servers, and search for its worst cases.",
 )
 
 

@@ -14,7 +14,8 @@ from bounds.cli.app import JsonFlag, app, show
 def check(
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)],
     instance: Annotated[
-        Path | None, typer.Option("--instance", metavar="FILE", help="Require that it is about this instance.")
+        Path | None,
+        typer.Option("--instance", metavar="FILE", help="Require that the certificate is about this instance."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -14,11 +14,13 @@ from bounds.cli.app import JsonFlag, app, progress, show, to_write
 @app.command()
 def experiment(
     grid: Annotated[Path, typer.Argument(metavar="GRID.toml", show_default=False)],
-    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file; made, or taken up.")],
+    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.")],
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
-    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes here; -1: one a core.")] = -1,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
+    ] = -1,
     table: Annotated[
-        Path | None, typer.Option("--csv", metavar="OUT", help="Write a row a finished cell.", callback=to_write)
+        Path | None, typer.Option("--csv", metavar="OUT", help="Write one row per finished cell.", callback=to_write)
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

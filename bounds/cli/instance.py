@@ -18,7 +18,7 @@ def instance(
     server: Annotated[str, typer.Option("--server", metavar="cpu=80,memory=640", help="vCPUs and GiB of a server.")],
     workload: Annotated[str, typer.Option("--workload", metavar="R", help="Jobs of each type per server.")] = "1",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write it here, TOML or .json.", callback=to_write)
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write, TOML or JSON.", callback=to_write)
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -15,7 +15,13 @@ def region(
     instance: InstanceFile,
     servers: Annotated[
         int | None,
-        typer.Option("--servers", metavar="L", min=1, max=10**9, help="Also say how many servers the work of L needs."),
+        typer.Option(
+            "--servers",
+            metavar="L",
+            min=1,
+            max=10**9,
+            help="Also report how many servers the workload of L servers needs.",
+        ),
     ] = None,
     facets: Annotated[
         int | None,
@@ -24,12 +30,14 @@ def region(
             metavar="N",
             min=0,
             max=10_000_000,
-            help="Give up on facets beyond N simplices (0: no facets; unless given 20000, and none beyond 10 types).",
+            help="Most simplices for which facets are computed (0: none; default 20000, none beyond 10 types).",
         ),
     ] = None,
     headroom: Annotated[
         bool | None,
-        typer.Option("--headroom/--no-headroom", help="Head-room of each type (unless given, up to 60 types)."),
+        typer.Option(
+            "--headroom/--no-headroom", help="Compute the headroom of each type (default: with up to 60 types)."
+        ),
     ] = None,
     cut: Annotated[
         str | None, typer.Option("--slice", metavar="TYPE,TYPE", help="Cut the region by the plane of two types.")

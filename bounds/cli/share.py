@@ -16,14 +16,18 @@ def share(
     mechanism: Annotated[
         str, typer.Option("--mechanism", metavar="NAME|all", help="drf, c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm or all.")
     ] = "all",
-    whole: Annotated[bool, typer.Option("--whole", help="Also round to whole tasks, and say what it loses.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Also round to whole tasks and report the loss.")] = False,
     lies: Annotated[
         int | None,
         typer.Option(
-            "--lies", metavar="N", min=0, max=10_000, help="Search lies: the systematic ones and N random ones a user."
+            "--lies",
+            metavar="N",
+            min=0,
+            max=10_000,
+            help="Search for profitable misreports: the systematic ones and N random ones per user.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random lies.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random misreports.")] = 0,
     events: Annotated[
         Path | None, typer.Option("--events", metavar="FILE", help="Run PS-DSF with users arriving and leaving.")
     ] = None,

@@ -24,10 +24,16 @@ def simulate(
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],
     servers: Annotated[
         int | None,
-        typer.Option("--servers", metavar="L", min=1, max=10**8, help="A law of sizes may name them in its file."),
+        typer.Option(
+            "--servers",
+            metavar="L",
+            min=1,
+            max=10**8,
+            help="Number of servers (a law of sizes may give it in its file).",
+        ),
     ] = None,
     warmup: Annotated[
-        float | None, typer.Option("--warmup", metavar="W", help="Averages begin here; T/5 unless given.")
+        float | None, typer.Option("--warmup", metavar="W", help="Time at which measuring begins (default T/5).")
     ] = None,
     replications: Annotated[
         int | None,
@@ -36,7 +42,7 @@ def simulate(
             metavar="N",
             min=1,
             max=100_000,
-            help="1 unless given; with --against-fluid 3, of each size.",
+            help="Number of runs (default 1; with --against-fluid 3 of each size).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
@@ -93,7 +99,7 @@ def simulate(
                 "--trace": trace is not None,
             }
             for option in (name for name, is_given in given_beside.items() if is_given):
-                raise InputError(f"{option}: of no meaning beside --against-fluid, which compares whole paths here")
+                raise InputError(f"{option}: has no meaning with --against-fluid, which compares whole paths here")
             _show_convergence(document, found, instance, times, replications, seed, plot, as_json=as_json)
             return
         if found.model == "slotted" and start not in (int(start), until / 5):

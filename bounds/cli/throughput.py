@@ -15,7 +15,7 @@ from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, s
 def throughput(
     sizes: Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)],
     gap: Annotated[
-        str, typer.Option("--gap", metavar="GAP", help="Relative distance of the bounds at which to end.")
+        str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")
     ] = "0.01",
     certificate: CertificateFile = None,
     plot: PlotFile = None,

@@ -19,7 +19,7 @@ def verify(
     level: Annotated[
         str, typer.Option("--level", metavar="quick|full", help="Size of families and samples.")
     ] = "quick",
-    listing: Annotated[bool, typer.Option("--list", help="List the claims; check nothing.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the claims without checking them.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Check claims one by one: status 0 if every outcome is the registered one, 1 if not."""

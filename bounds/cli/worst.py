@@ -23,9 +23,14 @@ class Vary(StrEnum):
 def worst(
     instance: InstanceFile,
     vary: Annotated[Vary, typer.Option("--vary", help="What the adversary chooses.", show_default=False)],
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random starts.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")] = 0,
     starts: Annotated[int, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary.")] = 12,
-    time_limit: Annotated[float, typer.Option("--time-limit", metavar="SECONDS", min=0, help="Best so far then.")] = 60,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit", metavar="SECONDS", min=0, help="Time after which the best instance so far is returned."
+        ),
+    ] = 60,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
     ] = None,

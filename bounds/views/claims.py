@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bounds.claims import Claim, Verdict
+from bounds.claims import Claim, Evidence, Verdict
 from bounds.views.text import Answer
 
 
@@ -53,9 +53,14 @@ def verified(verdict: Verdict) -> Verified:
 def verdict_lines(verdict: Verdict) -> list[str]:
     """Return a claim with its outcome as text."""
     claim, outcome = verdict.claim, verdict.outcome
-    mark = "ok " if verdict.ok else "NOT AS REGISTERED "
+    if not verdict.ok:
+        found = f"NOT AS REGISTERED {outcome.evidence.value:12}"
+    elif outcome.evidence is Evidence.refuted:
+        found = "REFUTED, as on record (the printed statement fails): "
+    else:
+        found = f"ok {outcome.evidence.value:12}"
     return [
-        f"{mark}{outcome.evidence.value:12}{claim.id}  ({verdict.seconds:.2f} s)",
+        f"{found}{claim.id}  ({verdict.seconds:.2f} s)",
         f"     claim    {claim.statement}",
         f"     printed  {claim.printed}",
         f"     computed {outcome.computed}",

@@ -214,7 +214,7 @@ def stationary_law(
     (3, 0.4)
     """
     if policy.model != "loss":
-        raise InputError(f"--policy: {policy.name} is no policy of loss systems")
+        raise InputError(f"--policy: {policy.name} is not a loss-system policy")
     chain = _Chain(policy, Setting(instance, servers, options or {}, initial), states)
     chain.explore()
     probability, residual = stationary(*chain.generator())

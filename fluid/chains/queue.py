@@ -125,7 +125,7 @@ def queue_law(
     (0.5, True)
     """
     if policy.model != "queue":
-        raise InputError(f"--policy: {policy.name} is no policy of queues in continuous time")
+        raise InputError(f"--policy: {policy.name} is not a policy for queues in continuous time")
     setting = Setting(instance, servers, options or {})
     moves = ContinuousSteps(policy, setting)
     most = max_jobs(instance)
@@ -249,7 +249,7 @@ def slotted_law(
     0.8
     """
     if policy.model != "slotted":
-        raise InputError(f"--policy: {policy.name} is no policy of slotted queues")
+        raise InputError(f"--policy: {policy.name} is not a policy for slotted queues")
     moves = _SlotSteps(policy, arrivals, services)
     setting = slotted.SlottedSetting(sizes, capacity, servers, options or {})
     start = moves.canonical(prepared(policy, setting))

@@ -118,6 +118,7 @@ def decide(
     stages = plan(model, jobs, velocity)
     spare = {s.configuration: masses.get(s.configuration, 0.0) - s.mass for s in stages}
     empty = (0,) * model.types
+    # Case 1, idle servers: every stage gets what it needs, and follows its type where it has no server to spare.
     if masses.get(empty, 0.0) > TOLERANCE:
         followed = [
             Followed(s.configuration, s.driver, spare[s.configuration] <= TOLERANCE and s.slope >= -TOLERANCE)
@@ -125,6 +126,9 @@ def decide(
         ]
         return Regime("idle", tuple(followed), empty, (), (), (), (False,) * model.types)
 
+    # Case 2, all servers in use: look for the first stage that lacks servers. Candidates come best first, and each one
+    # lets fewer stages follow than the one before. The loop ends at the first whose followed stages need, per unit of
+    # time, no more servers than the configurations that are asked set free. `above` is the candidate before it.
     tight = jobs >= model.slots_of(masses.items()) - TOLERANCE
     above: Regime | None = None
     known: Supplies = {}
@@ -136,7 +140,9 @@ def decide(
         if need <= most + TOLERANCE:
             break
         above = regime
-    if above is not None:  # the stage that lacks may yet get all it needs, from the servers that drain while it lacks
+    # Case 3, mixed: the stage that lacks servers may still get all it needs in the mean, since more servers drain while
+    # it lacks some. The fluid then switches between the last two candidates infinitely fast.
+    if above is not None:
         both = _slopes(above, velocity)
         between = above.asked if above.kind == "draining" else ()  # nobody drains while no stage lacks servers
         up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(regime.followed) + 1)])
