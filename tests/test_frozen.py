@@ -13,7 +13,8 @@ import pytest
 
 from bounds.checker import check, load
 from bounds.cli import run
-from tests.frozen.cases import CASES, PATHS
+from fluid.simulation.policy_names import HOMES
+from tests.frozen.cases import CASES, LOSS, PATHS, QUEUE, SLOTTED
 from tests.frozen.record import ANSWERS, CERTIFICATES, answered, differences, packed
 from tests.frozen.refusals import REFUSED
 
@@ -22,6 +23,10 @@ RECORD: dict[str, Any] = json.loads(ANSWERS.read_text())
 
 def test_every_case_is_recorded() -> None:
     assert list(RECORD) == list(CASES)
+
+
+def test_every_policy_has_a_case() -> None:
+    assert set(LOSS + QUEUE + SLOTTED) == set(HOMES)
 
 
 @pytest.mark.parametrize("name", CASES)

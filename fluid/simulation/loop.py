@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import RESTLESS
-from fluid.simulation.state import MOVES, PATIENCE, PolicyError
+from fluid.simulation.state import MOVES, PATIENCE, Common, PolicyError
 from theory.jit import step
 
 GOING, FINISHED, NEEDS_JOBS, NEEDS_ROOM = 0, 1, 2, 3
@@ -42,45 +42,45 @@ class Coming(NamedTuple):
 
 
 @step
-def place(state: Any, job_type: int, draws: Any) -> int:
+def place(state: Common, job_type: int, draws: Any) -> int:
     """Stand for the policy's function: the server of an arriving job, -1 for none."""
     return -1
 
 
 @step
-def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Common, server: int, job_type: int, draws: Any) -> None:
     """Stand for the policy's function: a job has left a server."""
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: Common, draws: Any) -> bool:
     """Stand for the policy's function: look at the system after an event."""
     return False
 
 
 @step
-def ring(state: Any, clock: int, draws: Any) -> None:
+def ring(state: Common, clock: int, draws: Any) -> None:
     """Stand for the policy's function: one of its clocks rings."""
 
 
 @step
-def carry_out(state: Any, jobs: Any, measures: Measures) -> None:
+def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
     """Stand for the model's function: follow the moves that the policy has written, and clear them."""
 
 
 @step
-def most_calls(state: Any) -> int:
+def most_calls(state: Common) -> int:
     """Stand for the model's function: how often ``refresh`` may ask for another call beyond `PATIENCE`."""
     return 0
 
 
 @step
-def observe(state: Any, jobs: Any, measures: Measures) -> None:
+def observe(state: Common, jobs: Any, measures: Measures) -> None:
     """Look at the system after an event: nothing here, assertions in tests."""
 
 
 @step
-def settle(state: Any, jobs: Any, measures: Measures, draws: Any) -> None:
+def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
     """Let the policy refresh after an event for as long as it asks to, and carry out its moves."""
     calls = 0
     while True:

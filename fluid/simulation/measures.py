@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulation.state import Common
 from theory.jit import step
 
 KINDS = ("arrival", "refusal", "departure", "migration", "preemption", "start", "ring")
@@ -179,12 +180,12 @@ def reached(measures: Measures) -> Measures:
 
 
 @step
-def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
+def accumulate(measures: Measures, state: Common, b: int, length: float) -> None:
     """Add the state as it is, over a length of time, to bin b: each model's loop has its own."""
 
 
 @step
-def advance(measures: Measures, state: Any, time: float) -> bool:
+def advance(measures: Measures, state: Common, time: float) -> bool:
     """Count the state as it is up to a time; return whether that time is within the horizon."""
     now, b = measures.now[0], measures.bin[0]
     bins = len(measures.edges) - 1

@@ -53,10 +53,10 @@ def test_distance_falls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ("", ["--policy", "first-fit"], "expected one with a known fluid limit (dra, static), got 'first-fit'"),
         ("", ["--servers", "20"], "at least 160 servers"),
         ("", ["--replications", "2"], "--replications: expected at least 3"),
-        ("", ["--store", "s.db"], "--store: of no meaning"),
-        ("", ["--log", "3"], "--log: of no meaning"),
-        ("", ["--engine", "dask://127.0.0.1:1"], "--engine: of no meaning"),
-        ("", ["--warmup", "1"], "--warmup: of no meaning"),
+        ("", ["--store", "s.db"], "--store: has no meaning"),
+        ("", ["--log", "3"], "--log: has no meaning"),
+        ("", ["--engine", "dask://127.0.0.1:1"], "--engine: has no meaning"),
+        ("", ["--warmup", "1"], "--warmup: has no meaning"),
     ],
 )
 def test_bad_input(

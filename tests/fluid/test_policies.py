@@ -34,7 +34,7 @@ from theory.instance import additive, explicit, pooled
 from theory.jit import plain
 
 TWO = additive([12], [[5], [7]], [1, 1], [1, 1])
-LOSS = [name for name, home in HOMES.items() if ".queue" not in home and ".slotted" not in home]
+LOSS = [name for name in HOMES if policy(name).model == "loss"]
 
 
 @given(st.integers(1, 3000), st.lists(st.tuples(st.booleans(), st.integers(0, 10**6))))

@@ -216,9 +216,9 @@ def _slow(job_type: Any) -> Any:
 
 def test_refusals() -> None:
     instance = additive([3], [[2], [1]], workload=["3/10", "1"])
-    with pytest.raises(InputError, match="no policy of queues"):
+    with pytest.raises(InputError, match="not a policy for queues"):
         queue_law(policy("bf-js"), instance, 1, 3)
-    with pytest.raises(InputError, match="no policy of slotted"):
+    with pytest.raises(InputError, match="not a policy for slotted"):
         slotted_law(policy("dra"), np.array([1]), 1, 1, np.array([0.1]), np.array([0.2]), 3)
 
 

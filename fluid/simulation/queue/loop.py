@@ -27,6 +27,7 @@ from fluid.simulation.loop import (
     settle,
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, RING, START, Measures, advance, count_delay, note
+from fluid.simulation.queue.state import QueueCommon
 from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, fits, put, start, take
 from theory.jit import step
 
@@ -121,7 +122,7 @@ class Jobs(NamedTuple):
 
 
 @step
-def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
+def accumulate(measures: Measures, state: QueueCommon, b: int, length: float) -> None:
     """Add jobs that wait and jobs in service, over a length of time."""
     for j in range(len(state.totals)):
         measures.waiting[b, j] += length * state.waiting[j]
@@ -130,7 +131,7 @@ def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
 
 @step
 def run(
-    state: Any, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
+    state: QueueCommon, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
     """Run at most so many events; say why it stopped.
 
@@ -226,7 +227,7 @@ def begin(
 
 
 @step
-def carry_out(state: Any, jobs: Jobs, measures: Measures) -> None:
+def carry_out(state: QueueCommon, jobs: Jobs, measures: Measures) -> None:
     """Begin the service of the waiting jobs that the policy has started, and clear its moves."""
     for row in range(state.done[MOVES]):
         job_type, source, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
@@ -237,7 +238,7 @@ def carry_out(state: Any, jobs: Jobs, measures: Measures) -> None:
     state.done[MOVES] = 0
 
 
-def open_queue(state: Any, jobs: Jobs, measures: Measures, draws: Any, waiting: JobList) -> None:
+def open_queue(state: QueueCommon, jobs: Jobs, measures: Measures, draws: Any, waiting: JobList) -> None:
     """Let jobs wait at time 0 and the policy start what it can; run once, as Python.
 
     The jobs count as arrivals at time 0, in the order of the list; those of a type are served in it. The policy is
@@ -260,7 +261,7 @@ def open_queue(state: Any, jobs: Jobs, measures: Measures, draws: Any, waiting: 
 
 
 @step
-def _start_all(state: Any, jobs: Jobs, measures: Measures, draws: Any, kind: int) -> None:
+def _start_all(state: QueueCommon, jobs: Jobs, measures: Measures, draws: Any, kind: int) -> None:
     """Ask for servers for jobs of a type as long as some job starts."""
     before = -1
     while state.waiting[kind] > 0 and before != np.sum(state.waiting):

@@ -21,7 +21,7 @@ from fluid.simulation.loop import (
     settle,
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
-from fluid.simulation.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, begin, end, join
+from fluid.simulation.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, SlottedCommon, begin, end, join
 from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
 
@@ -45,7 +45,7 @@ class Jobs(NamedTuple):
 
 
 @step
-def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
+def accumulate(measures: Measures, state: SlottedCommon, b: int, length: float) -> None:
     """Add the jobs that wait, those in service, and the sizes of both, over a length of time."""
     for g in range(measures.inside.shape[1]):
         measures.waiting[b, g] += length * measures.inside[0, g]
@@ -55,7 +55,7 @@ def accumulate(measures: Measures, state: Any, b: int, length: float) -> None:
 
 
 @step
-def most_calls(state: Any) -> int:
+def most_calls(state: SlottedCommon) -> int:
     """Return how often ``refresh`` may return True in one slot beyond `PATIENCE`: ten times a server and a job."""
     jobs = len(state.free) + state.counters[WAITING]
     for server in range(len(state.jobs)):
@@ -65,7 +65,7 @@ def most_calls(state: Any) -> int:
 
 @step
 def run(
-    state: Any, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
+    state: SlottedCommon, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
     """Visit at most so many slots; say why it stopped.
 
@@ -155,7 +155,7 @@ def group_of(measures: Measures, job_class: int) -> int:
 
 
 @step
-def has_room(state: Any, ends: EventList, arrivals: int) -> bool:
+def has_room(state: SlottedCommon, ends: EventList, arrivals: int) -> bool:
     """Return whether so many more jobs, and all that wait, can be entered."""
     if ends.size[0] + state.counters[WAITING] + arrivals > len(ends.time):
         most = len(state.free) * (state.capacity[0] // state.sizes[0])
@@ -165,7 +165,7 @@ def has_room(state: Any, ends: EventList, arrivals: int) -> bool:
 
 
 @step
-def carry_out(state: Any, jobs: Jobs, measures: Measures) -> None:
+def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
     """Enter the jobs that the policy has started, and clear its moves."""
     b = measures.bin[0]
     for row in range(state.done[MOVES]):

@@ -307,7 +307,7 @@ def prepare(setting: Setting) -> Any:
     return state
 
 
-def settled(setting: Setting, state: Any, ids: NDArray[np.int32], run: Any, extend: Any) -> Any:
+def settled(setting: Setting, state: Common, ids: NDArray[np.int32], run: Any, extend: Any) -> Any:
     """Configure the servers and run CRA, extending the state as it asks."""
     _fill(cast(Any, state), ids)
     draws = np.random.default_rng(0)

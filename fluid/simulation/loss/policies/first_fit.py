@@ -32,7 +32,7 @@ def prepare(setting: Setting) -> Any:
 
 
 @step
-def _fill(state: Any) -> None:
+def _fill(state: Common) -> None:
     for server in range(len(state.counts)):
         _update(state, server)
 

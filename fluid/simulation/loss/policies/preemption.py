@@ -15,7 +15,7 @@ from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
 from fluid.simulation.loss.policies.slot_lists import freed
 from fluid.simulation.options import PLACEMENT, PRIORITY, RESERVATION
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import MOVES, Setting, state_type, stop
+from fluid.simulation.state import MOVES, Common, Setting, state_type, stop
 from theory.errors import InputError
 from theory.instance import Additive
 from theory.jit import step
@@ -95,7 +95,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+def depart(state: Common, server: int, job_type: int, draws: Any) -> None:
     """Let dynamic reservation pull a job in; follow who holds victims."""
     depart_by_reservation(state, server, job_type, draws)
     _follow(state, server, job_type)

@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from fluid.simulation.bitset import discard, insert
+from fluid.simulation.state import Common
 from theory.jit import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
@@ -85,7 +86,7 @@ def _put_bit(state: Any, row: int, c: int, value: bool) -> None:
 
 
 @step
-def mark_all(state: Any, c: int) -> None:
+def mark_all(state: Common, c: int) -> None:
     """Bring all words of a configuration up to date."""
     for slot in range(len(state.totals) + 1):
         _mark(state, c, slot)

@@ -15,7 +15,7 @@ from fluid.simulation.bitset import discard, insert, least
 from fluid.simulation.options import ORACLE
 from fluid.simulation.oracle import Oracle, heaviest, oracle
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
+from fluid.simulation.queue.state import QUEUE, QueueCommon, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
 from theory.jit import step
 
@@ -42,7 +42,7 @@ def prepare(setting: Setting) -> Any:
 
 
 @step
-def _renew(state: Any, server: int) -> None:
+def _renew(state: QueueCommon, server: int) -> None:
     """Give an empty server a configuration of greatest weight and fill it from the queues."""
     types = len(state.waiting)
     heaviest(state, state.pool[server])
@@ -59,7 +59,7 @@ def _renew(state: Any, server: int) -> None:
 
 
 @step
-def place(state: Any, job_type: int, draws: Any) -> int:
+def place(state: QueueCommon, job_type: int, draws: Any) -> int:
     """Return the first server with an empty slot of the type."""
     types = len(state.waiting)
     server = least(state.vacant, state.levels, job_type)
@@ -73,7 +73,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
     """Renew the configuration of a server that is empty, else refill the slot."""
     types = len(state.waiting)
     for j in range(types):
@@ -89,7 +89,7 @@ def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: QueueCommon, draws: Any) -> bool:
     """Renew the configuration of the first empty server that can hold a job that has found no slot."""
     types = len(state.waiting)
     job_type = state.asked[0]

@@ -19,7 +19,7 @@ from fluid.simulation import options
 from fluid.simulation.bitset import discard, insert, least
 from fluid.simulation.oracle import Oracle, heaviest, oracle
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.state import QUEUE, most_starts, queue_fields, vacancies
+from fluid.simulation.queue.state import QUEUE, QueueCommon, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
 from theory.jit import step
 
@@ -77,7 +77,7 @@ def prepare(setting: Setting) -> Any:
 
 
 @step
-def _activate(state: Any, server: int) -> None:
+def _activate(state: QueueCommon, server: int) -> None:
     """Give a server the configuration in ``best_`` and fill it from the queues."""
     state.active[server] = 1
     for j in range(len(state.waiting)):
@@ -90,14 +90,14 @@ def _activate(state: Any, server: int) -> None:
 
 
 @step
-def _begin(state: Any, server: int) -> None:
+def _begin(state: QueueCommon, server: int) -> None:
     """Let a server enter its first active period."""
     discard(state.vacant, state.levels, len(state.waiting) + state.pool[server], server)
     _activate(state, server)
 
 
 @step
-def beta_now(state: Any) -> float:
+def beta_now(state: QueueCommon) -> float:
     """Return beta for the queues and the share of stalled servers as they are."""
     rule = state.rule
     stalled = state.stalled[0] / len(state.active)
@@ -111,7 +111,7 @@ def beta_now(state: Any) -> float:
 
 
 @step
-def place(state: Any, job_type: int, draws: Any) -> int:
+def place(state: QueueCommon, job_type: int, draws: Any) -> int:
     """Return the first server with an empty slot of the type."""
     server = least(state.vacant, state.levels, job_type)
     if server < 0:
@@ -122,7 +122,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
     """Stall the server if its configuration is too light (5), else refill the slot.
 
     Renew a stalled server's when empty.
@@ -157,7 +157,7 @@ def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: QueueCommon, draws: Any) -> bool:
     """Let servers not used yet become active, one a call, for a job that has found no slot."""
     job_type = state.asked[0]
     if job_type < 0:

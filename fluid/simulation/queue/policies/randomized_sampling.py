@@ -19,7 +19,7 @@ import numpy as np
 
 from fluid.simulation.options import EXPIRY, SAMPLING
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.state import QUEUE, queue_fields
+from fluid.simulation.queue.state import QUEUE, QueueCommon, queue_fields
 from fluid.simulation.state import Setting, one_of, start, state_type
 from theory.errors import InputError
 from theory.instance import Additive
@@ -57,7 +57,7 @@ def prepare(setting: Setting) -> Any:
 
 
 @step
-def _fits_beside_tokens(state: Any, server: int, job_type: int) -> bool:
+def _fits_beside_tokens(state: QueueCommon, server: int, job_type: int) -> bool:
     for r in range(state.free.shape[1]):
         left = state.free[server, r] - state.demands[job_type, r]
         for j in range(len(state.waiting)):
@@ -68,7 +68,7 @@ def _fits_beside_tokens(state: Any, server: int, job_type: int) -> bool:
 
 
 @step
-def _drawn_token(state: Any, job_type: int, draws: Any) -> int:
+def _drawn_token(state: QueueCommon, job_type: int, draws: Any) -> int:
     """Remove a token of a type, each with the same probability; return its server."""
     last = state.tokens[job_type] - 1
     entry = one_of(draws, last + 1)
@@ -81,7 +81,7 @@ def _drawn_token(state: Any, job_type: int, draws: Any) -> int:
 
 
 @step
-def place(state: Any, job_type: int, draws: Any) -> int:
+def place(state: QueueCommon, job_type: int, draws: Any) -> int:
     """Return the server of a token of the type, which the job takes."""
     if state.tokens[job_type] == 0:
         return -1
@@ -89,12 +89,12 @@ def place(state: Any, job_type: int, draws: Any) -> int:
 
 
 @step
-def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
+def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
     """Leave the room of the job to whoever samples it next."""
 
 
 @step
-def ring(state: Any, clock: int, draws: Any) -> None:
+def ring(state: QueueCommon, clock: int, draws: Any) -> None:
     """Let a queue sample a server, or a token expire."""
     types = len(state.waiting)
     if clock >= types:
@@ -113,7 +113,7 @@ def ring(state: Any, clock: int, draws: Any) -> None:
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: QueueCommon, draws: Any) -> bool:
     """Set the clocks by the queues and the tokens."""
     types = len(state.waiting)
     for j in range(types):

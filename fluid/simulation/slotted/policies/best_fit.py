@@ -15,6 +15,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.state import (
     COMMON,
     SIZE,
+    SlottedCommon,
     SlottedSetting,
     begin,
     classes_upto,
@@ -70,26 +71,26 @@ def prepare_both(setting: SlottedSetting) -> Any:
 
 
 @step
-def place_nowhere(state: Any, job_class: int, draws: Any) -> int:
+def place_nowhere(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Leave newcomers to ``refresh``."""
     return -1
 
 
 @step
-def rekey(state: Any, server: int) -> None:
+def rekey(state: SlottedCommon, server: int) -> None:
     """Bring the treap up to date with the residual of a server."""
     remove_node(state.treap, state.root, server)
     add_node(state.treap, state.root, server, state.free[server])
 
 
 @step
-def job_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Keep the treap."""
     rekey(state, server)
 
 
 @step
-def job_refresh(state: Any, draws: Any) -> bool:
+def job_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the first job in the order of arrival that fits any server, where it leaves the least room (BF-J)."""
     at = state.root[0]
     if at < 0:
@@ -106,7 +107,7 @@ def job_refresh(state: Any, draws: Any) -> bool:
 
 
 @step
-def fill(state: Any, server: int) -> bool:
+def fill(state: SlottedCommon, server: int) -> bool:
     """Fill a server with the largest jobs that fit, as far as there is room for moves; return whether it is done."""
     while True:
         job_class = largest_fitting(state, state.free[server])
@@ -118,13 +119,13 @@ def fill(state: Any, server: int) -> bool:
 
 
 @step
-def server_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+def server_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Keep the tree."""
     set_leaf(state.rooms, server, state.free[server])
 
 
 @step
-def next_with_room(state: Any) -> int:
+def next_with_room(state: SlottedCommon) -> int:
     """Return the next server, by number, that some waiting job fits; -1 after the last, and the turn begins anew."""
     smallest = smallest_waiting(state)
     server = -1
@@ -136,7 +137,7 @@ def next_with_room(state: Any) -> int:
 
 
 @step
-def server_refresh(state: Any, draws: Any) -> bool:
+def server_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Fill the next server, by number, that some waiting job fits (BF-S)."""
     server = next_with_room(state)
     if server < 0:
@@ -147,7 +148,7 @@ def server_refresh(state: Any, draws: Any) -> bool:
 
 
 @step
-def both_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Note that the server has been left, and take it out of the treap until it has been filled."""
     if not _is_vacated(state, server):
         remove_node(state.treap, state.root, server)
@@ -155,12 +156,12 @@ def both_depart(state: Any, server: int, job_class: int, draws: Any) -> None:
 
 
 @step
-def _is_vacated(state: Any, server: int) -> bool:
+def _is_vacated(state: SlottedCommon, server: int) -> bool:
     return bool(state.vacated[0, server >> 5] >> (server & 31) & 1)
 
 
 @step
-def both_refresh(state: Any, draws: Any) -> bool:
+def both_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Fill the next server, by number, that jobs have left (BF-J/S, step 1)."""
     server = least(state.vacated, state.spread, 0)
     if server < 0:
@@ -172,7 +173,7 @@ def both_refresh(state: Any, draws: Any) -> bool:
 
 
 @step
-def both_place(state: Any, job_class: int, draws: Any) -> int:
+def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
     server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
     if server >= 0:

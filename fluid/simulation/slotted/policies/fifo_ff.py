@@ -6,7 +6,7 @@ from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere, server_depart
-from fluid.simulation.slotted.state import COMMON, SIZE, SlottedSetting, begin, shared
+from fluid.simulation.slotted.state import COMMON, SIZE, SlottedCommon, SlottedSetting, begin, shared
 from fluid.simulation.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
 from fluid.simulation.state import state_type
 from theory.jit import step
@@ -21,7 +21,7 @@ def prepare(setting: SlottedSetting) -> Any:
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the job that came first, if a server has room for it."""
     job_class = greatest_in(state.heads, 0, len(state.sizes))
     if job_class < 0:

@@ -15,7 +15,7 @@ from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.oracle import LIMIT
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
-from fluid.simulation.slotted.state import COMMON, COUNT, WAITING, SlottedSetting, begin, shared
+from fluid.simulation.slotted.state import COMMON, COUNT, WAITING, SlottedCommon, SlottedSetting, begin, shared
 from fluid.simulation.state import MOVES, state_type
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
@@ -62,7 +62,7 @@ def prepare(setting: SlottedSetting) -> Any:
 
 
 @step
-def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the slot; an empty server loses its configuration."""
     state.serving[server, job_class] -= 1
     if state.jobs[server] > 0:
@@ -75,7 +75,7 @@ def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Let the next server, by number, that has a slot for a waiting job or is empty take jobs."""
     classes = len(state.sizes)
     server = -1

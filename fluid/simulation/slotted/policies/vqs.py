@@ -18,7 +18,7 @@ from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
-from fluid.simulation.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedSetting, begin, shared
+from fluid.simulation.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedCommon, SlottedSetting, begin, shared
 from fluid.simulation.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.errors import InputError
@@ -80,7 +80,7 @@ def prepare(setting: SlottedSetting) -> Any:
 
 
 @step
-def heaviest_row(state: Any) -> int:
+def heaviest_row(state: SlottedCommon) -> int:
     """Return the first row of K_RED of the greatest weight (20)."""
     chosen, most = 0, -1
     for row in range(len(state.table)):
@@ -91,13 +91,13 @@ def heaviest_row(state: Any) -> int:
 
 
 @step
-def _counted(state: Any, job_class: int) -> int:
+def _counted(state: SlottedCommon, job_class: int) -> int:
     size, least = state.lines[job_class, SIZE], state.least_size[0]
     return int(size if size > least else least)
 
 
 @step
-def _head(state: Any, queue: int) -> int:
+def _head(state: SlottedCommon, queue: int) -> int:
     """Return the class of the job that came first to a virtual queue, -1 if it is empty."""
     if state.queues[queue] == 0:
         return -1
@@ -105,7 +105,7 @@ def _head(state: Any, queue: int) -> int:
 
 
 @step
-def _room(state: Any, server: int) -> int:
+def _room(state: SlottedCommon, server: int) -> int:
     """Return the room for jobs of the other queue of the active configuration: a third, or all of the server."""
     share = state.capacity[0]
     if state.table[state.active[server], 0] == 1:
@@ -114,7 +114,7 @@ def _room(state: Any, server: int) -> int:
 
 
 @step
-def _show_rooms(state: Any, server: int) -> None:
+def _show_rooms(state: SlottedCommon, server: int) -> None:
     """Bring the trees up to date with a server that has a configuration."""
     row = state.active[server]
     if state.table[row, 0] == 1:
@@ -123,7 +123,7 @@ def _show_rooms(state: Any, server: int) -> None:
 
 
 @step
-def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the room; a server that is empty loses its configuration."""
     row = state.active[server]
     if state.table[row, 0] == 1 and state.queue_of[job_class] == 1:
@@ -140,7 +140,7 @@ def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
 
 
 @step
-def _next_server(state: Any, start: int) -> int:
+def _next_server(state: SlottedCommon, start: int) -> int:
     """Return the first server from `start` on that can take a job; -1 if there is none."""
     found = -1
     if state.counters[WAITING] > 0:
@@ -155,7 +155,7 @@ def _next_server(state: Any, start: int) -> int:
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Let the next server, by number, that can take a job do so.
 
     One of queue 1 if its configuration has one, then others.

@@ -15,7 +15,7 @@ from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, next_with_room, place_nowhere
 from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, spans_of, virtual_queues
-from fluid.simulation.slotted.state import COMMON, SlottedSetting, begin, classes_upto, shared
+from fluid.simulation.slotted.state import COMMON, SlottedCommon, SlottedSetting, begin, classes_upto, shared
 from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
@@ -41,7 +41,7 @@ def prepare(setting: SlottedSetting) -> Any:
 
 
 @step
-def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
+def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the room; a server that is empty loses its configuration."""
     state.held[server, state.queue_of[job_class]] -= 1
     set_leaf(state.rooms, server, state.free[server])
@@ -50,7 +50,7 @@ def depart(state: Any, server: int, job_class: int, draws: Any) -> None:
 
 
 @step
-def _largest_of(state: Any, queue: int, room: int) -> int:
+def _largest_of(state: SlottedCommon, queue: int, room: int) -> int:
     """Return the largest class of a virtual queue that waits and fits so much room, -1 if there is none."""
     most = min(classes_upto(state, room), state.spans[queue, 1]) - 1
     found = greatest_upto(state.words, state.levels, 0, most)
@@ -58,13 +58,13 @@ def _largest_of(state: Any, queue: int, room: int) -> int:
 
 
 @step
-def _start(state: Any, job_class: int, server: int) -> None:
+def _start(state: SlottedCommon, job_class: int, server: int) -> None:
     begin(state, job_class, server)
     state.held[server, state.queue_of[job_class]] += 1
 
 
 @step
-def refresh(state: Any, draws: Any) -> bool:
+def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Let the next server, by number, that some waiting job fits take jobs.
 
     (i) queue 1, (ii) the other queue, (iii) any.
