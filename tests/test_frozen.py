@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bounds.checker import check, load
+from bounds.claims import claims
 from bounds.cli import run
 from fluid.simulation.policy_names import HOMES
 from tests.frozen.cases import CASES, LOSS, PATHS, QUEUE, SLOTTED
@@ -23,6 +24,11 @@ RECORD: dict[str, Any] = json.loads(ANSWERS.read_text())
 
 def test_every_case_is_recorded() -> None:
     assert list(RECORD) == list(CASES)
+
+
+def test_no_claim_has_lost_its_name() -> None:
+    names = (Path(__file__).parent / "frozen" / "claims.txt").read_text().split()
+    assert set(names) <= {claim.id for claim in claims()}
 
 
 def test_every_policy_has_a_case() -> None:

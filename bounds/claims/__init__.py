@@ -1,7 +1,7 @@
 """The registry of claims: each theorem, figure and table as something that can be checked, and can fail.
 
-A claim is a function ``(level, broken) -> Outcome``. With ``broken=True`` an input or a formula is perturbed; the
-outcome must then not be the registered one, which shows that the check can fail.
+A claim is a function ``(level, broken) -> Outcome``. `broken` is empty, or one of the claim's named breaks: an input or
+a formula is then perturbed, and the outcome must not be the registered one, which shows that the check can fail.
 """
 
 from __future__ import annotations
@@ -28,14 +28,39 @@ class Level(StrEnum):
 
 
 class Evidence(StrEnum):
-    """How a claim is known, from strongest to weakest; `refuted` and `skipped` stand apart."""
+    """How an outcome is known, from strongest to weakest.
 
+    `formal`: a theorem that Coq checked. `proved`: for the whole family that the statement names, by exhaustion or
+    symbolic identity, with no step sampled. `certified`: exact rational evidence for the instances tried. `numeric`:
+    floats, with a stated tolerance. `statistical`: simulation, with a stated false-alarm rate.
+    """
+
+    formal = "formal"
     proved = "proved"
     certified = "certified"
     numeric = "numeric"
     statistical = "statistical"
+
+
+class Verdict(StrEnum):
+    """What came out.
+
+    `refuted`: what is printed fails, shown by a counterexample of the claim's rank. `not_reproduced`: a figure whose
+    setting is lost in part did not come out as printed. `skipped`: nothing was checked, and the reason is given.
+    """
+
+    holds = "holds"
     refuted = "refuted"
+    not_reproduced = "not reproduced"
     skipped = "skipped"
+
+
+class Refutes(StrEnum):
+    """What a refutation refutes: the statement itself, a step of its proof, or a printed number."""
+
+    statement = "statement"
+    proof_step = "proof step"
+    number = "number"
 
 
 @dataclass(frozen=True)
@@ -46,17 +71,15 @@ class Outcome:
     ----------
     computed : str
         What we computed, in words and exact numbers.
-    evidence : Evidence
     holds : bool or None
-        None if skipped.
+        Whether what is printed came out; None if nothing was checked, for the reason in `computed`.
     """
 
     computed: str
-    evidence: Evidence
     holds: bool | None
 
 
-Check = Callable[[Level, bool], Outcome]
+Check = Callable[[Level, str], Outcome]
 
 
 @dataclass(frozen=True)
@@ -68,32 +91,55 @@ class Claim:
     id : str
         ``paper/name``.
     paper : str
+    source : str
+        The numbered statement of the paper.
     statement : str
         What is checked, on which family.
     printed : str
         What the paper prints; ``lost`` marks what is missing in the text at hand.
-    evidence : Evidence
-        The registered rank; `refuted` if the statement as printed fails.
+    evidence : Evidence or None
+        The rank of the evidence, for a refutation that of the counterexample; None where the claim cannot be checked.
+    verdict : Verdict
+        The outcome on record.
+    refutes : Refutes or None
+        What fails, where the verdict is `refuted`.
+    breaks : tuple of str
+        The named perturbations; each must change the outcome.
     check : callable
         ``(level, broken) -> Outcome``.
     """
 
     id: str
     paper: str
+    source: str
     statement: str
     printed: str
-    evidence: Evidence
+    evidence: Evidence | None
+    verdict: Verdict
+    refutes: Refutes | None
+    breaks: tuple[str, ...]
     check: Check
 
+    @property
+    def holds(self) -> bool | None:
+        """Whether what is printed is on record as coming out."""
+        return {Verdict.holds: True, Verdict.skipped: None}.get(self.verdict, False)
+
     def is_as_registered(self, outcome: Outcome) -> bool:
-        """Return whether an outcome is the one on record ; a skipped claim neither holds nor fails."""
-        if outcome.evidence is Evidence.skipped:
-            return outcome.holds is None
-        return outcome.evidence is self.evidence and outcome.holds is (self.evidence is not Evidence.refuted)
+        """Return whether an outcome is the one on record; a check that was skipped does not contradict it."""
+        return outcome.holds is None or outcome.holds is self.holds
+
+    def verdict_of(self, outcome: Outcome) -> Verdict:
+        """Return the verdict that an outcome gives on this claim."""
+        if outcome.holds is None:
+            return Verdict.skipped
+        if outcome.holds:
+            return Verdict.holds
+        return self.verdict if self.verdict is Verdict.not_reproduced else Verdict.refuted
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Checked:
     """A claim, its outcome and the time it took."""
 
     claim: Claim
@@ -105,29 +151,63 @@ class Verdict:
         """Whether the outcome is the registered one."""
         return self.claim.is_as_registered(self.outcome)
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of this check."""
+        return self.claim.verdict_of(self.outcome)
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The rank of the evidence; None where nothing was checked."""
+        return None if self.outcome.holds is None else self.claim.evidence
+
+    @property
+    def refutes(self) -> Refutes | None:
+        """What fails: as on record, or the statement where a refutation was not expected."""
+        if self.verdict is not Verdict.refuted:
+            return None
+        return self.claim.refutes or Refutes.statement
+
 
 REGISTRY: dict[str, Claim] = {}
 
 
-def claim(name: str, statement: str, *, printed: str, evidence: Evidence) -> Callable[[Check], Check]:
+def claim(
+    name: str,
+    statement: str,
+    *,
+    source: str,
+    printed: str,
+    evidence: Evidence | None,
+    verdict: Verdict = Verdict.holds,
+    refutes: Refutes | None = None,
+    breaks: tuple[str, ...] = (),
+) -> Callable[[Check], Check]:
     """Register a check function as a claim of the paper in whose folder it stands.
 
     Parameters
     ----------
     name : str
         As listed in ``CLAIMS`` of the folder.
-    statement : str
-        What is checked, on which family.
-    printed : str
-        What the paper prints.
-    evidence : Evidence
-        The outcome on record.
+    statement, source, printed, evidence, verdict, refutes, breaks
+        As in `Claim`.
+
+    Raises
+    ------
+    ValueError
+        A refutation that does not say what it refutes, or a claim that can be checked without any break.
     """
+    if (verdict is Verdict.refuted) != (refutes is not None):
+        raise ValueError(f"{name}: a refutation, and nothing else, says what it refutes")
+    if (verdict is Verdict.skipped) != (evidence is None) or (verdict is Verdict.skipped) == bool(breaks):
+        raise ValueError(f"{name}: a claim has evidence and breaks, or it is skipped")
 
     def register(check: Check) -> Check:
         paper = check.__module__.split(".")[2].replace("_", "-")
         identity = f"{paper}/{name}"
-        REGISTRY[identity] = Claim(identity, paper, statement, printed, evidence, check)
+        REGISTRY[identity] = Claim(
+            identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, check
+        )
         return check
 
     return register
@@ -170,34 +250,42 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     return [REGISTRY[identity] for identity in chosen]
 
 
-def verify(claim_: Claim, level: Level = Level.quick) -> Verdict:
+def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     """Check a claim."""
     start = time.perf_counter()
-    outcome = claim_.check(level, False)
-    return Verdict(claim_, outcome, time.perf_counter() - start)
+    outcome = claim_.check(level, "")
+    return Checked(claim_, outcome, time.perf_counter() - start)
 
 
-def verify_all(chosen: Sequence[Claim], level: Level = Level.quick) -> Iterator[Verdict]:
-    """Check claims on all processors and yield the verdicts in order; a few are checked here, one after another."""
+def verify_all(chosen: Sequence[Claim], level: Level = Level.quick) -> Iterator[Checked]:
+    """Check claims on all processors and yield them in order; a few are checked here, one after another."""
     if len(chosen) < 8:
         yield from (verify(one, level) for one in chosen)
         return
     from fluid.parallel import run_all
 
-    finished: dict[int, Verdict] = {}
+    finished: dict[int, Checked] = {}
     following = 0
     for number, (outcome, seconds) in run_all(_checked, [(one.id, level) for one in chosen]):
-        finished[number] = Verdict(chosen[number], outcome, seconds)
+        finished[number] = Checked(chosen[number], outcome, seconds)
         while following in finished:
             yield finished.pop(following)
             following += 1
 
 
 def _checked(identity: str, level: Level) -> tuple[Outcome, float]:
-    verdict = verify(claims([identity])[0], level)
-    return verdict.outcome, verdict.seconds
+    checked = verify(claims([identity])[0], level)
+    return checked.outcome, checked.seconds
 
 
-def control(claim_: Claim, level: Level = Level.quick) -> Outcome:
-    """Check the perturbed claim: its outcome must not be the registered one."""
-    return claim_.check(level, True)
+def control(claim_: Claim, broken: str, level: Level = Level.quick) -> Outcome:
+    """Check the claim with one of its breaks: the outcome must not be the registered one.
+
+    Raises
+    ------
+    ValueError
+        A name that is none of the claim's breaks.
+    """
+    if broken not in claim_.breaks:
+        raise ValueError(f"{claim_.id} has no break {broken!r}")
+    return claim_.check(level, broken)

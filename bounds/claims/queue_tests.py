@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.claims import Evidence, Outcome
+from bounds.claims import Outcome
 from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult
 from fluid.simulation.scenario import Scenario
@@ -64,7 +64,7 @@ def real_window() -> Trace | str:
 
 def skipped(reason: str) -> Outcome:
     """Return the outcome where the data is absent."""
-    return Outcome(reason, Evidence.skipped, None)
+    return Outcome(reason, None)
 
 
 def mean_queues(results: dict[str, QueueResult[Any]]) -> str:

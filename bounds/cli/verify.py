@@ -9,7 +9,7 @@ import typer
 from bounds.cli.app import JsonFlag, app, progress, show
 
 if TYPE_CHECKING:
-    from bounds.claims import Verdict
+    from bounds.claims import Checked
 
 
 @app.command()
@@ -26,31 +26,29 @@ def verify(
     import time
 
     from bounds.claims import Level, claims, verify_all
-    from bounds.views.claims import listed, verdict_lines, verified
+    from bounds.views.claims import listed, listing_lines, summary_lines, verdict_lines, verified
     from theory.errors import InputError
 
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = claims(names or (), paper)
     if listing:
-        show(
-            [listed(c) for c in chosen],
-            lambda: [f"{c.id:44} {c.evidence.value:12} {c.statement}" for c in chosen],
-            as_json=as_json,
-        )
+        show([listed(c) for c in chosen], lambda: listing_lines(chosen), as_json=as_json)
         return
-    verdicts: list[Verdict] = []
+    found: list[Checked] = []
     begin = time.perf_counter()
     with progress() as report:
-        for number, verdict in enumerate(verify_all(chosen, Level(level)), 1):
-            report(f"{number} of {len(chosen)}: {verdict.claim.id}")
-            verdicts.append(verdict)
+        for number, checked in enumerate(verify_all(chosen, Level(level)), 1):
+            report(f"{number} of {len(chosen)}: {checked.claim.id}")
+            found.append(checked)
             if not as_json:
-                print("\n".join(verdict_lines(verdict)), flush=True)
+                print("\n".join(verdict_lines(checked)), flush=True)
     if as_json:
-        show([verified(verdict) for verdict in verdicts], list, as_json=True)
+        show([verified(checked) for checked in found], list, as_json=True)
     else:
-        wrong = sum(not v.ok for v in verdicts)
-        print(f"{len(verdicts)} claims, {wrong} not as registered, {time.perf_counter() - begin:.1f} s")
-    if not all(v.ok for v in verdicts):
+        unexpected = sum(not checked.ok for checked in found)
+        print("\n".join(("", *summary_lines(found))))
+        print(f"{len(found)} claims, {unexpected} with an outcome other than on record, "
+              f"{time.perf_counter() - begin:.1f} s")  # fmt: skip
+    if not all(checked.ok for checked in found):
         raise typer.Exit(1)

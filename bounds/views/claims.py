@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from bounds.claims import Claim, Evidence, Verdict
-from bounds.views.text import Answer
+from collections import Counter
+from collections.abc import Sequence
+
+from bounds.claims import PAPERS, Checked, Claim, Refutes, Verdict
+from bounds.views.text import Answer, aligned
+
+FAILS = {
+    Refutes.statement: "the printed statement fails",
+    Refutes.proof_step: "a step of the printed proof fails",
+    Refutes.number: "a printed number or formula fails, perhaps by a misprint",
+}
+SAID = {
+    Verdict.holds: "HOLDS",
+    Verdict.refuted: "REFUTED",
+    Verdict.not_reproduced: "NOT REPRODUCED",
+    Verdict.skipped: "SKIPPED",
+}
 
 
 class Listed(Answer, frozen=True):
-    """A claim as it is registered."""
+    """A claim as it is registered; `evidence` is null where it cannot be checked."""
 
     id: str
     paper: str
+    source: str
     statement: str
-    registered: str
+    printed: str
+    evidence: str | None
+    verdict: str
+    refutes: str | None
+    holds: bool | None
 
 
 class Verified(Answer, frozen=True):
-    """A claim and the outcome of its check; `holds` is null where it was skipped."""
+    """A claim and the outcome of its check; `evidence` and `holds` are null where it was skipped."""
 
     id: str
     paper: str
+    source: str
     statement: str
     printed: str
     computed: str
-    evidence: str
+    evidence: str | None
+    verdict: str
+    refutes: str | None
     holds: bool | None
     as_registered: bool
     seconds: float
@@ -31,37 +54,66 @@ class Verified(Answer, frozen=True):
 
 def listed(claim: Claim) -> Listed:
     """Return a claim as it is registered."""
-    return Listed(id=claim.id, paper=claim.paper, statement=claim.statement, registered=claim.evidence.value)
-
-
-def verified(verdict: Verdict) -> Verified:
-    """Return a claim with its outcome."""
-    claim, outcome = verdict.claim, verdict.outcome
-    return Verified(
+    return Listed(
         id=claim.id,
         paper=claim.paper,
+        source=claim.source,
         statement=claim.statement,
         printed=claim.printed,
-        computed=outcome.computed,
-        evidence=outcome.evidence.value,
-        holds=outcome.holds,
-        as_registered=verdict.ok,
-        seconds=round(verdict.seconds, 3),
+        evidence=claim.evidence,
+        verdict=claim.verdict,
+        refutes=claim.refutes,
+        holds=claim.holds,
     )
 
 
-def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return a claim with its outcome as text."""
-    claim, outcome = verdict.claim, verdict.outcome
-    if not verdict.ok:
-        found = f"NOT AS REGISTERED {outcome.evidence.value:12}"
-    elif outcome.evidence is Evidence.refuted:
-        found = "REFUTED, as on record (the printed statement fails): "
-    else:
-        found = f"ok {outcome.evidence.value:12}"
+def verified(checked: Checked) -> Verified:
+    """Return a claim with its outcome."""
+    claim = checked.claim
+    return Verified(
+        id=claim.id,
+        paper=claim.paper,
+        source=claim.source,
+        statement=claim.statement,
+        printed=claim.printed,
+        computed=checked.outcome.computed,
+        evidence=checked.evidence,
+        verdict=checked.verdict,
+        refutes=checked.refutes,
+        holds=checked.outcome.holds,
+        as_registered=checked.ok,
+        seconds=round(checked.seconds, 3),
+    )
+
+
+def verdict_lines(checked: Checked) -> list[str]:
+    """Return a claim with its outcome as text, the verdict first."""
+    claim = checked.claim
+    unexpected = "" if checked.ok else f" (UNEXPECTED: {SAID[claim.verdict]} is on record)"
+    lines = [f"{SAID[checked.verdict]:14}  {claim.id}{unexpected}"]
+    known = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
+    lines += [f"     known    {known}"] if known else []
     return [
-        f"{found}{claim.id}  ({verdict.seconds:.2f} s)",
+        *lines,
+        f"     source   {claim.source}",
         f"     claim    {claim.statement}",
         f"     printed  {claim.printed}",
-        f"     computed {outcome.computed}",
+        f"     computed {checked.outcome.computed}",
+        f"     seconds  {checked.seconds:.2f}",
     ]
+
+
+def listing_lines(chosen: Sequence[Claim]) -> list[str]:
+    """Return the claims as a table: one line each, without the statements."""
+    rows = [(c.id, c.source, c.evidence or "-", SAID[c.verdict].lower(), c.refutes or "") for c in chosen]
+    return aligned([("claim", "source", "evidence", "verdict", "what fails"), *rows])
+
+
+def summary_lines(found: Sequence[Checked]) -> list[str]:
+    """Return how many claims of each paper have which verdict."""
+    counts = Counter((c.claim.paper, c.verdict) for c in found)
+    papers = [paper for paper in PAPERS if any(c.claim.paper == paper for c in found)]
+    rows = [(paper, *(str(counts[paper, verdict]) for verdict in Verdict)) for paper in papers]
+    if len(papers) > 1:
+        rows.append(("all", *(str(sum(c.verdict is verdict for c in found)) for verdict in Verdict)))
+    return aligned([("paper", *(SAID[verdict].lower() for verdict in Verdict)), *rows], right=len(Verdict))

@@ -57,7 +57,6 @@ FLUID = {
 
 OTHERS = {
     "instance": "instance --types aws:m5.large,gcp:n2-standard-4 --server cpu=96,memory=384 --workload 3/2 --json",
-    "claims": "verify --list --json",
     "verify introduction": "verify introduction example-1 --json",
     "against fluid": "simulate @two.toml --policy dra --servers 320 --until 4 --against-fluid --seed 2 --json",
     "experiment": "experiment @grid.toml --store !s.db --csv !out.csv --workers 1 --json",

@@ -58,11 +58,13 @@ def _random_states(model: Reservation, generator: np.random.Generator, count: in
     "From any initial state the fluid paths of dynamic reservation converge to the global greedy assignment: random "
     "instances with unequal service rates, from the empty system and from random states, to 1e-6 in jobs and "
     "effective configurations.",
+    source="Theorem 6.1",
     printed="from any initial state the fluid paths converge to the global greedy assignment",
     evidence=Evidence.numeric,
+    breaks=("the limit of half the workload",),
 )
-def theorem_6_1(level: Level, broken: bool) -> Outcome:
-    """Follow paths for 40 mean service times of the slowest type; broken: compare with half the workload."""
+def theorem_6_1(level: Level, broken: str) -> Outcome:
+    """Follow paths for 40 mean service times of the slowest type."""
     instances, states = (4, 1) if level is Level.quick else (20, 5)
     generator, worst = np.random.default_rng(SEED), [0.0, 0.0]
     for seed in range(instances):
@@ -80,17 +82,19 @@ def theorem_6_1(level: Level, broken: bool) -> Outcome:
     computed = (
         f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
     )
-    return Outcome(computed, Evidence.numeric, bool(max(worst) < 1e-6))
+    return Outcome(computed, bool(max(worst) < 1e-6))
 
 
 @claim(
     "lemma-5.9",
     "Whatever the initial state, y_j <= rho_j + eps for all types after the time max_j log(K / eps) / mu_j.",
+    source="Lemma 5.9",
     printed="y_j within rho_j + eps after a time that depends on K and eps (formula lost)",
     evidence=Evidence.numeric,
+    breaks=("a third of the time is allowed",),
 )
-def lemma_5_9(level: Level, broken: bool) -> Outcome:
-    """Follow paths from random states to that time; broken: a third of the time."""
+def lemma_5_9(level: Level, broken: str) -> Outcome:
+    """Follow paths from random states to that time."""
     count = 3 if level is Level.quick else 40
     generator, eps, kept, total = np.random.default_rng(SEED), 1e-3, 0, 0
     for seed in range(count):
@@ -102,18 +106,20 @@ def lemma_5_9(level: Level, broken: bool) -> Outcome:
             jobs = fluid_path(model, time, start).jobs([time])[0]
             kept += bool((jobs <= model.workload + eps).all())
             total += 1
-    return Outcome(f"{kept} of {total} paths, eps = {eps:g}", Evidence.numeric, kept == total)
+    return Outcome(f"{kept} of {total} paths, eps = {eps:g}", kept == total)
 
 
 @claim(
     "prop-5.10",
     "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - mu_j "
     "y_j (equation (40), with the types that drive the stages).",
+    source="Proposition 5.10",
     printed="equations (40)-(42), constants lost",
     evidence=Evidence.numeric,
+    breaks=("departures are left out",),
 )
-def proposition_5_10(level: Level, broken: bool) -> Outcome:
-    """Differentiate paths numerically between switches; broken: departures are left out."""
+def proposition_5_10(level: Level, broken: str) -> Outcome:
+    """Differentiate paths numerically between switches."""
     worst, points, step = 0.0, 0, 1e-5
     for seed in range(5 if level is Level.quick else 25):
         model = Reservation(dynamic_instance(seed))
@@ -131,33 +137,37 @@ def proposition_5_10(level: Level, broken: bool) -> Outcome:
                     moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
                     worst = max(worst, abs(moved - velocity[stage.driver]))
                     points += 1
-    return Outcome(f"{points} points, largest difference {worst:.1e}", Evidence.numeric, bool(worst < 1e-4))
+    return Outcome(f"{points} points, largest difference {worst:.1e}", bool(worst < 1e-4))
 
 
 @claim(
     "prop-6.2",
     "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights "
     "that fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
+    source="Proposition 6.2",
     printed="the unique maximiser is the global greedy assignment; constants (46) lost",
     evidence=Evidence.certified,
+    breaks=("weights that fall by one in a hundred",),
 )
-def proposition_6_2(level: Level, broken: bool) -> Outcome:
-    """Check the duals in rationals; broken: weights that fall by one in a hundred."""
+def proposition_6_2(level: Level, broken: str) -> Outcome:
+    """Check the duals in rationals."""
     count = 60 if level is Level.quick else 600
     ratio = Fraction(101, 100) if broken else None
     proved = sum(is_unique_maximiser(i, lyapunov(i, ratio)) for i in map(dynamic_instance, range(count)))
-    return Outcome(f"{proved} of {count} instances", Evidence.certified, proved == count)
+    return Outcome(f"{proved} of {count} instances", proved == count)
 
 
 @claim(
     "prop-6.3",
     "The Lyapunov function rises along fluid paths once no type has more jobs than its workload, up to its maximum at "
     "the greedy assignment.",
+    source="Proposition 6.3",
     printed="the derivative of V is positive outside the limit set",
     evidence=Evidence.numeric,
+    breaks=("the weights are in the opposite order",),
 )
-def proposition_6_3(level: Level, broken: bool) -> Outcome:
-    """Sample it along paths; broken: the weights in the opposite order."""
+def proposition_6_3(level: Level, broken: str) -> Outcome:
+    """Sample it along paths."""
     count, falls, points = (3 if level is Level.quick else 30), 0.0, 0
     for seed in range(count):
         instance = dynamic_instance(seed)
@@ -171,20 +181,20 @@ def proposition_6_3(level: Level, broken: bool) -> Outcome:
             values = [v.value(model, *path.state(float(t))) for t in np.linspace(0.0, 10.0, 81)]
             falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
             points += len(values)
-    return Outcome(
-        f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", Evidence.numeric, bool(falls < 1e-9)
-    )
+    return Outcome(f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", bool(falls < 1e-9))
 
 
 @claim(
     "lemma-d.1",
     "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most "
     "(K + 1)^(i - 1) and no more (the printed constant is lost, this one derived): random systems, one event a time.",
+    source="Lemma D.1",
     printed="a bounded change of greedy placement at each event (constant lost)",
     evidence=Evidence.certified,
+    breaks=("the bound is one less",),
 )
-def lemma_d_1(level: Level, broken: bool) -> Outcome:
-    """Compare placements before and after an event; broken: a bound that is one less."""
+def lemma_d_1(level: Level, broken: str) -> Outcome:
+    """Compare placements before and after an event."""
     generator, count, servers = np.random.default_rng(SEED), (150 if level is Level.quick else 3000), 997
     kept, largest = 0, 0
     for seed in range(count):
@@ -205,7 +215,7 @@ def lemma_d_1(level: Level, broken: bool) -> Outcome:
             largest = max(largest, moved)
             fine &= moved <= (most + 1) ** i - broken
         kept += fine
-    return Outcome(f"{kept} of {count} events, largest change {largest}", Evidence.certified, kept == count)
+    return Outcome(f"{kept} of {count} events, largest change {largest}", kept == count)
 
 
 def _place(placement: object, configuration: tuple[int, ...]) -> int:
@@ -218,11 +228,13 @@ def _place(placement: object, configuration: tuple[int, ...]) -> int:
     "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
     "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not; "
     "quick: an instance of each kind, full: six of each.",
+    source="Proposition 5.4",
     printed="scaled paths converge to Lipschitz fluid limits (no rate)",
     evidence=Evidence.statistical,
+    breaks=("the limit with the simplified drain rates",),
 )
-def proposition_5_4(level: Level, broken: bool) -> Outcome:
-    """Fit log distance on log L; broken: the limit with the simplified drain rates."""
+def proposition_5_4(level: Level, broken: str) -> Outcome:
+    """Fit log distance on log L."""
     sizes, runs = ([500, 2000, 8000], 3) if level is Level.quick else ([500, 2000, 8000, 32000], 4)
     instances = not_limited_by_draining() | limited_by_draining()
     if level is Level.quick:
@@ -237,7 +249,7 @@ def proposition_5_4(level: Level, broken: bool) -> Outcome:
         good &= SLOPES[0] <= rate.mean <= SLOPES[1]
         shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
     computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, seed {SEED}"
-    return Outcome(computed, Evidence.statistical, good)
+    return Outcome(computed, good)
 
 
 def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
@@ -248,11 +260,13 @@ def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
     "section-7-path",
     "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
     "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
+    source="Section 7",
     printed="converges to the greedy reward (values lost)",
     evidence=Evidence.numeric,
+    breaks=("the workload is doubled",),
 )
-def section_7_path(level: Level, broken: bool) -> Outcome:
-    """Follow the path; broken: twice the workload."""
+def section_7_path(level: Level, broken: str) -> Outcome:
+    """Follow the path."""
     del level
     instance = four_types()
     if broken:
@@ -264,7 +278,7 @@ def section_7_path(level: Level, broken: bool) -> Outcome:
     kinds = [s.regime.kind for s in path.segments][:2]
     computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
     good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
-    return Outcome(computed, Evidence.numeric, good)
+    return Outcome(computed, good)
 
 
 LEVEL = 1 - 1e-6
@@ -277,14 +291,16 @@ SEED = 41
     "from full servers: three types without the monotone greedy property (full: and the tight family of three types) "
     "at the worst workload, unequal service rates: the gap falls like a power of L below L^-0.35, and at the largest L "
     "the reward keeps more than 1 - 1/e of the optimum.",
+    source="Theorem 4.1",
     printed=(
         "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by Def. 3.8 (statement "
         "lost; from the proof in Appendix J)"
     ),
     evidence=Evidence.statistical,
+    breaks=("the policy is power of two choices",),
 )
-def theorem_4_1(level: Level, broken: bool) -> Outcome:
-    """Fit log gap on log L; broken: the policy is power of two choices."""
+def theorem_4_1(level: Level, broken: str) -> Outcome:
+    """Fit log gap on log L."""
     quick = level is Level.quick
     sizes, runs = ((100, 400, 1600), 8) if quick else ((250, 1000, 4000, 16_000), 16)
     until, good, shown = 24.0 if quick else 80.0, True, []
@@ -302,7 +318,7 @@ def theorem_4_1(level: Level, broken: bool) -> Outcome:
                 rewards.append(run_once(policy("power-of-d" if broken else "dra"), scenario, seed).mean_reward)
             if max(rewards) >= limit:
                 computed = f"{name}: a reward of {max(rewards) / limit:.4f} of greedy at L = {servers:,}, no gap to fit"
-                return Outcome(computed, Evidence.statistical, False)
+                return Outcome(computed, False)
             points += [(log(servers), log(limit - reward)) for reward in rewards]
             last = rewards
         fitted = slope([x for x, _ in points], [y for _, y in points], LEVEL)
@@ -312,4 +328,4 @@ def theorem_4_1(level: Level, broken: bool) -> Outcome:
             f"{name}: {final.mean / limit:.4f} of greedy, {final.mean / best:.4f} of the optimum at L = {sizes[-1]:,}, "
             f"gap ~ L^{fitted.mean:.2f} [{fitted.low:.2f}, {fitted.high:.2f}]"
         )
-    return Outcome(f"{'; '.join(shown)}; {runs} runs a size, seed {SEED}", Evidence.statistical, bool(good))
+    return Outcome(f"{'; '.join(shown)}; {runs} runs a size, seed {SEED}", bool(good))

@@ -9,7 +9,7 @@ from math import log, sqrt
 import numpy as np
 
 from bounds.adversary.workload import worst_workload
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.claims.instances import (
     collection,
     four_types,
@@ -34,29 +34,33 @@ from theory.numbers import text, total
     "introduction",
     "Types (0.6, 0.6), (0.7, 0.1), (0.1, 0.7) with rewards 4, 3, 3 on a server (1, 1): the best configuration "
     "that holds the first type earns 4, the best of all earns 6.",
+    source="Section 1",
     printed="one VM of reward 4, or two of 3 each: 4 against 6",
     evidence=Evidence.certified,
+    breaks=("the third type is smaller, so that it fits beside the first",),
 )
-def introduction(level: Level, broken: bool) -> Outcome:
-    """Enumerate the rivals; broken: the third type is smaller, so that it fits beside the first."""
+def introduction(level: Level, broken: str) -> Outcome:
+    """Enumerate the rivals."""
     del level
     instance = additive([10, 10], [[6, 6], [7, 1], [1, 4 if broken else 7]], [4, 3, 3])
     space, u = instance.pools[0].space, instance.rewards
     rivals = [k for k in product(range(2), repeat=3) if k[0] and space.holds(k)]
     first = max(weight(k, u) for k in rivals)
     best = weight(max_reward(space, u), u)
-    return Outcome(f"{text(first)} against {text(best)}", Evidence.certified, first == 4 and best == 6)
+    return Outcome(f"{text(first)} against {text(best)}", first == 4 and best == 6)
 
 
 @claim(
     "prop-3.1",
     "Exactly one permutation satisfies conditions 1) and 2), the second with the clause that configuration i "
     "holds jobs of the later type: all permutations tried on every instance of a family (one resource).",
+    source="Proposition 3.1",
     printed="for every workload there is a unique permutation with conditions 1) and 2)",
     evidence=Evidence.proved,
+    breaks=("the clause on later types is left out",),
 )
-def proposition_3_1(level: Level, broken: bool) -> Outcome:
-    """Exhaust permutations on every small instance; broken: without the clause."""
+def proposition_3_1(level: Level, broken: str) -> Outcome:
+    """Exhaust permutations on every small instance."""
     sizes = [(2, 4, 3), (3, 3, 2)] if level is Level.quick else [(2, 6, 4), (3, 4, 2)]
     decide = is_permutation_without_clause if broken else is_permutation_of_proposition_3_1
     instances = failures = 0
@@ -66,7 +70,7 @@ def proposition_3_1(level: Level, broken: bool) -> Outcome:
             valid = [order for order in permutations(range(types)) if decide(instance, order)]
             failures += valid != [global_greedy(instance).permutation]
     computed = f"{instances:,} instances, {failures} without exactly one permutation, the constructed one"
-    return Outcome(computed, Evidence.proved, failures == 0)
+    return Outcome(computed, failures == 0)
 
 
 @claim(
@@ -74,11 +78,13 @@ def proposition_3_1(level: Level, broken: bool) -> Outcome:
     "The servers of each stage of integer greedy placement, divided by L, converge to the global greedy "
     "assignment, and differ from L times it by at most (K+1)^(i-1) in stage i (Lemma B.1), for L from 10^4 to "
     "10^8 on random instances.",
+    source="Proposition 3.5",
     printed="the integer greedy assignment divided by L converges to the global greedy assignment",
     evidence=Evidence.certified,
+    breaks=("the fluid fractions belong to a workload one percent larger",),
 )
-def proposition_3_5(level: Level, broken: bool) -> Outcome:
-    """Compare exact integers; broken: the fluid fractions belong to a workload one percent larger."""
+def proposition_3_5(level: Level, broken: str) -> Outcome:
+    """Compare exact integers."""
     generator = np.random.default_rng(35)
     worst = Fraction(0)
     count = 60 if level is Level.quick else 600
@@ -95,7 +101,7 @@ def proposition_3_5(level: Level, broken: bool) -> Outcome:
                 error = abs(found.get(ks, 0) - servers * fluid.get(ks, Fraction(0)))
                 worst = max(worst, error / bound[ks[0]])
     computed = f"{count} instances, largest error {float(worst):.4f} of the bound"
-    return Outcome(computed, Evidence.certified, worst <= 1)
+    return Outcome(computed, worst <= 1)
 
 
 def _lemma_b1_bounds(instance: Instance, most: int) -> dict[tuple[int, ...], int]:
@@ -111,14 +117,16 @@ def _lemma_b1_bounds(instance: Instance, most: int) -> dict[tuple[int, ...], int
 @claim(
     "thm-3.7",
     "Greedy keeps at least half of the optimum: steps (12)-(14) of the proof hold exactly on random instances.",
+    source="Theorem 3.7",
     printed="greedy keeps at least 1/2 of the optimal reward",
     evidence=Evidence.certified,
+    breaks=("a set of configurations that is not down-closed",),
 )
-def theorem_3_7(level: Level, broken: bool) -> Outcome:
-    """Check the chain of the proof; broken: a set of configurations that is not down-closed."""
+def theorem_3_7(level: Level, broken: str) -> Outcome:
+    """Check the chain of the proof."""
     if broken:
         ratio = _not_down_closed()
-        return Outcome(f"not down-closed: ratio {float(ratio):.4f}", Evidence.certified, ratio >= Fraction(1, 2))
+        return Outcome(f"not down-closed: ratio {float(ratio):.4f}", ratio >= Fraction(1, 2))
     generator = np.random.default_rng(37)
     count = 300 if level is Level.quick else 5000
     least, good = Fraction(1), True
@@ -135,7 +143,7 @@ def theorem_3_7(level: Level, broken: bool) -> Outcome:
         good &= rest <= last <= greedy.reward or greedy.serves_all  # (14)
         good &= 2 * greedy.reward >= best.reward
         least = min(least, solution.ratio)
-    return Outcome(f"{count} instances, least ratio {float(least):.4f}", Evidence.certified, good)
+    return Outcome(f"{count} instances, least ratio {float(least):.4f}", good)
 
 
 def _not_down_closed() -> Fraction:
@@ -151,11 +159,13 @@ def _not_down_closed() -> Fraction:
     "def-3.8-two-types",
     "With two types greedy reward never falls when workload grows: its gradient is nonnegative on every linear "
     "piece (symbolically, U being the best configuration), and it is continuous across them.",
+    source="Definition 3.8",
     printed="any system with two job types has the monotone greedy property",
     evidence=Evidence.proved,
+    breaks=("the first configuration is not the best",),
 )
-def two_types_are_monotone(level: Level, broken: bool) -> Outcome:
-    """Differentiate the pieces of U^(g) for J = 2; broken: the first configuration is not the best."""
+def two_types_are_monotone(level: Level, broken: str) -> Outcome:
+    """Differentiate the pieces of U^(g) for J = 2."""
     del level
     import sympy as sp
 
@@ -183,35 +193,39 @@ def two_types_are_monotone(level: Level, broken: bool) -> Outcome:
     ]
     continuous = all(sp.simplify(seam) == 0 for seam in seams)
     computed = "gradients " + "; ".join(f"{name}: {row}" for name, row in gradients.items())
-    return Outcome(computed, Evidence.proved, bool(nonnegative and continuous))
+    return Outcome(computed, bool(nonnegative and continuous))
 
 
 @claim(
     "def-3.8-three-types",
     "With three types the property can fail: configurations (0,1,1), (0,4,0), (1,2,0) and below, rewards "
     "(8,3,10); adding type-1 workload to (0, 1/2, 2) lowers greedy reward.",
+    source="Definition 3.8",
     printed="in general the property might not hold",
     evidence=Evidence.certified,
+    breaks=("the added workload is of type 2",),
 )
-def three_types_may_fail(level: Level, broken: bool) -> Outcome:
-    """Evaluate both workloads; broken: the added workload is of type 2."""
+def three_types_may_fail(level: Level, broken: str) -> Outcome:
+    """Evaluate both workloads."""
     del level
     half = Fraction(1, 2)
     instance = explicit([[0, 1, 1], [0, 4, 0], [1, 2, 0]], [8, 3, 10], [0, half, 2])
     more = (0, 1, 2) if broken else (half, half, 2)
     less, greater = global_greedy(instance).reward, global_greedy(instance.with_workload(more)).reward
-    return Outcome(f"{text(less)}, then {text(greater)}", Evidence.certified, greater < less)
+    return Outcome(f"{text(less)}, then {text(greater)}", greater < less)
 
 
 @claim(
     "thm-3.9",
     "For workloads that fit the servers exactly: (15)-(16) hold and the ratio is at least 1 - (1 - 1/n)^n for n "
     "greedy stages, on random instances (the theorem reduces to these by the monotone property).",
+    source="Theorem 3.9",
     printed="greedy keeps at least 1 - 1/e of the optimal reward under the monotone greedy property",
     evidence=Evidence.certified,
+    breaks=("the bound counts one stage fewer",),
 )
-def theorem_3_9(level: Level, broken: bool) -> Outcome:
-    """Check the chain on exact fits; broken: one stage fewer in the bound."""
+def theorem_3_9(level: Level, broken: str) -> Outcome:
+    """Check the chain on exact fits."""
     generator = np.random.default_rng(39)
     count = 200 if level is Level.quick else 3000
     good, least = True, Fraction(1)
@@ -228,18 +242,20 @@ def theorem_3_9(level: Level, broken: bool) -> Outcome:
         bound = 1 - (1 - Fraction(1, n)) ** n if n else Fraction(1)
         good &= solution.ratio >= bound
         least = min(least, solution.ratio)
-    return Outcome(f"{len(instances)} instances, least ratio {float(least):.4f}", Evidence.certified, good)
+    return Outcome(f"{len(instances)} instances, least ratio {float(least):.4f}", good)
 
 
 @claim(
     "prop-3.10",
     "For J = 2..12 the family with generators J e_j and (1,..,1,J) has ratio exactly 1 - (1 - 1/J)^J, decreasing "
     "to 1 - 1/e.",
+    source="Proposition 3.10",
     printed="the worst-case ratio is not greater than 1 - 1/e (an infimum over J)",
     evidence=Evidence.proved,
+    breaks=("all rewards are equal",),
 )
-def proposition_3_10(level: Level, broken: bool) -> Outcome:
-    """Solve each member exactly; broken: equal rewards."""
+def proposition_3_10(level: Level, broken: str) -> Outcome:
+    """Solve each member exactly."""
     del level
     ratios = []
     for types in range(2, 13):
@@ -250,18 +266,20 @@ def proposition_3_10(level: Level, broken: bool) -> Outcome:
     good &= all(best == n**n for n, _, best in ratios)
     good &= all(after[1] < before[1] for before, after in pairwise(ratios))
     computed = ", ".join(f"J={n}: {text(r) if n < 6 else f'{float(r):.6f}'}" for n, r, _ in ratios)
-    return Outcome(computed, Evidence.proved, good)
+    return Outcome(computed, good)
 
 
 @claim(
     "table-1",
     "Over random collections of Table 1 (workload uniform in quarters on [0, 10]: its range is lost in our text) "
     "the mean ratio is at least 0.9, with an error of at most 1e-6.",
+    source="Table 1",
     printed="greedy is often identical to the optimum, close to it on average (figures lost)",
     evidence=Evidence.statistical,
+    breaks=("the guarantee is taken for the ratio",),
 )
-def table_1(level: Level, broken: bool) -> Outcome:
-    """Estimate mean, worst and the share of optima; broken: the guarantee is taken for the ratio."""
+def table_1(level: Level, broken: str) -> Outcome:
+    """Estimate mean, worst and the share of optima."""
     generator = np.random.default_rng(71)
     count = 500 if level is Level.quick else 4000
     solutions = [solve(collection(generator)) for _ in range(count)]
@@ -276,7 +294,7 @@ def table_1(level: Level, broken: bool) -> Outcome:
         f"above {lower:.4f} (but for 1e-6), "
         f"worst {values.min():.4f}, equal to the optimum {equal / count:.1%} (95%: {a:.1%} to {b:.1%})"
     )
-    return Outcome(computed, Evidence.statistical, lower >= 0.9)
+    return Outcome(computed, lower >= 0.9)
 
 
 def _mean_lower_limit(values: np.ndarray, error: float) -> float:
@@ -299,11 +317,13 @@ def _share_interval(successes: int, count: int, error: float) -> tuple[float, fl
     "figure-2",
     "Along the scale of a workload greedy is optimal up to 1 / sum(z) and from 1 / z_1 on, and only there for the"
     " four VM types at their worst workload: both curves exact at all breakpoints.",
+    source="Figure 2",
     printed="two critical points; greedy is optimal before the first, after the second (places lost)",
     evidence=Evidence.certified,
+    breaks=("the critical points are moved by one percent",),
 )
-def figure_2(level: Level, broken: bool) -> Outcome:
-    """Compute both piecewise linear curves; broken: the critical points are moved by one percent."""
+def figure_2(level: Level, broken: str) -> Outcome:
+    """Compute both piecewise linear curves."""
     del level
     instance = four_types()
     curve = scaling(instance)
@@ -325,18 +345,22 @@ def figure_2(level: Level, broken: bool) -> Outcome:
         f"critical points {text(curve.full)} and {text(curve.saturated)}, worst ratio {text(worst)} at scale "
         f"{text(scale)}, equal again at {touching} of {len(inside)} breakpoints in between"
     )
-    return Outcome(computed, Evidence.certified, good)
+    return Outcome(computed, good)
 
 
 @claim(
     "figure-2-86-percent",
     "The printed four VM types (1,1), (4,16), (2,32), (32,256) on (80, 640) with 8 GB priced like a vCPU reach a "
     "ratio that rounds to 86 % at some workload.",
+    source="Figure 2",
     printed="86% of the optimal reward for the four VM types",
-    evidence=Evidence.refuted,
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.number,
+    breaks=("the first type is (64,64), for which 0.85 is reached",),
 )
-def printed_86_percent(level: Level, broken: bool) -> Outcome:
-    """Find the exactly worst workload; broken: the first type is (64,64), for which 0.85 is reached."""
+def printed_86_percent(level: Level, broken: str) -> Outcome:
+    """Find the exactly worst workload."""
     del level
     instance = four_types()
     if broken:
@@ -345,24 +369,26 @@ def printed_86_percent(level: Level, broken: bool) -> Outcome:
     worst = worst_workload(instance)
     reached = worst.ratio < Fraction(865, 1000)
     computed = f"least ratio over all workloads {text(worst.ratio)} = {float(worst.ratio):.6f}, exactly"
-    return Outcome(computed, Evidence.certified if reached else Evidence.refuted, reached)
+    return Outcome(computed, reached)
 
 
 @claim(
     "no-bad-scenario",
     "For every random collection of Table 1 the exactly worst ratio over all workloads stays above 3/4.",
+    source="Section 3",
     printed="no scenario of the simulations had a ratio below a bound (figure lost)",
     evidence=Evidence.certified,
+    breaks=("the tight two-type instance joins them",),
 )
-def no_bad_scenario(level: Level, broken: bool) -> Outcome:
-    """Decide the worst workload of each collection exactly; broken: the tight two-type instance joins them."""
+def no_bad_scenario(level: Level, broken: str) -> Outcome:
+    """Decide the worst workload of each collection exactly."""
     generator = np.random.default_rng(72)
     count = 25 if level is Level.quick else 400
     ratios = []
     for _ in range(count):
         worst = worst_workload(collection(generator))
         if not worst.complete:
-            return Outcome("interrupted", Evidence.certified, False)
+            return Outcome("interrupted", False)
         ratios.append(worst.ratio)
     if broken:
         ratios.append(worst_workload(additive([12], [[5], [7]])).ratio)
@@ -371,4 +397,4 @@ def no_bad_scenario(level: Level, broken: bool) -> Outcome:
         f"{q:.0%}: {values[min(int(q * len(values)), len(values) - 1)]:.4f}" for q in (0, 0.25, 0.5, 0.75)
     )
     computed = f"{count} collections (seed 72), quantiles of the worst ratio {quartiles}, largest {values[-1]:.4f}"
-    return Outcome(computed, Evidence.certified, min(ratios) > Fraction(3, 4))
+    return Outcome(computed, min(ratios) > Fraction(3, 4))

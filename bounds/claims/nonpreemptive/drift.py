@@ -9,7 +9,7 @@ from math import log
 
 import numpy as np
 
-from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.claims.instances import loaded_instances, random_instance, scaled
 from bounds.claims.nonpreemptive.region import EC2_SERVER, EC2_TYPES
 from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, norm
@@ -37,13 +37,17 @@ ORACLES = ("exact", "single", "greedy")
     "beta = 7/8: after a large job and n + 2 small ones, before any departure, it is active with (1, 2) and too light "
     "for (5), so its next departure stalls it and starts nobody: without B_2 the right side is too small by 2 n + 9/8, "
     "so no B_2 is enough.",
+    source="Lemma 4.3",
     printed=(
         "A V <= sum_j Q_j (rho_j - sum_l I_l k_j^l) + B_2 at any time, B_2 = sum_j (rho_j + L K^3 mu_max / mu_j + L K)"
     ),
-    evidence=Evidence.refuted,
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.statement,
+    breaks=("beta = 1/4, with which (1, 2) is not too light",),
 )
-def lemma_4_3(level: Level, broken: bool) -> Outcome:
-    """Compute the generator along these arrivals; broken: beta = 1/4, with which (1, 2) is not too light."""
+def lemma_4_3(level: Level, broken: str) -> Outcome:
+    """Compute the generator along these arrivals."""
     most = 400 if level is Level.quick else 4000
     system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 1, Fraction(1, 4) if broken else BETA)
     state, excess = system.start(), []
@@ -56,7 +60,7 @@ def lemma_4_3(level: Level, broken: bool) -> Outcome:
     holds = not grows and max(excess) <= system.printed_constant
     by = f"2 n + 9/8 for n = 1 to {waiting}" if grows else f"{text(max(excess))} at most"
     computed = f"A V exceeds the sum by {by}, with n jobs waiting; B_2 as printed is {text(system.printed_constant)}"
-    return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
+    return Outcome(computed, holds)
 
 
 def _small(generator: np.random.Generator, count: int) -> list[Instance]:
@@ -90,14 +94,16 @@ def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, LeastMov
     "There is a C > 0 such that the server stays active while max A + max D < C max Q, in max norms, on servers that "
     "every type fits: the exact greatest C of random servers by linear programs, of any configuration that meets (4), "
     "attained, and at least (r - beta) / K; in simulated states no server is too light for (5) within it.",
+    source="Lemma 4.1",
     printed=(
         "there is a C > 0 such that the server stays active while ||A||_inf + ||D||_inf < C ||Q(t_a)||, the last "
         "norm Euclidean; C = C_a / sqrt(J)"
     ),
     evidence=Evidence.certified,
+    breaks=("C larger by a hundredth",),
 )
-def lemma_4_1(level: Level, broken: bool) -> Outcome:
-    """Solve, replay the least moves, watch Algorithm 1; broken: C larger by a hundredth."""
+def lemma_4_1(level: Level, broken: str) -> Outcome:
+    """Solve, replay the least moves, watch Algorithm 1."""
     count, events = (9, 60) if level is Level.quick else (60, 1000)
     generator, good, light, closest, least = np.random.default_rng(41), True, 0, Fraction(10**6), Fraction(10**6)
     for seed, (instance, oracle) in enumerate(zip(_small(generator, count), cycle(ORACLES), strict=False)):
@@ -119,7 +125,7 @@ def lemma_4_1(level: Level, broken: bool) -> Outcome:
                 good &= size >= claimed * int(taken[server].max())
                 light += 1
     computed = f"{count} servers, least C {text(least)}; {light} times too light, after {float(closest):.3g} C at least"
-    return Outcome(computed, Evidence.certified, bool(good) and light > 0)
+    return Outcome(computed, bool(good) and light > 0)
 
 
 def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
@@ -138,11 +144,15 @@ def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
     "A configuration stays as heavy as (9) asks while ||A - D|| < sin(x) ||Q||, x the least angle (10) between its "
     "hyperplane and a rival's, (11): servers that hold one job of any of three types, beta = 1/2, Q = (n, n, n). The "
     "angle is the distance in a plane only. This does not refute C = C_a / sqrt(J); lemma-4.1-constant does.",
+    source="Lemma 4.1",
     printed="active as long as ||A - D|| < sin(min over k != k~ of angle (10)) ||Q(t_a)||, (11)",
-    evidence=Evidence.refuted,
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.proof_step,
+    breaks=("only two types",),
 )
-def lemma_4_1_angle(level: Level, broken: bool) -> Outcome:
-    """Compare squares of the distance to the hyperplane of (9) and of what (11) allows; broken: two types."""
+def lemma_4_1_angle(level: Level, broken: str) -> Outcome:
+    """Compare squares of the distance to the hyperplane of (9) and of what (11) allows."""
     del level
     width, beta = (2 if broken else 3), Fraction(1, 2)
     first, second = ((1, *(0,) * (width - 1)), (0, 1, *(0,) * (width - 2)))
@@ -151,7 +161,7 @@ def lemma_4_1_angle(level: Level, broken: bool) -> Outcome:
     allowed = angle_constant(first, second, beta) * width
     holds = distance >= allowed
     computed = f"(distance / n)^2 = {text(distance)}, (sin(x) ||Q|| / n)^2 = {text(allowed)}"
-    return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
+    return Outcome(computed, holds)
 
 
 @claim(
@@ -160,14 +170,18 @@ def lemma_4_1_angle(level: Level, broken: bool) -> Outcome:
     "parallel, divided by sqrt(J): server of 7, jobs of 3, 1 and 7, beta = 19/20, configuration (2, 1, 0) of greatest "
     "weight at Q = (3/7, 1/7, 1), after arrivals of type 2 alone; and Algorithm 1 from Q = (6001, 2000, 14000), where "
     "125 such arrivals stall it.",
+    source="Lemma 4.1",
     printed=(
         "C = C_a / sqrt(J), C_a > 0 the sine of the least angle (10) over k != k~, said never to be parallel (one "
         "that is not maximal can be: then C_a = 0)"
     ),
-    evidence=Evidence.refuted,
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.proof_step,
+    breaks=("the third type is left out",),
 )
-def lemma_4_1_constant(level: Level, broken: bool) -> Outcome:
-    """Compare squares of moves that make it too light and of C ||Q||; broken: without the third type."""
+def lemma_4_1_constant(level: Level, broken: str) -> Outcome:
+    """Compare squares of moves that make it too light and of C ||Q||."""
     del level
     beta, width = Fraction(19, 20), 2 if broken else 3
     instance, taken = additive([7], [[3], [1], [7]][:width], workload=[1] * width), (2, 1, 0)[:width]
@@ -187,7 +201,7 @@ def lemma_4_1_constant(level: Level, broken: bool) -> Outcome:
         f"any more than {text(move)} = {float(move):.6f} makes it too light, C ||Q|| = {float(allowed) ** 0.5:.6f}, "
         f"its square {text(allowed)}; Algorithm 1 stalls after a move of {walked}, C ||Q|| = {float(long) ** 0.5:.1f}"
     )
-    return Outcome(computed, Evidence.certified if holds else Evidence.refuted, holds)
+    return Outcome(computed, holds)
 
 
 def _walked(system: Algorithm1, queues: list[int], taken: tuple[int, ...], arrivals: int) -> int:
@@ -221,11 +235,13 @@ def _interval_drift(instance: Instance, beta: Fraction, oracle: str, queues: lis
     "beta = 7/8 r, exact, single-type and greedy oracles, queues along the normal of the workload's facet and others, "
     "from servers that begin with what suited the first jobs. And in states whose servers all serve, which most of "
     "those tried are, A V <= B_2 - (r beta - z) L max k . Q, negative for max k . Q > B_2 / (L (r beta - z)).",
+    source="Proposition 4.5",
     printed="E[V(t_0 + N T) - V(t_0)] < -delta for N and ||Q(t_0)|| large, inside r beta of C",
     evidence=Evidence.statistical,
+    breaks=("110% of the region, where V rises for any policy",),
 )
-def proposition_4_5(level: Level, broken: bool) -> Outcome:
-    """Simulate intervals, and bound generators exactly; broken: 110% of the region, where V rises for any policy."""
+def proposition_4_5(level: Level, broken: str) -> Outcome:
+    """Simulate intervals, and bound generators exactly."""
     runs, others, size = (14, 1, 3000) if level is Level.quick else (60, 3, 20_000)
     instance = additive(EC2_SERVER, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
     space = instance.pools[0].space
@@ -254,7 +270,7 @@ def proposition_4_5(level: Level, broken: bool) -> Outcome:
         f"(V(NT) - V(0)) / (NT sum Q), z = {load}: {'; '.join(shown)}; {runs} runs each, seed 45; all servers serve in "
         f"{', '.join(map(str, serving))} of 20 states each"
     )
-    return Outcome(computed, Evidence.statistical, bool(good))
+    return Outcome(computed, bool(good))
 
 
 def _falls(system: Algorithm1, margin: Fraction, queues: list[int]) -> bool | None:
@@ -275,11 +291,13 @@ SCALE = 1e6
     "The fluid queues of max-weight drain from any start just if the workload is strictly inside the region: random "
     "instances at exact traffic intensity 0.98 and 1.02, where they run away at the exact distance to the region in "
     "sqrt(sum mu_j x_j^2), from empty along a straight line and from anywhere within |q(0)| of it.",
+    source="Section 2",
     printed="the set of supportable workloads is the interior of C",
     evidence=Evidence.numeric,
+    breaks=("the distance is taken in sqrt(sum x_j^2)",),
 )
-def supportable(level: Level, broken: bool) -> Outcome:
-    """Follow paths on both sides; broken: the distance is taken in sqrt(sum x_j^2)."""
+def supportable(level: Level, broken: str) -> Outcome:
+    """Follow paths on both sides."""
     count, starts = (25, 2) if level is Level.quick else (400, 5)
     generator, good, latest = np.random.default_rng(31), 0, 0.0
     for instance in loaded_instances(count, 31):
@@ -301,7 +319,7 @@ def supportable(level: Level, broken: bool) -> Outcome:
             fine &= end.drained is None and norm(outside, end.queues[-1] - straight) <= norm(outside, queues) + 1e-6
         good += fine
     computed = f"{good} of {count} instances, {starts} starts each; latest at {latest:.3f} of |q| / distance"
-    return Outcome(computed, Evidence.numeric, good == count)
+    return Outcome(computed, good == count)
 
 
 @claim(
@@ -311,11 +329,13 @@ def supportable(level: Level, broken: bool) -> Outcome:
     "(r beta - z) of the greatest weight at least, so |q| by (r beta - z) c. That follows from (4) and (5), so the "
     "oracles' ratios are what is tested. Between r beta and 1 it says nothing: along the normal of the workload's "
     "facet the guaranteed drift is positive, by duality (which tests the prices alone).",
+    source="Theorem 3.1",
     printed="the algorithm can support any workload in the interior of r beta C, 0 < beta < r",
     evidence=Evidence.numeric,
+    breaks=("servers keep 3/4 of beta",),
 )
-def theorem_3_1(level: Level, broken: bool) -> Outcome:
-    """Bound drifts exactly, follow paths that stay as long as they may; broken: servers keep 3/4 of beta."""
+def theorem_3_1(level: Level, broken: str) -> Outcome:
+    """Bound drifts exactly, follow paths that stay as long as they may."""
     count, draws, paths = (4, 20, 1) if level is Level.quick else (60, 200, 20)
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in loaded_instances(count, 33, fitting=True):
@@ -344,7 +364,7 @@ def theorem_3_1(level: Level, broken: bool) -> Outcome:
             good += fine
             number += 1
     computed = f"{good} of {number} pairs of server and oracle; guaranteed drift positive between for {uncovered}"
-    return Outcome(computed, Evidence.numeric, good == number == uncovered)
+    return Outcome(computed, good == number == uncovered)
 
 
 def _halves(instance: Instance, name: str) -> bool:

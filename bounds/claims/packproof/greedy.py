@@ -26,11 +26,13 @@ from theory.numbers import text, total
     "1/e of the optimum; no monotone greedy property is needed. Recursion and mean inequality are identities in "
     "symbols; the stage bounds are dual solutions in closed form, checked over all configurations of random "
     "instances.",
+    source="packproof",
     printed="not in the paper: it leaves 1 - 1/e open without the monotone greedy property",
     evidence=Evidence.proved,
+    breaks=("sets that are not down-closed",),
 )
-def always(level: Level, broken: bool) -> Outcome:
-    """Prove the inequalities and check the dual solutions; broken: sets that are not down-closed."""
+def always(level: Level, broken: str) -> Outcome:
+    """Prove the inequalities and check the dual solutions."""
     import sympy as sp
 
     best, before, x, reward, n = sp.symbols("U_star F_before x U_i n", positive=True)
@@ -57,7 +59,7 @@ def always(level: Level, broken: bool) -> Outcome:
             bounds += 1
             good += _stage_bound_is_dual(instance, greedy, stage, down_closed=not broken)
     computed = f"identities {'hold' if symbols else 'fail'}; {good} of {bounds} stage bounds are dual feasible"
-    return Outcome(computed, Evidence.proved, bool(symbols) and good == bounds)
+    return Outcome(computed, bool(symbols) and good == bounds)
 
 
 def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: int, *, down_closed: bool) -> bool:
@@ -89,11 +91,13 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
     "tight",
     "The constant 1 - (1 - 1/J)^J is attained with additive resources for J = 2..12 (each greedy configuration "
     "proved greatest by resource prices in closed form), on one resource for J = 2 by demands 5, 7 on 12.",
+    source="packproof",
     printed="not in the paper: printed as a limit, exact numbers of Appendix C lost",
     evidence=Evidence.proved,
+    breaks=("one shared resource only",),
 )
-def tight(level: Level, broken: bool) -> Outcome:
-    """Check the closed-form prices exactly, and solve small members outright; broken: one shared resource only."""
+def tight(level: Level, broken: str) -> Outcome:
+    """Check the closed-form prices exactly, and solve small members outright."""
     shown = []
     good = True
     for types in range(2, 13):
@@ -116,7 +120,7 @@ def tight(level: Level, broken: bool) -> Outcome:
             shown.append(f"J={types}: {text(ratio)}")
     two = solve(additive([12], [[5], [7]])).ratio
     good &= two == Fraction(3, 4)
-    return Outcome(f"{', '.join(shown)} solved, J <= 12 by prices; 5, 7 on 12: {text(two)}", Evidence.proved, good)
+    return Outcome(f"{', '.join(shown)} solved, J <= 12 by prices; 5, 7 on 12: {text(two)}", good)
 
 
 def _prices_prove_alone(instance: Instance, types: int) -> bool:
@@ -156,11 +160,13 @@ def _greatest_alone(instance: Instance, types: int) -> bool:
     "worst-workload",
     "The exactly worst workload of the paper's four VM types: every order of exhaustion is one exact linear "
     "program; the ratio 449/515 is attained at (48/13, 18/13, 3, 2) per server.",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
+    breaks=("servers have 512 GB",),
 )
-def exactly_worst(level: Level, broken: bool) -> Outcome:
-    """Decide it, then solve the instance found; broken: servers have 512 GB."""
+def exactly_worst(level: Level, broken: str) -> Outcome:
+    """Decide it, then solve the instance found."""
     del level
     instance = four_types()
     if broken:
@@ -169,18 +175,20 @@ def exactly_worst(level: Level, broken: bool) -> Outcome:
     attained = solve(instance.with_workload(worst.workload)).ratio
     good = worst.complete and attained == worst.ratio == Fraction(449, 515)
     computed = f"{text(worst.ratio)} at ({', '.join(map(text, worst.workload))}), {worst.programs} linear programs"
-    return Outcome(computed, Evidence.certified, good)
+    return Outcome(computed, good)
 
 
 @claim(
     "worst-rewards",
     "Workload and rewards together reach 3/4 for demands 5, 7 on 12 and 101/136 for 3, 1, 7 on 12, as infima "
     "attained to within 1e-6 off the ties, whatever the order of the types.",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
+    breaks=("the capacity is another",),
 )
-def rewards_too(level: Level, broken: bool) -> Outcome:
-    """Search in several orders of the types; broken: another capacity."""
+def rewards_too(level: Level, broken: str) -> Outcome:
+    """Search in several orders of the types."""
     orders = (
         [(3, 1, 7), (7, 3, 1)]
         if level is Level.quick
@@ -195,18 +203,20 @@ def rewards_too(level: Level, broken: bool) -> Outcome:
         good &= worst.infimum == infimum and 0 <= worst.ratio - infimum <= TOLERANCE
         good &= solve(worst.instance).ratio == worst.ratio
         shown.append(f"{demands}: {text(worst.infimum)}")
-    return Outcome("; ".join(shown), Evidence.certified, good)
+    return Outcome("; ".join(shown), good)
 
 
 @claim(
     "pools",
     "Ascending in all pools at once, greedy keeps its guarantee over several pools, by the same stage bounds with"
     " one price a pool: exact on random instances.",
+    source="packproof",
     printed="the paper postpones several server pools",
     evidence=Evidence.certified,
+    breaks=("the pools are filled one after another",),
 )
-def pools(level: Level, broken: bool) -> Outcome:
-    """Compare guarantee and ratio; broken: the pools are filled one after another."""
+def pools(level: Level, broken: str) -> Outcome:
+    """Compare guarantee and ratio."""
     generator = np.random.default_rng(9)
     count = 300 if level is Level.quick else 5000
     violations, least = 0, Fraction(1)
@@ -219,18 +229,20 @@ def pools(level: Level, broken: bool) -> Outcome:
         violations += reward < bound * best
         least = min(least, reward / best if best else Fraction(1))
     computed = f"{count} instances, {violations} below the guarantee, least ratio {float(least):.4f}"
-    return Outcome(computed, Evidence.certified, violations == 0)
+    return Outcome(computed, violations == 0)
 
 
 @claim(
     "sequential-pools",
     "Filling pools one after another keeps exactly half at worst: the worst over a family of two equal pools on "
     "one resource is 1/2 (demands 2, 3, capacities 3, 2), and the optimum never exceeds twice it.",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
+    breaks=("all pools are filled at once",),
 )
-def sequential(level: Level, broken: bool) -> Outcome:
-    """Search the family exhaustively; broken: the simultaneous rule in its place."""
+def sequential(level: Level, broken: str) -> Outcome:
+    """Search the family exhaustively."""
     top = 3 if level is Level.quick else 4
     least: tuple[Fraction, str] = (Fraction(1), "")
     loads = (Fraction(0), Fraction(1, 2), Fraction(1))
@@ -248,4 +260,4 @@ def sequential(level: Level, broken: bool) -> Outcome:
                 where = f"demands {demands}, capacities {capacities}, workload {'/'.join(map(text, workload))}"
                 least = min(least, (reward / solution.optimal.reward, where))
     ratio, where = least
-    return Outcome(f"worst ratio {text(ratio)} at {where}", Evidence.certified, ratio == Fraction(1, 2))
+    return Outcome(f"worst ratio {text(ratio)} at {where}", ratio == Fraction(1, 2))

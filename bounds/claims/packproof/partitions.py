@@ -31,11 +31,13 @@ def _grid(law: Law, grid: int) -> list[int]:
     "linear-prices",
     "Prices of sizes that are linear between the cuts bound the workload at least as well as rounding down to the same"
     " cuts, and as Lemma 2: an integer knapsack decides them. Random laws on cuts at twentieths.",
+    source="packproof",
     printed="not in the paper, which rounds down (step functions)",
     evidence=Evidence.certified,
+    breaks=("the cuts of the prices are four times as coarse and Lemma 2 is left out",),
 )
-def linear_prices(level: Level, broken: bool) -> Outcome:
-    """Compare both bounds; broken: the cuts of the prices are four times as coarse and Lemma 2 is left out."""
+def linear_prices(level: Level, broken: str) -> Outcome:
+    """Compare both bounds."""
     generator = random.Random(61)
     count, better, good = 10 if level is Level.quick else 200, 0, True
     for _ in range(count):
@@ -48,18 +50,20 @@ def linear_prices(level: Level, broken: bool) -> Outcome:
         good &= ours <= down * (1 + Fraction(1, 10**8)) and ours <= mean * (1 + Fraction(1, 10**8))
         better += ours < min(down, mean)
     computed = f"{count} laws, strictly better than both on {better}"
-    return Outcome(computed, Evidence.certified, good and better > 0)
+    return Outcome(computed, good and better > 0)
 
 
 @claim(
     "mixed-cells",
     "Mixing uniform cells supports at least what rounding them up supports, never more than the prices allow, and is"
     " exact from one cell on for [0.1, 0.9] and [0.01, 0.19] (there rounding up is 50 % and 47 % short).",
+    source="packproof",
     printed="not in the paper, which rounds up",
     evidence=Evidence.certified,
+    breaks=("the mixed ones have a quarter of the cells",),
 )
-def mixed_cells(level: Level, broken: bool) -> Outcome:
-    """Compare both bounds on equal cells; broken: the mixed ones have a quarter of the cells."""
+def mixed_cells(level: Level, broken: str) -> Outcome:
+    """Compare both bounds on equal cells."""
     generator = random.Random(62)
     count, good = 10 if level is Level.quick else 100, True
     for _ in range(count):
@@ -71,18 +75,20 @@ def mixed_cells(level: Level, broken: bool) -> Outcome:
         good &= up.workload * (1 - Fraction(1, 10**8)) <= ours <= spread_prices(law, 20, _grid(law, 20)).bound(law)
     exact = [mixed(initial_cells(law, 1)).workload for law in (uniform("1/10", "9/10"), uniform("1/100", "19/100"))]
     computed = f"{count} laws; one cell: {', '.join(map(text, exact))}"
-    return Outcome(computed, Evidence.certified, good and exact == [2, 10])
+    return Outcome(computed, good and exact == [2, 10])
 
 
 @claim(
     "partition-guarantee",
     "The guarantee of a partition on (u, 1] is one over the most servers that the jobs of one server need once rounded"
     " up: its worst law attains it exactly, and no law of a random family is below.",
+    source="packproof",
     printed="not in the paper: 2/3 for its own partition, at most 2/3 for any",
     evidence=Evidence.proved,
+    breaks=("jobs in closed intervals, so that lower ends count",),
 )
-def partition_guarantee(level: Level, broken: bool) -> Outcome:
-    """Attack each guarantee with many laws; broken: jobs in closed intervals, so that lower ends count."""
+def partition_guarantee(level: Level, broken: str) -> Outcome:
+    """Attack each guarantee with many laws."""
     generator = random.Random(63)
     partitions = [(["1/2"], "1/4"), (["1/3", "1/2"], "1/5"), (["2/5"], "1/4"), (["1/4", "1/3", "1/2", "2/3"], "1/6")]
     laws = attained = 0
@@ -103,18 +109,20 @@ def partition_guarantee(level: Level, broken: bool) -> Outcome:
             laws += 1
             good &= upper_rounded(law, by_cuts(cuts)) >= claimed * best.workload
     computed = f"{attained} of {len(partitions)} attained, {laws} laws none below"
-    return Outcome(computed, Evidence.proved, good and attained == len(partitions))
+    return Outcome(computed, good and attained == len(partitions))
 
 
 @claim(
     "best-partitions",
     "Best guarantees with N cuts on a rational grid, each other partition refuted by a law: on (1/4, 1] one cut at 1/2"
     " gives 2/3; on (1/6, 1] in twenty-fourths 1/5, 3/7, 3/5, 12/19 for N = 0..3 (quick: to N = 2).",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
+    breaks=("the grid has no 1/2 and no 1/3",),
 )
-def best_of_few_cuts(level: Level, broken: bool) -> Outcome:
-    """Search exhaustively; broken: the grid has no 1/2 and no 1/3."""
+def best_of_few_cuts(level: Level, broken: str) -> Outcome:
+    """Search exhaustively."""
     grid = 25 if broken else 24
     rows = {}
     for least, most in (("1/4", 1), ("1/6", 2 if level is Level.quick else 3)):
@@ -128,18 +136,20 @@ def best_of_few_cuts(level: Level, broken: bool) -> Outcome:
         f"({least}, 1] N={n}: {text(best.ratio)} at {{{', '.join(map(text, best.cuts))}}}"
         for (least, n), best in rows.items()
     )
-    return Outcome("; ".join(shown), Evidence.proved, good)
+    return Outcome("; ".join(shown), good)
 
 
 @claim(
     "universal-cuts",
     "On (1/4, 1] one cut does what the universal partition does with three. On (1/8, 1] each of its five cuts is needed"
     " (without one at most 3/5), and no four cuts in twelfths (full: in twenty-fourths) reach 2/3.",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.proved,
+    breaks=("the doubled cuts of the partition for J = 4",),
 )
-def universal_cuts(level: Level, broken: bool) -> Outcome:
-    """Drop cuts one at a time and search for fewer; broken: the doubled cuts of the partition for J = 4."""
+def universal_cuts(level: Level, broken: str) -> Outcome:
+    """Drop cuts one at a time and search for fewer."""
     every = [high for _, high in universal_cells(4 if broken else 3)[1:]]
     one = guarantee(["1/2"], "1/4").ratio
     whole = guarantee(every, Fraction(1, 8)).ratio
@@ -149,21 +159,23 @@ def universal_cuts(level: Level, broken: bool) -> Outcome:
     computed += ", ".join(f"without {text(cut)}: {text(ratio)}" for cut, ratio in without.items())
     computed += f"; best of four {text(four.ratio)} at {{{', '.join(map(text, four.cuts))}}}"
     good = one == whole == TWO_THIRDS and max(*without.values(), four.ratio) <= Fraction(3, 5)
-    return Outcome(computed, Evidence.proved, good)
+    return Outcome(computed, good)
 
 
 @claim(
     "google-throughput",
     "The memory (full: and CPU) requests of the Google trace of 2011 support, per server, a workload known within 1 %;"
     " VQS is sure to keep more than 4/5 of it.",
+    source="packproof",
     printed="not in the paper, which simulates the trace",
     evidence=Evidence.certified,
+    breaks=("sizes are doubled after the bound was made",),
 )
-def google(level: Level, broken: bool) -> Outcome:
-    """Bracket both laws; broken: sizes are doubled after the bound was made."""
+def google(level: Level, broken: str) -> Outcome:
+    """Bracket both laws."""
     folder = Path(os.environ.get("PACKPROOF_DATA", "../shared/data"))
     if not (folder / REQUESTS).exists():
-        return Outcome(f"no {REQUESTS} in PACKPROOF_DATA", Evidence.skipped, None)
+        return Outcome(f"no {REQUESTS} in PACKPROOF_DATA", None)
     from theory.partition.universal import vqs_workload
 
     good, shown = True, []
@@ -174,4 +186,4 @@ def google(level: Level, broken: bool) -> Outcome:
         keeps = vqs_workload(law).workload / upper
         good &= upper <= best.lower * Fraction(101, 100) and keeps > Fraction(4, 5)
         shown.append(f"{resource}: {float(best.lower):.3f} to {float(upper):.3f}, VQS keeps {float(keeps):.3f}")
-    return Outcome("; ".join(shown), Evidence.certified, good)
+    return Outcome("; ".join(shown), good)

@@ -50,11 +50,13 @@ def exceeded(room: Fraction, least: int, value: Fraction) -> bool:
     "are 1/n_j, so its inverse is the greatest sum of k_j / n_j. Put each type to the resource of which it takes most, "
     "more than 1/m for m = n_j + 1: no integers m > N with sum 1/m < 1 have sum 1/(m - 1) > T + 10^-9 (all tried, N "
     "up to 8 or 60). Types just above the unit fractions of the series come as near as one likes.",
+    source="packproof",
     printed="not in the paper: r = N_f / (R (N_f + 1))",
     evidence=Evidence.proved,
+    breaks=("the series ends after two terms",),
 )
-def lemma_6_1_constant(level: Level, broken: bool) -> Outcome:
-    """Search all sums of unit fractions, then evaluate the family; broken: the series ends after two terms."""
+def lemma_6_1_constant(level: Level, broken: str) -> Outcome:
+    """Search all sums of unit fractions, then evaluate the family."""
     most = 8 if level is Level.quick else 60
     good = not any(
         exceeded(Fraction(1), fits + 1, harmonic(fits, 1 if broken else 6) + Fraction(1, 10**9))
@@ -66,7 +68,7 @@ def lemma_6_1_constant(level: Level, broken: bool) -> Outcome:
         gap = ratio * resources * harmonic(fits)
         good &= 1 <= gap < 1 + Fraction(1, 1000)
         nearest.append(f"{float(ratio):.5f} for N = {fits}, R = {resources}")
-    return Outcome(f"N up to {most}: none above T; attained {', '.join(nearest)}", Evidence.proved, good)
+    return Outcome(f"N up to {most}: none above T; attained {', '.join(nearest)}", good)
 
 
 def _just_above(resources: int, fits: int) -> Additive:

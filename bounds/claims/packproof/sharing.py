@@ -32,11 +32,13 @@ from theory.sharing.properties import pareto_optimality
     "algorithm-1-cycles",
     "Algorithm I (its step beta as rebuilt) need not converge: on three equal users, two servers and three resources "
     "it enters a cycle of two rounds from its own start, in exact arithmetic, though a PS-DSF allocation exists.",
+    source="packproof",
     printed="convergence will be studied in future work",
     evidence=Evidence.certified,
+    breaks=("a cluster on which the algorithm ends",),
 )
-def algorithm_1_cycles(level: Level, broken: bool) -> Outcome:
-    """Run it in rationals until a state comes back; broken: a cluster on which it ends."""
+def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
+    """Run it in rationals until a state comes back."""
     del level
     instance = cluster([[9, 18]], [[1, 4], [3, 1]]) if broken else cycling_cluster()
     cycle = exact_cycle(instance, 12)
@@ -44,23 +46,25 @@ def algorithm_1_cycles(level: Level, broken: bool) -> Outcome:
     exists = allocation.exact and is_ps_dsf(instance, allocation.tasks)
     good = cycle is not None and cycle[1] == 2 and exists
     if cycle is None:
-        return Outcome("no cycle", Evidence.certified, good)
+        return Outcome("no cycle", good)
     states = exact_rounds(instance, 12)
     shown = " and ".join(
         "(" + ", ".join(text(total(row)) for row in states[cycle[0] + k]) + ")" for k in range(cycle[1])
     )
-    return Outcome(f"from round {cycle[0]} totals alternate between {shown}", Evidence.certified, good)
+    return Outcome(f"from round {cycle[0]} totals alternate between {shown}", good)
 
 
 @claim(
     "algorithm-1-endless",
     "Where Algorithm I converges it need not end: two unit servers, one resource, three users. Serving both servers "
     "maps the third user's part b of the second to (1 + b)/4; from 1/2 it is 1/3 + 4^-k / 6 after k rounds.",
+    source="packproof",
     printed="convergence will be studied in future work",
     evidence=Evidence.certified,
+    breaks=("the third user may use one server only",),
 )
-def algorithm_1_endless(level: Level, broken: bool) -> Outcome:
-    """Run it in rationals beside the closed form; broken: the third user on one server only."""
+def algorithm_1_endless(level: Level, broken: str) -> Outcome:
+    """Run it in rationals beside the closed form."""
     rounds = 40 if level is Level.quick else 400
     instance = endless_cluster()
     if broken:
@@ -69,25 +73,27 @@ def algorithm_1_endless(level: Level, broken: bool) -> Outcome:
     parts = [tasks[2][1] for tasks in history]
     expected = [Fraction(1, 3) + Fraction(1, 6 * 4**k) for k in range(rounds + 1)]
     moving = all(4 * b == 1 + a for a, b in pairwise(parts))
-    return Outcome(f"{len(history) - 1} rounds, none the last", Evidence.certified, parts == expected and moving)
+    return Outcome(f"{len(history) - 1} rounds, none the last", parts == expected and moving)
 
 
 @claim(
     "resource-division-not-unique",
     "PS-DSF allocations under resource division are not unique, not even in the totals: one cluster, two allocations "
     "that both satisfy Theorem 1 (under time division totals are unique).",
+    source="packproof",
     printed="not in the paper, which speaks of the allocation",
     evidence=Evidence.certified,
+    breaks=("time division stands for resource division",),
 )
-def not_unique(level: Level, broken: bool) -> Outcome:
-    """Check both; broken: under time division."""
+def not_unique(level: Level, broken: str) -> Outcome:
+    """Check both."""
     del level
     instance, first, second = two_allocations()
     check = is_ps_dsf_tdm if broken else is_ps_dsf
     totals = [[total(row) for row in tasks] for tasks in (first, second)]
     good = check(instance, first) and check(instance, second) and totals[0] != totals[1]
     shown = " and ".join("(" + ", ".join(map(text, row)) + ")" for row in totals)
-    return Outcome(f"totals {shown}", Evidence.certified, good)
+    return Outcome(f"totals {shown}", good)
 
 
 @claim(
@@ -95,11 +101,13 @@ def not_unique(level: Level, broken: bool) -> Outcome:
     "PS-DSF under time division is the equilibrium of a linear Fisher market: with server prices p_i = 1 / level, "
     "phi_n gamma_{n,i} / x_n <= p_i with equality where served, all money is spent, and the simplified algorithm "
     "reaches the same totals: exact on random clusters.",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
+    breaks=("resource division stands for time division",),
 )
-def fisher_market(level: Level, broken: bool) -> Outcome:
-    """Check the conditions of Eisenberg and Gale in rationals; broken: on PS-DSF under resource division."""
+def fisher_market(level: Level, broken: str) -> Outcome:
+    """Check the conditions of Eisenberg and Gale in rationals."""
     generator = random.Random(5)
     count = 40 if level is Level.quick else 500
     good = 0
@@ -123,18 +131,20 @@ def fisher_market(level: Level, broken: bool) -> Outcome:
             and total(prices) == total(weights)
             and ps_dsf_tdm_rounds(instance).totals == allocation.totals
         )
-    return Outcome(f"{good} of {count} clusters", Evidence.certified, good == count)
+    return Outcome(f"{good} of {count} clusters", good == count)
 
 
 @claim(
     "resource-division-not-pareto",
     "PS-DSF under resource division is not Pareto optimal: smallest witness found, two servers, two resources, three "
     "users; and everybody can be short at once: on another cluster all could have 112/73 of their tasks.",
+    source="packproof",
     printed="does not satisfy Pareto optimality in case of RDM (no example)",
     evidence=Evidence.certified,
+    breaks=("time division stands for resource division",),
 )
-def not_pareto(level: Level, broken: bool) -> Outcome:
-    """Decide by linear programs; broken: under time division."""
+def not_pareto(level: Level, broken: str) -> Outcome:
+    """Decide by linear programs."""
     del level
     mechanism = ps_dsf_tdm if broken else ps_dsf
     small = mechanism(
@@ -145,18 +155,20 @@ def not_pareto(level: Level, broken: bool) -> Outcome:
     factor = everybody_gains(everybody) if not broken else Fraction(1)
     gains = "none" if verdict.witness is None else verdict.witness["gains"]
     good = verdict.holds is False and factor == Fraction(112, 73)
-    return Outcome(f"gains {gains}; everybody times {text(factor)}", Evidence.certified, good)
+    return Outcome(f"gains {gains}; everybody times {text(factor)}", good)
 
 
 @claim(
     "unfairness-without-bound",
     "No constant bounds how far below the bottleneck-fair share TSF and C-DRFH can leave a user: 2 / (2 + m) of it on "
     "two servers and two users, m the size of a server that neither can use.",
+    source="packproof",
     printed="not in the paper: far from the fair allocation",
     evidence=Evidence.certified,
+    breaks=("PS-DSF stands for TSF and C-DRFH",),
 )
-def unfairness(level: Level, broken: bool) -> Outcome:
-    """Compute members of the family; broken: ask PS-DSF."""
+def unfairness(level: Level, broken: str) -> Outcome:
+    """Compute members of the family."""
     sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
     mechanisms = (ps_dsf,) if broken else (tsf, c_drfh)
     good = all(
@@ -165,18 +177,20 @@ def unfairness(level: Level, broken: bool) -> Outcome:
         for m in sizes
         for mechanism in mechanisms
     )
-    return Outcome(f"exact for m in {', '.join(map(str, sizes))}", Evidence.certified, good)
+    return Outcome(f"exact for m in {', '.join(map(str, sizes))}", good)
 
 
 @claim(
     "idle-resources",
     "PS-DSF keeps at least 1/R of the greatest mean utilisation over R resources (Theorem 1 saturates one on every "
     "usable server), and no more in general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible.",
+    source="packproof",
     printed="not in the paper",
     evidence=Evidence.certified,
+    breaks=("a bound of 1/(R - 1)",),
 )
-def idle_resources(level: Level, broken: bool) -> Outcome:
-    """Compute the family, and the bound on random clusters; broken: a bound of 1/(R - 1)."""
+def idle_resources(level: Level, broken: str) -> Outcome:
+    """Compute the family, and the bound on random clusters."""
     generator = random.Random(6)
     family = all(
         mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
@@ -190,7 +204,7 @@ def idle_resources(level: Level, broken: bool) -> Outcome:
         resources = generator.randint(2, 4)
         instance = idle_family(resources, 50) if broken else random_cluster(generator, 4, 3, resources, zeros=0)
         part = mean_utilisation(ps_dsf(instance)) / greatest_utilisation(instance)
-        kept += part >= Fraction(1, resources - broken)
+        kept += part >= Fraction(1, resources - bool(broken))
         least = min(least, part)
     computed = f"family exact; bound kept on {kept} of {count} clusters, least part {float(least):.3f}"
-    return Outcome(computed, Evidence.certified, family and kept == count)
+    return Outcome(computed, family and kept == count)
