@@ -1,7 +1,8 @@
 """The checker: verifies a certificate with nothing but the standard library and plain integer arithmetic.
 
 It shares no code with what makes certificates. Run it alone: ``python3 -I -S checker.py CERTIFICATE.json``. Exit
-status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, or beyond a limit.
+status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, beyond a limit, or a
+fault of the checker itself, which is no verdict. The work for one document is limited; ``--budget N`` raises the limit.
 
 What is trusted: this file, Python's integers and fractions, and the reader.
 """
@@ -12,18 +13,31 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
 from math import gcd, lcm, prod
-from operator import le, mul
+from operator import itemgetter, le, mul
 from typing import Any
 
 FORMATS = ("packproof/1", "packproof/2")
 """Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
+BUDGET = 100_000_000
+"""Units of work that one document may take, of about a tenth of a microsecond each: 10 s on an ordinary machine. It
+bounds the memory too, since every cell of a table is a unit."""
+MAX_BYTES = 200_000_000
+"""Largest document that is read."""
+MAX_DIGITS = 4_000
+"""Most digits of a whole number that is not text."""
+MAX_LENGTH = 100_000
+"""Most characters of an exact number."""
 MAX_CELLS = 40_000_000
 """Largest dynamic program (resource levels times types)."""
+MAX_TABLE = 2_000_000_000
+"""Most bytes that the table of a dynamic program takes."""
 MAX_CONFIGURATIONS = 2_000_000
 """Most configurations that are enumerated where the dynamic program would be larger than that."""
 MAX_SIMPLICES = 100_000
@@ -46,6 +60,61 @@ def require(condition: bool, reason: str) -> None:
         raise Refused(reason)
 
 
+# ---- the budget of work -------------------------------------------------------------------------------------------
+
+
+class Budget:
+    """The work that is left for a document."""
+
+    def __init__(self, units: int) -> None:
+        self.units = self.left = units
+
+    def spend(self, units: int) -> None:
+        """Take units from the budget."""
+        self.left -= units
+        if self.left < 0:
+            raise Unreadable(f"verifying it takes more than the budget of {self.units:,} units of work (--budget N)")
+
+
+WORK: ContextVar[Budget | None] = ContextVar("WORK", default=None)
+"""The budget of the document that is being checked; none where a part of the checker is called by itself."""
+
+
+def spend(units: int) -> None:
+    """Take units of work from the budget of the document."""
+    budget = WORK.get()
+    if budget is not None:
+        budget.spend(units)
+
+
+def squared(bits: int) -> int:
+    """Return the units that a multiplication or a division of numbers of so many bits takes."""
+    return (bits // 64) ** 2 // 5
+
+
+def work(number: Fraction) -> Fraction:
+    """Return a number that was just computed, and take the work of computing it from the budget."""
+    spend(40 + squared(number.numerator.bit_length() + number.denominator.bit_length()))
+    return number
+
+
+def add_up(numbers: Iterable[Fraction]) -> Fraction:
+    """Return the sum of exact numbers."""
+    result = Fraction(0)
+    for number in numbers:
+        result = work(result + number)
+    return result
+
+
+def common(numbers: Iterable[int]) -> int:
+    """Return the least common multiple."""
+    result = 1
+    for number in numbers:
+        result = lcm(result, number)
+        spend(1 + squared(result.bit_length()))
+    return result
+
+
 # ---- reading -------------------------------------------------------------------------------------------------------
 
 
@@ -60,8 +129,15 @@ def load(text: str) -> dict[str, Any]:
     def number(literal: str) -> Any:
         raise Refused(f"the number {literal[:40]} is not exact text")
 
+    def integer(literal: str) -> int:
+        if len(literal) > MAX_DIGITS:
+            raise Unreadable(f"a whole number has more than {MAX_DIGITS:,} digits")
+        return int(literal)
+
     try:
-        document = json.loads(text, object_pairs_hook=table, parse_float=number, parse_constant=number)
+        document = json.loads(
+            text, object_pairs_hook=table, parse_float=number, parse_constant=number, parse_int=integer
+        )
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not well-formed JSON: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(document, dict) or document.get("format") not in FORMATS:
@@ -94,14 +170,25 @@ def items(value: Any, where: str) -> list[Any]:
 
 def rational(value: Any, where: str, *, least: int | None = None) -> Fraction:
     """Read an exact number written as p/q in lowest terms, or n."""
-    good = isinstance(value, str) and len(value) <= 10_000 and re.fullmatch(r"-?[0-9]+(/[0-9]+)?", value) is not None
-    require(good, f"{where} is no exact number")
-    _, _, below = value.partition("/")
-    require(not below or int(below) != 0, f"{where} has a zero denominator")
-    number = Fraction(value)
-    require(str(number) == value, f"{where} is not in lowest terms")
+    require(isinstance(value, str) and len(value) <= MAX_LENGTH, f"{where} is no exact number")
+    parts = re.fullmatch(r"(-?)([0-9]+)(?:/([0-9]+))?", value)
+    require(parts is not None, f"{where} is no exact number")
+    sign, above, below = parts.groups() if parts else ("", "", "")
+    spend(40 + len(value) ** 2 // 1000)
+    numerator, denominator = digits(above), digits(below or "1")
+    require(denominator != 0, f"{where} has a zero denominator")
+    shortest = not any(part and part[0] == "0" and part != "0" for part in (above, below))
+    lowest = gcd(numerator, denominator) == 1 and (denominator > 1) == (below is not None)
+    require(shortest and lowest and (numerator > 0 or not sign), f"{where} is not in lowest terms")
+    number = Fraction(-numerator if sign else numerator, denominator)
     require(least is None or number >= least, f"{where} is less than {least}")
     return number
+
+
+def digits(text: str) -> int:
+    """Read a numeral, in parts where Python would refuse its length."""
+    last = int(text[-MAX_DIGITS:])
+    return last if len(text) <= MAX_DIGITS else digits(text[:-MAX_DIGITS]) * int(10**MAX_DIGITS) + last
 
 
 def whole(value: Any, where: str) -> int:
@@ -178,7 +265,7 @@ def model(value: Any) -> Model:
     require(len(names) > 0 and len(set(names)) == len(names), "type names are missing or stand twice")
     raw = [_server(server, len(names)) for server in items(servers, "instance.server")]
     require(len({name for name, *_ in raw}) == len(raw), "pool names stand twice")
-    require(sum(share for _, share, _, _ in raw) == 1, "the shares do not sum to 1")
+    require(add_up(share for _, share, _, _ in raw) == 1, "the shares do not sum to 1")
     resources = sorted({r for _, _, room, _ in raw for r in room})
     require(all(set(demand) <= set(resources) for demand in demands), "a demand is for a resource of no server")
     need_demands = any(room for _, _, room, _ in raw)
@@ -226,8 +313,8 @@ def _in_units(
     capacity, columns = [], []
     for r in resources:
         column = [d.get(r, Fraction(0)) for d in demands]
-        scale = lcm(*(d.denominator for d in column))
-        whole_column = [int(d * scale) for d in column]
+        scale = common(d.denominator for d in column)
+        whole_column = [int(work(d * scale)) for d in column]
         step = gcd(*whole_column) or 1
         capacity.append(room.get(r, Fraction(0)) * scale // step)
         columns.append([d // step for d in whole_column])
@@ -244,13 +331,16 @@ def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[i
     """
     n = len(order)
     best = [0] * (n + 1)
+    bits = sum(weight.bit_length() for weight in weights)
     if pool.generators:
+        spend(n * len(pool.generators) * n * (2 + bits // 1000))
         for i in range(n):
             best[i] = max(sum(weights[j] * top[j] for j in order[i:]) for top in pool.generators)
         return best
     size = prod(c + 1 for c in pool.capacity)
-    if size * n > MAX_CELLS:
+    if size * n > MAX_CELLS or size * (40 + bits // 8) > MAX_TABLE:
         return greatest_listed(pool, weights, order)
+    spend(size * (n + 1) * (1 + bits // 1000))
     strides = [prod(c + 1 for c in pool.capacity[r + 1 :]) for r in range(len(pool.capacity))]
     table = [0] * size  # table[c]: greatest weight within resource levels c
     for i in reversed(range(n)):
@@ -286,10 +376,11 @@ def _configurations(pool: Pool) -> Iterator[Configuration]:
     k, left, seen = [0] * n, list(pool.capacity), 0
     while True:
         seen += 1
+        spend(20 + 2 * n * (len(left) + 1))
         if seen > MAX_CONFIGURATIONS:
             raise Unreadable(
-                f"pool {pool.name}: more than {MAX_CONFIGURATIONS:,} configurations and a table of more than "
-                f"{MAX_CELLS:,} cells: beyond what this checker decides"
+                f"pool {pool.name}: more than {MAX_CONFIGURATIONS:,} configurations, and a table of more than "
+                f"{MAX_CELLS:,} cells or {MAX_TABLE:,} bytes: beyond what this checker decides"
             )
         yield tuple(k)
         for j in reversed(range(n)):
@@ -311,7 +402,9 @@ def max_rewards(pool: Pool, rewards: Sequence[Fraction], order: Sequence[int]) -
     """
     n = len(rewards)
     base = 1 + max(pool.most(j) for j in range(n))
-    scale = lcm(*(u.denominator for u in rewards))
+    spend(n * n * (2 + n * base.bit_length() // 64))
+    scale = common(u.denominator for u in rewards)
+    spend(n * squared(scale.bit_length()))
     weights = [int(u * scale) * base**n + base ** (n - 1 - j) for j, u in enumerate(rewards)]
     packed = greatest(pool, weights, order)
     return [tuple(value // base ** (n - 1 - j) % base for j in range(n)) for value in packed[:n]]
@@ -319,7 +412,8 @@ def max_rewards(pool: Pool, rewards: Sequence[Fraction], order: Sequence[int]) -
 
 def greatest_value(pool: Pool, prices: Sequence[Fraction]) -> Fraction:
     """Return the greatest value of a configuration at given slot prices."""
-    scale = lcm(*(price.denominator for price in prices))
+    scale = common(price.denominator for price in prices)
+    spend(len(prices) * squared(scale.bit_length()))
     return Fraction(greatest(pool, [int(price * scale) for price in prices], range(len(prices)))[0], scale)
 
 
@@ -336,21 +430,36 @@ class Stage:
     exhausts: list[str]
 
 
-def check(document: dict[str, Any]) -> dict[str, Any]:
+def check(document: dict[str, Any], budget: int = BUDGET) -> dict[str, Any]:
     """Verify a certificate and return its claims.
+
+    Parameters
+    ----------
+    document : dict
+        As `load` reads it.
+    budget : int
+        Units of work, each about a tenth of a microsecond.
 
     Raises
     ------
     Refused
         With the reason.
     Unreadable
-        If verifying is beyond `MAX_CELLS` and `MAX_CONFIGURATIONS`.
+        If verifying is beyond the budget, or beyond `MAX_CELLS` and `MAX_CONFIGURATIONS`.
     """
+    token = WORK.set(Budget(budget))
+    try:
+        return _checked(document)
+    finally:
+        WORK.reset(token)
+
+
+def _checked(document: dict[str, Any]) -> dict[str, Any]:
     form, kind, instance, evidence, claims, signed = fields(
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
     )
     require(signed == digest(document), "the digest does not belong to the document")
-    require(kind in KINDS, "the kind of certificate is unknown")
+    require(isinstance(kind, str) and kind in KINDS, "the kind of certificate is unknown")
     require(form in FORMATS, "the format is unknown")
     if kind == "assignment":
         check_assignment(instance, evidence, claims, lists_ends=form == FORMATS[1])
@@ -371,7 +480,7 @@ def check_assignment(instance: Any, evidence: Any, claims: Any, *, lists_ends: b
     )
     run = greedy_run(m, ordered(m, permutation))
     compare_stages(m, run, items(stages, "evidence.stages"), lists_ends)
-    reward = sum((stage.fraction * total(m.rewards, stage.slots) for stage in run), Fraction(0))
+    reward = add_up(stage.fraction * total(m.rewards, stage.slots) for stage in run)
     require(rational(greedy, "claims.greedy") == reward, "the greedy reward is not right")
     best = rational(optimal, "claims.optimal")
     require(primal_value(m, columns) == best, "the columns do not earn the optimal reward")
@@ -391,7 +500,8 @@ def ordered(m: Model, permutation: Any) -> list[int]:
     """Read the order in which greedy exhausts the types."""
     names = [name_of(name, "a type of the permutation") for name in items(permutation, "evidence.permutation")]
     require(len(names) == len(m.names) and set(names) == set(m.names), "the permutation is none of the types")
-    return [m.names.index(name) for name in names]
+    place = {name: j for j, name in enumerate(m.names)}
+    return [place[name] for name in names]
 
 
 def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bool) -> None:
@@ -409,21 +519,21 @@ def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bo
 
 def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, Fraction]:
     """Return two bounds on greedy / optimum: 1 - prod(1 - x_i), and reward / min_i (F_{i-1} + U_i); 1 if all served."""
-    served = [sum((stage.fraction * stage.slots[j] for stage in run), Fraction(0)) for j in range(len(m.names))]
+    served = [add_up(stage.fraction * stage.slots[j] for stage in run) for j in range(len(m.names))]
     if served == m.workload or not run:
         return Fraction(1), Fraction(1)
     missed, before, bounds = Fraction(1), Fraction(0), []
     for stage in run:
         full = total(m.rewards, stage.slots)
         bounds.append(before + full)
-        missed *= 1 - stage.fraction
-        before += stage.fraction * full
+        missed = work(missed * (1 - stage.fraction))
+        before = work(before + stage.fraction * full)
     return 1 - missed, reward / min(bounds)
 
 
 def total(prices: Sequence[Fraction | int], amounts: Sequence[Fraction | int]) -> Fraction:
     """Return the sum of price times amount."""
-    return sum((Fraction(p) * a for p, a in zip(prices, amounts, strict=True)), Fraction(0))
+    return add_up(Fraction(p) * a for p, a in zip(prices, amounts, strict=True) if p and a)
 
 
 def steps(m: Model, order: Sequence[int]) -> list[list[Configuration]]:
@@ -433,8 +543,8 @@ def steps(m: Model, order: Sequence[int]) -> list[list[Configuration]]:
 
 def slots_of(m: Model, configurations: Sequence[Configuration]) -> list[Fraction]:
     """Return the slots of each type on an average server."""
-    pairs = list(zip(m.pools, configurations, strict=True))
-    return [sum((pool.share * k[j] for pool, k in pairs), Fraction(0)) for j in range(len(m.names))]
+    shares = [pool.share for pool in m.pools]
+    return [total(shares, [k[j] for k in configurations]) for j in range(len(m.names))]
 
 
 def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
@@ -442,7 +552,7 @@ def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
     left, room, run = list(m.workload), Fraction(1), []
     for i, configurations in enumerate(steps(m, order)):
         slots = slots_of(m, configurations)
-        lengths = {j: left[j] / slots[j] for j in sorted(order[i:]) if slots[j]}
+        lengths = {j: work(left[j] / slots[j]) for j in sorted(order[i:]) if slots[j]}
         length = min(lengths.values())
         last = next(j for j in lengths if lengths[j] == length)
         require(last == order[i], "the permutation is not the order in which greedy exhausts the types")
@@ -450,8 +560,8 @@ def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
         if fraction:
             ended = [m.names[j] for j in lengths if lengths[j] == length] if length <= room else []
             run.append(Stage(configurations, slots, fraction, ended))
-        room -= fraction
-        left = [amount - length * s for amount, s in zip(left, slots, strict=True)]
+        room = work(room - fraction)
+        left = [work(amount - length * s) for amount, s in zip(left, slots, strict=True)]
     return run
 
 
@@ -464,13 +574,14 @@ def columns_of(m: Model, columns: Any, name: str) -> tuple[list[Fraction], list[
     used, slots, keys = [Fraction(0)] * len(m.pools), [Fraction(0)] * len(m.names), []
     for column in items(columns, "columns"):
         pool, configuration, amount = fields(column, "a column", "pool", "configuration", name)
+        spend(len(m.names))
         require(isinstance(pool, str) and pool in place, "a column is of no pool")
         p, k = place[pool], m.configuration(configuration, "a column's configuration")
         servers = Fraction(whole(amount, name)) if name == "servers" else rational(amount, name)
         require(servers > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
         keys.append((p, [-s for s in k]))
-        used[p] += servers
-        slots = [have + servers * s for have, s in zip(slots, k, strict=True)]
+        used[p] = work(used[p] + servers)
+        slots = [work(have + servers * s) if s else have for have, s in zip(slots, k, strict=True)]
     require(all(a < b for a, b in pairwise(keys)), "the columns are not in order")
     return used, slots
 
@@ -544,12 +655,16 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
     Servers are assigned one by one, the i-th of a pool's n servers at time i/n, each to MaxReward of the types that no
     earlier server exhausted. A stage is right if a type is exhausted (or time is up) at its end and not a tick before.
     """
-    end = lcm(*(size for size in sizes if size))
+    end = 1
+    for size in sizes:
+        end = lcm(end, size or 1)
+        spend(squared(end.bit_length()))
     now, slots = 0, [0] * len(jobs)
     types, ks, live = left_over(m, sizes, jobs, slots, list(range(len(jobs))))
     for stage in stages:
         require(bool(types) and now < end, "a stage comes after greedy placement has ended")
         configurations, servers = fields(stage, "a stage", "configurations", "servers")
+        spend(len(sizes) * (len(jobs) + 4) * (5 + squared(end.bit_length())))
         found = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
         require(found == ks, "a configuration is not MaxReward of the types left")
         used = [whole(n, "a number of servers") for n in m.by_pool(servers, "servers")]
@@ -644,9 +759,9 @@ def cluster_of(tables: Any, *, pooled: bool) -> Cluster:
         one[name] = amounts(capacity, "a capacity")
         require(whole(count, "a count") > 0, "a server's count is 0")
         whole_class[name] = {r: count * c for r, c in one[name].items()}
-    everything = {
-        r: sum((c.get(r, Fraction(0)) for c in whole_class.values()), Fraction(0)) for c in one.values() for r in c
-    }
+    resources = {r for c in one.values() for r in c}
+    spend(len(resources) * len(one))
+    everything = {r: add_up(c[r] for c in whole_class.values() if r in c) for r in sorted(resources)}
     if pooled and len(one) > 1:
         return Cluster({"pool": everything}, {"pool": everything}, everything, set(one))
     return Cluster(one, whole_class, everything, set(one))
@@ -657,24 +772,27 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
     tables, people = fields(instance, "instance", "server", "user")
     cluster = cluster_of(tables, pooled=pooled)
     result = Share([], list(cluster.one), [], [], [], [])
+    known: set[str] = set()
     for table in items(people, "instance.user"):
         name, demand, weight, allowed, own = fields(
             table, "a user", "name", "demand", "weight", optional=["servers", "effective"]
         )
-        require(name_of(name, "a user's name") not in result.users, "user names stand twice")
+        require(name_of(name, "a user's name") not in known, "user names stand twice")
+        known.add(name)
         need = {r: d for r, d in amounts(demand, "a demand").items() if d}
         phi = rational(weight, "a weight", least=0)
         require(phi > 0 and bool(need) and set(need) <= set(cluster.everything), "a weight or a demand makes no sense")
-        parts = [_part(cluster, s, need, _effective(own, cluster)) for s in result.servers]
-        listed = None if allowed is None else items(allowed, "a user's servers")
-        require(listed is None or set(map(str, listed)) <= cluster.names, "a user names an unknown server")
+        effective = _effective(own, cluster)
+        parts = [_part(cluster, s, need, effective) for s in result.servers]
+        listed = None if allowed is None else {name_of(s, "a server") for s in items(allowed, "a user's servers")}
+        require(listed is None or listed <= cluster.names, "a user names an unknown server")
         may = [listed is None or s in listed or cluster.pooled for s in result.servers]
         placeable = [part if able else None for part, able in zip(parts, may, strict=True)]
         require(any(part is not None for part in placeable), "a user fits no server")
         result.users.append(name)
         result.weights.append(phi)
         result.part.append(placeable)
-        result.alone.append([1 / max(part.values()) if part else Fraction(0) for part in parts])
+        result.alone.append([work(1 / max(part.values())) if part else Fraction(0) for part in parts])
         total_of = cluster.everything
         result.dominant.append(max(d / total_of[r] if total_of[r] else Fraction(0) for r, d in need.items()))
     require(bool(result.users) and bool(result.servers), "no users or no servers")
@@ -695,11 +813,12 @@ def _part(
 ) -> dict[str, Fraction] | None:
     """Return the part of each resource of a server class that one task takes; None where it does not fit."""
     one, seen = cluster.one[server], effective.get(server, {})
+    spend(20 + 10 * len(one))
     room = {r: seen.get(r, c) for r, c in one.items() if c}
     if not all(room.get(r, 0) > 0 for r in need):
         return None
     scale = next((cluster.whole_class[server][r] / one[r] for r in one if one[r]), Fraction(1))
-    return {r: d / room[r] / scale for r, d in need.items()}
+    return {r: work(work(d / room[r]) / scale) for r, d in need.items()}
 
 
 LEVELLED = ("c-drfh", "cdrf", "tsf")
@@ -715,7 +834,7 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
     m = share_model(instance, pooled=mechanism == "drf")
     placed_, stages = fields(evidence, "evidence", "allocation", optional=["stages"])
     x = placed_tasks(m, placed_)
-    totals = [sum(row, Fraction(0)) for row in x]
+    totals = [add_up(tasks for tasks in row if tasks) for row in x]
     claimed = [rational(value, "claims.tasks") for value in fields(tasks, "claims.tasks", *m.users)]
     require(claimed == totals, "the claimed tasks are not those of the allocation")
     by_level = mechanism in LEVELLED
@@ -739,6 +858,7 @@ def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:
     for table in fields(value, "evidence.allocation", *m.users):
         require(isinstance(table, dict) and set(table) <= set(m.servers), "tasks stand on an unknown server")
         found = {s: rational(tasks, "tasks", least=0) for s, tasks in table.items()}
+        spend(len(m.servers))
         require(all(found.values()), "tasks that are 0 are listed")
         x.append([found.get(s, Fraction(0)) for s in m.servers])
     return x
@@ -747,9 +867,10 @@ def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:
 def load_of(part: Parts, x: list[list[Fraction]], i: int) -> dict[str, Fraction]:
     """Return the part of each resource of a server that is used."""
     load_: dict[str, Fraction] = {}
+    spend(len(part))
     for row, tasks in zip(part, x, strict=True):
         for r, share in (row[i] or {}).items():
-            load_[r] = load_.get(r, Fraction(0)) + share * tasks[i]
+            load_[r] = work(load_.get(r, Fraction(0)) + share * tasks[i]) if tasks[i] else load_.get(r, Fraction(0))
     return load_
 
 
@@ -761,7 +882,8 @@ def require_bottlenecks(
     A bottleneck is a resource that is used up, of which nobody with tasks on the server has a greater share.
     """
     here = [(n, p) for n, row in enumerate(part) if (p := row[i]) is not None]
-    level = {n: totals[n] * max(p.values()) / m.weights[n] for n, p in here}
+    spend(len(here) * (len(load_) + 10))
+    level = {n: work(totals[n] * max(p.values()) / m.weights[n]) for n, p in here}
     top = {r: max(level[n] for n, p in here if x[n][i] and r in p) for r, used in load_.items() if used == 1}
     for n, p in here:
         require(any(r in p and level[n] >= top[r] for r in top), "a user has no bottleneck at a server")
@@ -771,7 +893,7 @@ def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:
     """Return the number of each user in which the mechanism is max-min fair."""
     anywhere = [[p is not None or mechanism == "tsf" for p in row] for row in m.part]
     pairs = zip(m.alone, anywhere, strict=True)
-    alone = [sum((a for a, may in zip(*rows, strict=True) if may), Fraction(0)) for rows in pairs]
+    alone = [add_up(a for a, may in zip(*rows, strict=True) if may) for rows in pairs]
     unit = [1 / share for share in m.dominant] if mechanism == "c-drfh" else alone
     return [tasks / (w * u) for tasks, w, u in zip(totals, m.weights, unit, strict=True)]
 
@@ -781,7 +903,7 @@ def require_levels(m: Share, part: Parts, totals: list[Fraction], height: list[F
     reached, proved = Fraction(-1), set[int]()
     for stage in stages:
         q = stage_values(m, part, stage)
-        require(sum(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
+        require(add_up(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
         level = max(height[n] for n in q)
         require(level > reached, "the stages are not in order")
         reached = level
@@ -794,14 +916,16 @@ def stage_values(m: Share, part: Parts, stage: Any) -> dict[int, Fraction]:
     prices, values = fields(stage, "a stage", "prices", "values")
     require(isinstance(prices, dict) and set(prices) <= set(m.servers), "prices of an unknown server")
     y = [amounts(prices.get(s, {}), "prices") for s in m.servers]
-    require(sum(sum(row.values(), Fraction(0)) for row in y) == 1, "the prices do not sum to 1")
+    require(add_up(price for row in y for price in row.values()) == 1, "the prices do not sum to 1")
     require(all(all(row.values()) for row in y), "a price that is 0 is listed")
     require(isinstance(values, dict) and set(values) <= set(m.users), "a value of an unknown user")
-    q = {m.users.index(user): rational(value, "a value", least=0) for user, value in values.items()}
+    place = {user: n for n, user in enumerate(m.users)}
+    q = {place[user]: rational(value, "a value", least=0) for user, value in values.items()}
     require(all(q.values()) and bool(q), "a value is 0")
     for n, worth in q.items():
+        spend(len(y))
         for row, p in zip(y, part[n], strict=True):
-            cost = sum((row.get(r, Fraction(0)) * share for r, share in (p or {}).items()), Fraction(0))
+            cost = add_up(row[r] * share for r, share in (p or {}).items() if r in row)
             require(p is None or worth <= cost, "a task is worth more than its resources cost")
     return q
 
@@ -835,7 +959,7 @@ def are_coprime(numbers: Sequence[Fraction]) -> bool:
 
 def worth(m: Model, prices: Sequence[Fraction]) -> Fraction:
     """Return the most that an average server can hold at given prices."""
-    return sum((pool.share * greatest_value(pool, prices) for pool in m.pools), Fraction(0))
+    return add_up(pool.share * greatest_value(pool, prices) for pool in m.pools)
 
 
 Point = list[int]
@@ -850,11 +974,12 @@ def check_facets(m: Model, evidence: Any, claims: Any) -> None:
     the cone of one only. So every direction is in an odd number of cones, and whatever satisfies the inequalities is
     at or below a point of a simplex. None is idle, for each has a simplex.
     """
-    unit = lcm(*(pool.share.denominator for pool in m.pools))  # points times this are whole
+    unit = common(pool.share.denominator for pool in m.pools)  # points times this are whole
     vertices, rows = fields(evidence, "evidence.boundary", "vertices", "simplices")
     points = vertices_of(m, vertices, unit)
     planes = planes_of(m, claims, unit)
     simplices = simplices_of(rows, len(m.names), len(points))
+    spend(len(planes) * len(points) * (5 + 2 * len(m.names)))
     tight = [{f for f, (a, b) in enumerate(planes) if sum(map(mul, a, x)) == b} for x in points]
     homes = facet_cones(planes, points, tight, simplices)
     require(all(homes), "a facet has no simplex")
@@ -890,7 +1015,7 @@ def planes_of(m: Model, claims: Any, unit: int) -> list[Plane]:
     worths = [Fraction(0)] * len(outer)
     for pool in m.pools:
         best = greatest_of(pool, [a for a, _ in outer])
-        worths = [worth + unit * pool.share * value for worth, value in zip(worths, best, strict=True)]
+        worths = [work(worth + unit * pool.share * value) for worth, value in zip(worths, best, strict=True)]
     for (a, b), worth in zip(outer, worths, strict=True):
         require(min(a) >= 0 < b == worth, "an offset is not the greatest value of its normal")
     return planes
@@ -926,6 +1051,7 @@ def facet_cones(
 def require_closed(points: list[Point], simplices: list[list[int]]) -> None:
     """Require that every ridge is in two simplices, or in a coordinate hyperplane."""
     ridges: dict[tuple[int, ...], int] = {}
+    spend(len(simplices) * (len(points[0]) if points else 0) ** 3)
     for simplex in simplices:
         for i in range(len(simplex)):
             ridge = (*simplex[:i], *simplex[i + 1 :])
@@ -955,14 +1081,19 @@ def greatest_of(pool: Pool, normals: Sequence[Sequence[int]]) -> list[int]:
             ]
             if not any(all(map(le, demand, left)) for demand in pool.demands):
                 tops.append(k)
+            spend(len(pool.demands) * (2 + len(pool.capacity)))
             if seen > MAX_LISTED:
                 return [greatest(pool, normal, range(len(normal)))[0] for normal in normals]
+    bits = sum(x.bit_length() for normal in normals for x in normal)
+    spend(len(normals) * len(tops) * (5 + len(pool.demands or tops[0])) + len(tops) * (bits // 100))
     return [max(sum(map(mul, normal, k)) for k in tops) for normal in normals]
 
 
 def rank(rows: Sequence[Sequence[int]]) -> tuple[int, int]:
     """Return the rank of an integer matrix and, if it is square, its determinant (fraction-free elimination)."""
     table, sign, last, done = [list(row) for row in rows], 1, 1, 0
+    bits = sum(max((abs(x).bit_length() for x in row), default=0) for row in table)  # of the largest minor
+    spend(len(table) ** 2 * (len(table[0]) if table else 0) * (2 + squared(bits)))
     for column in range(len(table[0]) if table else 0):
         pivot = next((r for r in range(done, len(table)) if table[r][column]), None)
         if pivot is None:
@@ -991,15 +1122,18 @@ class SizeLaw:
 
     def up_to(self, x: Fraction) -> Fraction:
         """Return the probability of sizes up to x."""
-        part = sum((p for size, p in self.atoms if size <= x), Fraction(0))
+        spend(20 * len(self.atoms))
+        part = add_up(p for size, p in self.atoms if size <= x)
         for low, high, p in self.pieces:
-            part += p * min(Fraction(1), max(Fraction(0), (x - low) / (high - low)))
+            part = work(part + p * min(Fraction(1), max(Fraction(0), (x - low) / (high - low))))
         return part
 
     def has_between(self, lower: Fraction, upper: Fraction) -> bool:
         """Return whether there are sizes strictly between two bounds."""
-        inside = any(max(lower, low) < min(upper, high) for low, high, _ in self.pieces)
-        return inside or any(lower < size < upper for size, _ in self.atoms)
+        first = bisect_right(self.atoms, lower, key=itemgetter(0))
+        piece = bisect_right(self.pieces, lower, key=itemgetter(1))  # the first that ends above the lower bound
+        atom = first < len(self.atoms) and self.atoms[first][0] < upper
+        return atom or (piece < len(self.pieces) and self.pieces[piece][0] < upper and lower < upper)
 
     def expectation(self, points: list[Fraction], values: list[Fraction]) -> Fraction:
         """Return the expectation of the function that is linear between the points."""
@@ -1011,14 +1145,15 @@ class SizeLaw:
                 at += 1
             (a, low), (b, high) = segments[at] if segments else ((points[0], values[0]), (points[0], values[0]))
             require(a <= size <= b, "a size lies outside the prices")
-            result += p * (low + (high - low) * (size - a) / (b - a) if a < b else low)
+            result = work(result + p * work(low + (high - low) * (size - a) / (b - a) if a < b else low))
         for start, end, p in self.pieces:
             require(points[0] <= start and end <= points[-1], "a piece lies outside the prices")
             for (a, low), (b, high) in segments:
+                spend(40)
                 left, right = max(a, start), min(b, end)
                 if left < right:
-                    middle = low + (high - low) * ((left + right) / 2 - a) / (b - a)
-                    result += p * (right - left) / (end - start) * middle
+                    middle = work(low + (high - low) * ((left + right) / 2 - a) / (b - a))
+                    result = work(result + p * (right - left) / (end - start) * middle)
         return result
 
 
@@ -1030,7 +1165,7 @@ def size_law(instance: Any) -> tuple[SizeLaw, int]:
     )
     exact = _rows_of_law(listed, ends, rows)
     require(all(0 <= a <= b <= 1 and b > 0 and p > 0 for a, b, p in exact), "a size or a probability is out of range")
-    require(sum(p for _, _, p in exact) == 1, "the probabilities do not sum to 1")
+    require(add_up(p for _, _, p in exact) == 1, "the probabilities do not sum to 1")
     pieces = [(a, b, p) for a, b, p in exact if a < b]
     require(all(first[1] <= second[0] for first, second in pairwise(pieces)), "pieces overlap")
     require(whole(servers, "servers") > 0, "no servers")
@@ -1078,14 +1213,15 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
     slots, used, last = [Fraction(0)] * len(cells), Fraction(0), None
     for column in items(columns, "columns"):
         k, part = mixed_column(column, cells)
+        spend(3 * len(cells))
         row = [k.get(j, 0) for j in range(len(cells))]
         require(last is None or row < last, "the columns are not in order")
         last = row
-        used += part
-        slots = [have + part * n for have, n in zip(slots, row, strict=True)]
+        used = work(used + part)
+        slots = [work(have + part * n) if n else have for have, n in zip(slots, row, strict=True)]
     require(used <= 1, "the columns use more than a server")
     workload = slots[0] / shares[0]
-    require(slots == [workload * share for share in shares], "the slots are not in proportion to the law")
+    require(slots == [work(workload * share) for share in shares], "the slots are not in proportion to the law")
     return workload
 
 
@@ -1105,29 +1241,31 @@ def cells_of(listed: Any) -> list[Cell]:
 def cell_shares(law: SizeLaw, cells: list[Cell]) -> list[Fraction]:
     """Return the probability of each cell; together they are the law."""
     shares: list[Fraction] = []
+    spend(20 * len(cells) * (len(law.pieces) + len(law.atoms)))
     before = Fraction(0)
     sizes = {size for size, _ in law.atoms}
     for base, width in cells:
         if width:
-            inside = [p * width / (b - a) for a, b, p in law.pieces if a <= base and base + width <= b]
+            inside = [work(p * width / (b - a)) for a, b, p in law.pieces if a <= base and base + width <= b]
             require(len(inside) == 1, "a cell is not part of a piece")
             shares.append(inside[0])
         else:
             require(base in sizes and base > before, "a group of atoms does not end at an atom")
-            shares.append(sum((p for size, p in law.atoms if before < size <= base), Fraction(0)))
+            shares.append(add_up(p for size, p in law.atoms if before < size <= base))
             before = base
-    require(sum(shares) == 1, "the cells do not cover the law")
+    require(add_up(shares) == 1, "the cells do not cover the law")
     return shares
 
 
 def mixed_column(column: Any, cells: list[Cell]) -> tuple[dict[int, int], Fraction]:
     """Read a configuration of cells, which must fit a server, and its fraction."""
     table, fraction = fields(column, "a column", "slots", "fraction")
-    require(isinstance(table, dict) and set(table) <= {str(j) for j in range(len(cells))}, "an unknown cell")
-    k = {int(j): whole(n, "slots") for j, n in table.items()}
+    place = {str(j): j for j in range(len(cells))}
+    require(isinstance(table, dict) and set(table) <= set(place), "an unknown cell")
+    k = {place[j]: whole(n, "slots") for j, n in table.items()}
     require(bool(k) and all(k.values()), "a column lists a cell without slots")
-    lengths = sum(n * cells[j][1] for j, n in k.items())
-    room = sum(n * cells[j][0] for j, n in k.items()) + max(lengths / 2, *(cells[j][1] for j in k))
+    lengths = add_up(n * cells[j][1] for j, n in k.items())
+    room = add_up(n * cells[j][0] for j, n in k.items()) + max(lengths / 2, *(cells[j][1] for j in k))
     require(room <= 1, "a configuration does not fit")
     part = rational(fraction, "a fraction", least=0)
     require(part > 0, "a fraction is 0")
@@ -1147,6 +1285,8 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     require(len(points) > 1 or not law.pieces, "one point does not price a piece")
     if grid * len(points) > MAX_CELLS:
         raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
+    spend(3 * grid * len(points))
+    spend(100 * len(points) * (len(law.atoms) + len(law.pieces)).bit_length())
     between = [law.has_between(Fraction(a, grid), Fraction(b, grid)) for a, b in pairwise(points)]
     require_worth(grid, points, values, between)
     places = [Fraction(point, grid) for point in points]
@@ -1171,8 +1311,9 @@ def priced_points(listed: Any) -> tuple[list[int], list[Fraction]]:
 
 def require_worth(grid: int, points: list[int], values: list[Fraction], between: list[bool]) -> None:
     """Require that no configuration is worth more than 1, where sizes are at points and where `between` them."""
-    one = lcm(*(value.denominator for value in values))
-    worth = [int(value * one) for value in values]
+    one = common(value.denominator for value in values)
+    spend(grid * len(points) * (one.bit_length() // 1000))
+    worth = [int(work(value * one)) for value in values]
     best = [0] * (grid + 1)
     for point, price in zip(points, worth, strict=True):
         if point and price:
@@ -1190,8 +1331,9 @@ def require_used(
     law: SizeLaw, places: list[Fraction], values: list[Fraction], between: list[bool], step: Fraction
 ) -> None:
     """Require that every point is of use: prices say nothing that the law does not ask for."""
+    sizes = {size for size, _ in law.atoms}
     for i, (left, right) in enumerate(pairwise([False, *between, False])):
-        here = any(size == places[i] for size, _ in law.atoms)
+        here = places[i] in sizes
         if left and right:
             require(not values[i - 1] == values[i] == values[i + 1], "a point is of no use")
         elif left or right:
@@ -1213,13 +1355,14 @@ def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
     for column in items(columns, "columns"):
         row, fraction = fields(column, "a column", "slots", "fraction")
         k = [whole(n, "slots") for n in items(row, "slots")]
+        spend(2 * J * len(order))
         require(k in order, "a configuration is none of the reduced ones")
         require(k < last, "the columns are not in order")
         last = k
         part = rational(fraction, "a fraction", least=0)
         require(part > 0, "a fraction is 0")
-        used += part
-        slots = [s + part * n for s, n in zip(slots, k, strict=True)]
+        used = work(used + part)
+        slots = [work(s + part * n) if n else s for s, n in zip(slots, k, strict=True)]
     require(used == 1, "the columns do not use a server")
     prices = [rational(value, "a price", least=0) for value in items(listed, "prices")]
     require(len(prices) == 2 * J, "there is not one price for every queue")
@@ -1252,20 +1395,48 @@ KINDS: dict[str, Any] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Check one file; print the verdict; return the exit status."""
-    if len(arguments) != 1:
-        print("usage: checker.py CERTIFICATE.json", file=sys.stderr)
+    paths = list(arguments)
+    budget = BUDGET
+    if "--budget" in paths[:-1]:
+        at = paths.index("--budget")
+        if not re.fullmatch("[1-9][0-9]{0,15}", paths[at + 1]):
+            print("--budget: expected a positive whole number", file=sys.stderr)
+            return 2
+        budget = int(paths[at + 1])
+        del paths[at : at + 2]
+    if len(paths) != 1:
+        print("usage: checker.py CERTIFICATE.json [--budget N]", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8") as stream:
-            claims = check(load(stream.read()))
+        claims = check(load(read(paths[0])), budget)
+        print("valid: " + ", ".join(shown(claims)))
     except Refused as reason:
-        print(f"refused: {reason}")
+        print(f"refused: {printable(str(reason))}")
         return 1
-    except (OSError, UnicodeDecodeError, Unreadable) as error:
-        print(f"{arguments[0]}: {error}", file=sys.stderr)
+    except (OSError, Unreadable) as error:
+        print(printable(f"{paths[0]}: {error}"), file=sys.stderr)
         return 2
-    print("valid: " + ", ".join(shown(claims)))
+    except Exception as error:
+        print(printable(f"{paths[0]}: no verdict, the checker failed: {error!r}")[:1000], file=sys.stderr)
+        return 2
     return 0
+
+
+def read(path: str) -> str:
+    """Return the text of a file of at most `MAX_BYTES`."""
+    with open(path, "rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise Unreadable(f"more than {MAX_BYTES:,} bytes")
+    try:
+        return content.decode("utf-8-sig")  # a byte order mark is no part of a text
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not UTF-8 text (byte {error.start})") from None
+
+
+def printable(text: str) -> str:
+    """Write what could forge a line or move the cursor as an escape sequence."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def shown(claims: Any, name: str = "") -> list[str]:
@@ -1273,8 +1444,8 @@ def shown(claims: Any, name: str = "") -> list[str]:
     if isinstance(claims, dict):
         return [part for key, value in sorted(claims.items()) for part in shown(value, f"{name}.{key}".strip("."))]
     if isinstance(claims, list):
-        return [f"{name} {len(claims)} of them"]
-    return [f"{name} {claims if isinstance(claims, str) else json.dumps(claims)}"]
+        return [printable(f"{name} {len(claims)} of them")]
+    return [printable(f"{name} {claims if isinstance(claims, str) else json.dumps(claims)}")]
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ MAX_DIGITS = 400
 LARGEST = 10**100
 """Numbers that are read are 0, or from 1/LARGEST to LARGEST in size: products of three of them are finite floats."""
 
+_LONG = 10**4000
 _QUOTIENT = re.compile(r"[+-]?[0-9]+/[0-9]+")
 _DECIMAL = re.compile(r"([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 
@@ -82,7 +83,17 @@ def text(value: Fraction | int) -> str:
     >>> text(Fraction(6, 8)), text(Fraction(3))
     ('3/4', '3')
     """
-    return str(Fraction(value))
+    exact = Fraction(value)
+    above = _numeral(exact.numerator)
+    return above if exact.denominator == 1 else f"{above}/{_numeral(exact.denominator)}"
+
+
+def _numeral(number: int) -> str:
+    """Write an integer in parts that are shorter than what Python refuses to write (4,300 digits)."""
+    if abs(number) < _LONG:
+        return str(number)
+    high, low = divmod(abs(number), _LONG)
+    return "-" * (number < 0) + _numeral(high) + str(low).zfill(4000)
 
 
 def to_integers(values: Sequence[Fraction]) -> tuple[list[int], Fraction]:

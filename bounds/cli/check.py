@@ -17,6 +17,9 @@ def check(
         Path | None,
         typer.Option("--instance", metavar="FILE", help="Require that the certificate is about this instance."),
     ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", metavar="N", help="Units of work that the certificate may take.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Verify a certificate: status 0 if its evidence proves every claim, 1 if not."""
@@ -27,12 +30,14 @@ def check(
     from theory.files.instances import instance_document, read_instance
     from theory.files.sizes import read_sizes, sizes_document
 
+    if budget is not None and budget < 1:
+        raise InputError(f"--budget: expected a positive whole number, got {budget}")
     text = read_text(certificate)
     claims: dict[str, Any] = {}
     reason = None
     try:
         document = checker.load(text)
-        claims = checker.check(document)
+        claims = checker.check(document, budget or checker.BUDGET)
         if instance is not None:
             if document["kind"] == "allocation":
                 expected = cluster_document(read_cluster(instance))
@@ -46,11 +51,15 @@ def check(
         reason = str(refused)
     except checker.Unreadable as error:
         raise InputError(f"{certificate}: {error}") from None
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{certificate}: no verdict, the checker failed: {error!r}") from None
     answer = {"valid": reason is None, "reason": reason, "claims": claims if reason is None else {}}
 
     def lines() -> list[str]:
         if reason is not None:
-            return [f"refused: {reason}"]
+            return [f"refused: {checker.printable(reason)}"]
         return ["valid: the evidence proves"] + [f"  {part}" for part in checker.shown(claims)]
 
     show(answer, lines, as_json=as_json)

@@ -26,6 +26,9 @@ CERTIFICATES = HERE / "certificates"
 VOLATILE = ("events_per_second", "seconds")
 """Keys of answers that speak of clocks."""
 
+PROSE = ("source", "statement", "printed", "computed")
+"""Keys of claims that are prose, whose words may become plainer."""
+
 
 def answered(arguments: str) -> dict[str, Any]:
     """Return what a case prints and the files that it writes."""
@@ -45,7 +48,7 @@ def answered(arguments: str) -> dict[str, Any]:
 
 def _without_clocks(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_clocks(one) for name, one in value.items() if name not in VOLATILE}
+        return {name: _without_clocks(one) for name, one in value.items() if name not in (*VOLATILE, *PROSE)}
     if isinstance(value, list):
         rows = [_without_clocks(one) for one in value]
         claims = rows and isinstance(rows[0], dict) and "paper" in rows[0]  # the order of the list is free
