@@ -464,7 +464,7 @@ def _checked(document: dict[str, Any]) -> dict[str, Any]:
     if kind == "assignment":
         check_assignment(instance, evidence, claims, lists_ends=form == FORMATS[1])
     else:
-        require(form == FORMATS[0], "the format is not that of the kind of certificate")
+        require(form == FORMATS[kind == "worst"], "the format is not that of the kind of certificate")
         KINDS[kind](instance, evidence, claims)
     return dict(claims)
 
@@ -604,6 +604,82 @@ def dual_value(m: Model, slot_prices: Any, server_prices: Any) -> Fraction:
         require(greatest_value(pool, beta) == price, "a server price is not the greatest value of a configuration")
     alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
     return total(alpha, m.workload) + total(gamma, [pool.share for pool in m.pools])
+
+
+# ---- the worst workload --------------------------------------------------------------------------------------------
+
+
+def check_worst(instance: Any, evidence: Any, claims: Any) -> None:
+    """Verify that greedy attains a ratio at the workload of the instance, and keeps it at every other workload."""
+    m = model(instance)
+    permutation, columns, orders = fields(evidence, "evidence", "permutation", "columns", "orders")
+    (claimed,) = fields(claims, "claims", "ratio")
+    ratio = rational(claimed, "claims.ratio", least=0)
+    require(ratio <= 1, "the ratio is above 1")
+    run = greedy_run(m, ordered(m, permutation))
+    reward = add_up(stage.fraction * total(m.rewards, stage.slots) for stage in run)
+    best = primal_value(m, columns)
+    require(best > 0 and reward == ratio * best, "the workload does not attain the ratio")
+    alone = [total(m.rewards, stage_slots(m, [j])) for j in range(len(m.names))]
+    require_kept(m, ratio, alone, list(range(len(m.names))), [], [], orders)
+
+
+def stage_slots(m: Model, types: list[int]) -> list[Fraction]:
+    """Return the slots of an average server in the stage at which so many types are left."""
+    return slots_of(m, [max_rewards(pool, m.rewards, types)[0] for pool in m.pools])
+
+
+def require_kept(
+    m: Model,
+    ratio: Fraction,
+    alone: list[Fraction],
+    left: list[int],
+    exhausted: list[int],
+    before: list[list[Fraction]],
+    node: Any,
+) -> None:
+    """Require prices that refute every order in which greedy exhausts some types and goes on with those left.
+
+    Servers run out in the stage that follows (with nothing exhausted, greedy is then optimal), or another type ends
+    with it. Where all types end, all work is served, and greedy is optimal again.
+    """
+    slots = stage_slots(m, left)
+    path = [*before, slots]
+    prices, after = fields(node, "an order", "prices", "after")
+    require_price(m, ratio, exhausted, path if exhausted else [], prices)
+    ends = [j for j in left if slots[j]] if len(left) > 1 else []
+    for j, below in zip(ends, fields(after, "the orders after", *(m.names[j] for j in ends)), strict=True):
+        rest, ended = [i for i in left if i != j], [*exhausted, j]
+        require(isinstance(below, dict), "an order is no table")
+        if "after" in below:
+            require_kept(m, ratio, alone, rest, ended, path, below)
+        else:
+            (prices,) = fields(below, "an order", "prices")
+            require_price(m, ratio, ended, path, prices, least=min(alone[i] for i in rest))
+
+
+def require_price(
+    m: Model,
+    ratio: Fraction,
+    exhausted: list[int],
+    path: list[list[Fraction]],
+    prices: Any,
+    least: Fraction | None = None,
+) -> None:
+    """Require prices b of the exhausted types at which no stage earns less than its work and its servers cost.
+
+    With slot prices c = max(0, ratio u - b), and tau the greatest value of an average server at these, ratio times the
+    optimum on t servers is at most b . rho + tau t. The stages use up the work rho of the exhausted types, and all
+    servers; if each earns at least b . slots + tau a server, greedy earns at least ratio times the optimum. What
+    follows the stages, if anything may, earns at least `least` a server and has no slots of the exhausted types.
+    """
+    b = [Fraction(0)] * len(m.names)
+    for j, price in zip(exhausted, fields(prices, "prices", *(m.names[j] for j in exhausted)), strict=True):
+        b[j] = rational(price, "a price", least=0)
+    tau = worth(m, [max(Fraction(0), ratio * reward - price) for reward, price in zip(m.rewards, b, strict=True)])
+    for slots in path:
+        require(total(b, slots) + tau <= total(m.rewards, slots), "the prices do not refute an order")
+    require(least is None or tau <= least, "the prices do not refute the orders that follow")
 
 
 # ---- whole servers -------------------------------------------------------------------------------------------------
@@ -1390,6 +1466,7 @@ KINDS: dict[str, Any] = {
     "allocation": check_allocation,
     "region": check_region,
     "throughput": check_throughput,
+    "worst": check_worst,
 }
 
 

@@ -6,6 +6,7 @@ __getattr__, __all__ = doors(
     __name__,
     {
         "budget": ("Budget",),
+        "refutation": ("Refutation", "refutation"),
         "search": ("WorstInstance", "worst_instance"),
         "workload": ("WorstWorkload", "worst_workload"),
     },

@@ -112,13 +112,20 @@ class PathProgram:
         """Return the exact vertex; the worst ratio along the path is minus its objective."""
         return self._columns.solve()
 
-    def relaxation(self, least: Fraction) -> Fraction:
-        """Return a lower bound on the ratio of every longer path: what follows earns at least `least` a server."""
+    def relaxation(self, least: Fraction) -> Vertex:
+        """Return the vertex of a relaxation of every longer path: what follows earns at least `least` a server.
+
+        Minus its objective is a lower bound on their ratios.
+        """
         self._program.set_cost(self._rest, -least)
         self._program.set_bounds(self._rest, 0, None)
-        bound = -self._columns.solve().objective
+        vertex = self._columns.solve()
         self._program.set_bounds(self._rest, 0, 0)
-        return bound
+        return vertex
+
+    def job_prices(self, vertex: Vertex) -> tuple[Fraction, ...]:
+        """Return the multipliers of ``y <= rho``, shape (J,): what one more job of each type is worth."""
+        return vertex.dual[self.width : 2 * self.width]
 
     def workload(self, vertex: Vertex) -> tuple[Fraction, ...]:
         """Return the workload per server of a vertex, shape (J,)."""
@@ -194,7 +201,7 @@ class _Search:
                 self._program.exhaust(j)
                 rest = types - {j}
                 self.programs += 1
-                if self._program.relaxation(min(self._alone[i] for i in rest)) < self.best[0]:
+                if -self._program.relaxation(min(self._alone[i] for i in rest)).objective < self.best[0]:
                     self.visit(rest, (*exhausted, j), path)
                 self._program.release(j)
         finally:

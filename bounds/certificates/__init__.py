@@ -9,5 +9,6 @@ __getattr__, __all__ = doors(
         "allocation": ("allocation_certificate",),
         "region": ("facets_document", "region_certificate"),
         "throughput": ("throughput_certificate",),
+        "worst": ("worst_certificate",),
     },
 )
