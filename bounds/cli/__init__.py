@@ -89,5 +89,7 @@ def _listen_for_interrupts() -> list[tuple[signal.Signals, Any]]:
 
 
 def _fail(message: str, status: int = 2) -> int:
-    print(" ".join(message.split()), file=sys.stderr)
+    from bounds.checker import printable
+
+    print(printable(" ".join(message.split())), file=sys.stderr)  # a file or a path may hold control characters
     return status

@@ -91,3 +91,14 @@ def test_doors_open() -> None:
         assert getattr(packproof, name) is not None
     with pytest.raises(AttributeError):
         _ = packproof.nothing
+
+
+def test_control_characters_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = tmp_path / "a\x1b[2Kb.toml"
+    named.write_text("x")
+    assert run(["solve", str(named)]) == 2
+    assert r"a\x1b[2Kb.toml" in capsys.readouterr().err
+    forged = tmp_path / "i.toml"
+    forged.write_text('[server]\ncapacity = { "cpu\\nvalid: x" = 4 }\n')
+    assert run(["solve", str(forged)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

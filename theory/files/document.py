@@ -123,6 +123,9 @@ class Fields:
         self.source, self.place = source, place
         if not isinstance(table, Mapping):
             self.fail("", f"expected a table, got {_shown(table)}")
+        for name in table:
+            if not (isinstance(name, str) and name.isprintable() and len(name) <= 200):
+                self.fail("", f"expected names of at most 200 printable characters, got {_shown(name)}")
         self._left: dict[str, Any] = dict(table)
         self._known: list[str] = []
 
