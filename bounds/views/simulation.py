@@ -103,13 +103,18 @@ class Growth(Answer, frozen=True, kw_only=False):
 
 
 class Delay(Answer, frozen=True, kw_only=False):
-    """Waiting time of the jobs that start; quantiles are off by at most the relative error."""
+    """Waiting time of the jobs that start; quantiles are off by at most the relative error.
+
+    Their intervals come from the replications, and are null where there is only one.
+    """
 
     mean: float | None
     ci95: Ends
     p95: float | None
     p99: float | None
     relative_error: float
+    p95_ci95: Ends
+    p99_ci95: Ends
 
 
 class Queue(Answer, frozen=True, kw_only=False):
@@ -153,7 +158,7 @@ def simulation_answer(result: Result[Any], given: Given) -> SimulatedLoss | Simu
 
 def _queue_answer(result: QueueResult[Any], given: Given) -> SimulatedQueue:
     names, queue, delay = result.scenario.names, result.queue(), result.delay()
-    p95, p99 = (q if np.isfinite(q) else None for q in (result.quantile(0.95), result.quantile(0.99)))
+    p95, p99 = (number(result.quantile_interval(q)) for q in (0.95, 0.99))
     return SimulatedQueue(
         **_common(result, given),
         traffic_intensity=result.scenario.intensity,
@@ -163,7 +168,7 @@ def _queue_answer(result: QueueResult[Any], given: Given) -> SimulatedQueue:
             number(queue).mean,
             ends(queue),
             growth_of(result),
-            Delay(number(delay).mean, ends(delay), p95, p99, RELATIVE_ERROR),
+            Delay(number(delay).mean, ends(delay), p95.mean, p99.mean, RELATIVE_ERROR, p95.ci95, p99.ci95),
             {name: result.waiting(j).mean for j, name in enumerate(names)},
         ),
     )
@@ -322,7 +327,8 @@ def _loss_lines(answer: SimulatedLoss) -> list[str]:
 
 def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-    tail = "" if delay.p95 is None else f"   95 %: {delay.p95:.5g}   99 %: {delay.p99:.5g}"
+    quantiles = (("95 %", delay.p95, delay.p95_ci95), ("99 %", delay.p99, delay.p99_ci95))
+    tail = "".join(f"   {name}: {with_interval(Number(q, its), 5, least=0.0)}" for name, q, its in quantiles if q)
     rate = with_interval(Number(growth.per_time, growth.ci95), 5)
     made = []
     if answer.traffic_intensity is not None:

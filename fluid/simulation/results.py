@@ -244,6 +244,15 @@ class QueueResult(Result[AnyScenario]):
         """Quantile of the waiting times of all jobs that start in [W, T] of any run, within `RELATIVE_ERROR`."""
         return quantile(np.sum([run.measures.sketch for run in self.runs], axis=0), q)
 
+    def quantile_interval(self, q: float, level: float = 0.95) -> Interval:
+        """Interval of a quantile of the waiting times: Student's, from the quantiles of the single replications.
+
+        Delays within a run depend on each other, so that a single run gives no interval (its ends are infinite).
+        """
+        found = self.quantile(q)
+        width = mean_interval([quantile(run.measures.sketch, q) for run in self.distinct], level).half_width
+        return Interval(found, found - width, found + width, level, len(self.distinct))
+
     def curve(self) -> tuple[Array, ...]:
         """Return the curve by which the warm-up is judged: the queue over time."""
         return self.curve_of(lambda run: run.queue)

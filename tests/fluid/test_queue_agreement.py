@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from math import factorial
+from math import factorial, inf, log
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pytest
 
 from fluid.chains.queue import QueueLaw, queue_law, slotted_law
 from fluid.simulation.arrivals import ArrivalLaw, Law, batches
+from fluid.simulation.measures import RELATIVE_ERROR
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.replicate import simulate
@@ -226,3 +227,19 @@ def test_what_is_cut_off_is_what_the_formula_leaves() -> None:
     """M/M/1 with load 1/2: more than N jobs wait with probability 2^-(N + 2)."""
     law = queue_law(policy("nonpreemptive"), additive([1], [[1]], workload=["1/2"]), servers=1, most_waiting=20)
     assert law.beyond == pytest.approx(0.5**22, rel=1e-6)
+
+
+def test_quantiles_of_delays_and_their_intervals() -> None:
+    """M/M/1: a job waits longer than t with probability rho e^(-(mu - lambda) t)."""
+    scenario = QueueScenario(additive([1], [[1]], workload=["1/2"]), 1, 20_000.0, 500.0)
+    result = simulate("max-weight-local", scenario, replications=REPLICATIONS, seed=1)
+    assert isinstance(result, QueueResult)
+    for q in (0.95, 0.99):
+        exact = log(0.5 / (1 - q)) / 0.5
+        found = result.quantile_interval(q, LEVEL)
+        assert found.low * (1 - RELATIVE_ERROR) <= exact <= found.high * (1 + RELATIVE_ERROR)
+        assert found.half_width < 0.2 * exact
+        assert found.mean == result.quantile(q)
+    alone = simulate("max-weight-local", scenario, replications=1, seed=1)
+    assert isinstance(alone, QueueResult)
+    assert alone.quantile_interval(0.95).half_width == inf
