@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS ?= test,cluster
 TESTS ?=
 
-.PHONY: verify test lint bench soak clean
+.PHONY: verify test lint foreign bench soak clean
 
 verify: .venv/ready
 	$(BIN)/packproof verify
@@ -18,6 +18,10 @@ lint: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Tools of other people: installed into .foreign where that can be done, and asked to check what packproof exports.
+foreign: .venv/ready
+	PYTHON=$(PYTHON) bash .ci/foreign $(BIN)/python
+
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
@@ -25,7 +29,7 @@ soak: .venv/ready
 	$(BIN)/python -m pytest -m soak
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv .foreign build dist *.egg-info
 
 .venv/ready: Makefile pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

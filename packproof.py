@@ -37,6 +37,7 @@ ROOMS = {
     "experiment": "fluid.experiment",
     "statistics": "fluid.statistics",
     "certificates": "bounds.certificates",
+    "exports": "bounds.exports",
     "adversary": "bounds.adversary",
     "testing": "bounds.testing",
     "views": "bounds.views",

@@ -11,6 +11,7 @@ from typing import Any
 from bounds.cli.app import app
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
+from bounds.cli.export import export
 from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
 from bounds.cli.region import region
@@ -25,6 +26,7 @@ __all__ = [
     "app",
     "check",
     "experiment",
+    "export",
     "fluid",
     "instance",
     "main",

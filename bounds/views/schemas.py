@@ -12,6 +12,7 @@ from bounds.views.assignment import Solved, Worst
 from bounds.views.claims import Listed, Verified
 from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
+from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
 from bounds.views.region import RegionAnswer
 from bounds.views.sharing import AllShares, InMotion, Shares
@@ -31,6 +32,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
+    "export": ("packproof export --json", ExportAnswer),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
 }

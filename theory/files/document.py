@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -269,6 +270,41 @@ def write_bytes(path: str | Path, content: bytes) -> None:
             os.replace(temporary, path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
+    """Write a folder of text files whole or not at all: made under another name, then renamed.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder that does not exist, or is empty.
+    files : mapping
+        Text by file name.
+
+    Raises
+    ------
+    InputError
+        If there is anything at that place but an empty folder, or the place cannot be written.
+    """
+    path = Path(path)
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise InputError(f"{path}: expected a folder that is empty or not there, to write {len(files)} files into")
+    place = path.resolve()
+    if not place.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+    try:
+        made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".packproof."))
+        try:
+            for name, text in files.items():
+                (made / name).write_text(text, encoding="utf-8")
+            made.chmod(0o777 & ~_umask())
+            made.replace(place)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
             raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,60 @@
+"""``packproof export``: what a certificate states, as files that other people's tools read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import JsonFlag, app, show
+
+
+@app.command()
+def export(
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="smtlib (z3, cvc5), lp or mps (GLPK), qsopt (QSopt_ex), lrs (lrs, cdd) or certo (certo-math).",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE|FOLDER", help="File to write; a new folder where there are several."),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified."""
+    from bounds import checker
+    from bounds.exports import export as export_document
+    from bounds.views.exports import export_answer, export_lines
+    from theory.errors import InputError
+    from theory.files.document import read_text, refuse_shared, write_folder, write_text
+
+    text = read_text(certificate)
+    try:
+        document = checker.load(text)
+        files = export_document(document, form)
+    except (checker.Refused, checker.Unreadable) as error:
+        raise InputError(f"{certificate}: {error}") from None
+    except InputError as error:
+        raise (error if str(error).startswith("--format: ") else type(error)(f"{certificate}: {error}")) from None
+    names = ", ".join(file.name for file in files[:6])
+    several = len(files) > 1
+    paths: list[str | None] = [None] * len(files)
+    if out is None and several and not as_json:
+        raise InputError(f"--out: expected a folder for {len(files)} files: {names}{', ...' if len(files) > 6 else ''}")
+    if out is not None:
+        refuse_shared(certificate, out)
+        if several or out.is_dir():
+            write_folder(out, {file.name: file.text for file in files})
+            paths = [os.path.join(out, file.name) for file in files]
+        else:
+            write_text(out, files[0].text)
+            paths = [str(out)]
+    answer = export_answer(form, document["kind"], files, paths)
+    show(answer, lambda: export_lines(answer), as_json=as_json)

@@ -1,0 +1,5 @@
+"""What certificates state, in the formats of other people's tools, so that nobody need trust packproof's checker."""
+
+from theory.doors import doors
+
+__getattr__, __all__ = doors(__name__, {"formats": ("FORMATS", "export"), "document": ("Exported",)})

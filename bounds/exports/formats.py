@@ -1,0 +1,90 @@
+"""The formats by name, and one function that exports a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bounds import checker
+from bounds.exports.certo import certo
+from bounds.exports.document import Certificate, Exported, Unsuited, certificate_of
+from bounds.exports.linear import cplex, mps, qsopt
+from bounds.exports.polyhedra import lrs
+from bounds.exports.smtlib import smtlib
+from theory.errors import InputError, TooLargeError
+
+_ALL = ("assignment", "region", "throughput", "allocation")
+_WRITERS: dict[str, tuple[Callable[[Certificate], list[Exported]], tuple[str, ...]]] = {
+    "smtlib": (smtlib, ("assignment", "region", "throughput")),
+    "lp": (cplex, _ALL),
+    "qsopt": (qsopt, _ALL),
+    "lrs": (lrs, ("region",)),
+    "certo": (certo, _ALL),
+    "mps": (mps, _ALL),
+}
+
+FORMATS: dict[str, tuple[str, ...]] = {name: kinds for name, (_, kinds) in _WRITERS.items()}
+"""The kinds of certificate that each format takes."""
+
+
+def export(document: dict[str, Any], form: str) -> list[Exported]:
+    r"""Write what a certificate states in the format of a foreign tool.
+
+    Parameters
+    ----------
+    document : dict
+        A certificate, as `bounds.checker.load` reads it. Its digest must be right; its evidence is not verified, for
+        that is what the foreign tool does.
+    form : str
+        ``smtlib`` (z3, cvc5), ``lp`` (GLPK and others: CPLEX's LP, integers), ``qsopt`` (QSopt_ex: rational numbers),
+        ``mps`` (free MPS, integers), ``lrs`` (lrs and cdd), or ``certo`` (certo-math).
+
+    Returns
+    -------
+    list of Exported
+        One file or more. The module of the format says what its tool proves and what not.
+
+    Raises
+    ------
+    InputError
+        If the document is malformed, or of a kind that the format does not take.
+    TooLargeError
+        If a number of the program is beyond what readers of the format hold.
+
+    Examples
+    --------
+    >>> from bounds.certificates import assignment_certificate
+    >>> from theory.greedy import solve
+    >>> from theory.instance import additive
+    >>> (program,) = export(assignment_certificate(solve(additive([12], [[5], [7]]))), "lp")
+    >>> print(program.text)
+    \ The greatest reward of an average server, over all configurations (the 2 maximal ones are listed).
+    \ objective
+    \ claimed optimum: 2
+    \ y1=t1 y2=t2 slots_1=t1 slots_2=t2 servers_1=pool1
+    Maximize
+     obj: + 1 y1 + 1 y2
+    Subject To
+     limit_1: + 1 y1 <= 1
+     limit_2: + 1 y2 <= 1
+     slots_1: + 1 y1 - 2 x1_1 - 1 x1_2 <= 0
+     slots_2: + 1 y2 - 1 x1_2 <= 0
+     servers_1: + 1 x1_1 + 1 x1_2 <= 1
+    End
+    <BLANKLINE>
+    """
+    if form not in _WRITERS:
+        raise InputError(f"--format: expected one of {', '.join(_WRITERS)}, got {form[:40]!r}")
+    writer, kinds = _WRITERS[form]
+    try:
+        certificate = certificate_of(document)
+        if certificate.kind not in kinds:
+            raise Unsuited(f"this format takes certificates of kind {', '.join(kinds)}")
+        return writer(certificate)
+    except TooLargeError as error:
+        raise TooLargeError(f"--format {form}: {error}") from None
+    except (checker.Refused, checker.Unreadable, ValueError) as reason:
+        raise InputError(f"the certificate cannot be read: {reason}") from None
+    except Unsuited as reason:
+        kind = document["kind"]
+        raise InputError(f"--format {form}: not for this certificate of kind {kind}: {reason}") from None
