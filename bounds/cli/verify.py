@@ -20,18 +20,34 @@ def verify(
         str, typer.Option("--level", metavar="quick|full", help="Size of families and samples.")
     ] = "quick",
     listing: Annotated[bool, typer.Option("--list", help="List the claims without checking them.")] = False,
+    table: Annotated[
+        bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Check claims one by one: status 0 if every outcome is the registered one, 1 if not."""
     import time
 
-    from bounds.claims import Level, claims, verify_all
-    from bounds.views.claims import listed, listing_lines, summary_lines, verdict_lines, verified
+    from bounds.claims import PAPERS, Level, claims, verify_all
+    from bounds.claims.statements import coverage
+    from bounds.views.claims import (
+        coverage_lines,
+        covered,
+        listed,
+        listing_lines,
+        summary_lines,
+        verdict_lines,
+        verified,
+    )
     from theory.errors import InputError
 
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = claims(names or (), paper)
+    if table:
+        found_claims = coverage(chosen, PAPERS if paper is None else (paper,))
+        show(covered(found_claims), lambda: coverage_lines(found_claims), as_json=as_json)
+        return
     if listing:
         show([listed(c) for c in chosen], lambda: listing_lines(chosen), as_json=as_json)
         return

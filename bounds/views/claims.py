@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from bounds.claims import PAPERS, Checked, Claim, Refutes, Verdict
+from bounds.claims import PAPERS, Checked, Claim, Evidence, Refutes, Verdict
+from bounds.claims.statements import STATEMENTS, Covered
 from bounds.views.text import Answer, aligned
 
 FAILS = {
@@ -107,6 +108,64 @@ def listing_lines(chosen: Sequence[Claim]) -> list[str]:
     """Return the claims as a table: one line each, without the statements."""
     rows = [(c.id, c.source, c.evidence or "-", SAID[c.verdict].lower(), c.refutes or "") for c in chosen]
     return aligned([("claim", "source", "evidence", "verdict", "what fails"), *rows])
+
+
+class CoveringClaim(Answer, frozen=True):
+    """A claim about a statement, as it is registered."""
+
+    id: str
+    evidence: str | None
+    verdict: str
+    refutes: str | None
+
+
+class CoveredStatement(Answer, frozen=True):
+    """A numbered statement of a paper, or another source, with its claims; none where nothing is checked."""
+
+    paper: str
+    statement: str
+    claims: list[CoveringClaim]
+
+
+def covered(found: Sequence[Covered]) -> list[CoveredStatement]:
+    """Return the table of coverage."""
+    return [
+        CoveredStatement(
+            paper=row.paper,
+            statement=row.statement,
+            claims=[
+                CoveringClaim(id=c.id, evidence=c.evidence, verdict=c.verdict, refutes=c.refutes) for c in row.claims
+            ],
+        )
+        for row in found
+    ]
+
+
+def coverage_lines(found: Sequence[Covered]) -> list[str]:
+    """Return the table of coverage as text, a claim a line, and how many statements have claims."""
+    rows = []
+    for row in found:
+        rows += [
+            (
+                row.paper,
+                row.statement,
+                c.id.partition("/")[2],
+                c.evidence or "-",
+                SAID[c.verdict].lower(),
+                c.refutes or "",
+            )
+            for c in row.claims
+        ] or [(row.paper, row.statement, "no claim", "-", "-", "")]
+    table = aligned([("paper", "statement", "claim", "evidence", "verdict", "what fails"), *rows])
+    numbered = [row for row in found if row.statement in STATEMENTS.get(row.paper, ())]
+    with_claims = sum(bool(row.claims) for row in numbered)
+    ranks = Counter(c.evidence or "skipped" for c in {c.id: c for row in found for c in row.claims}.values())
+    shown = ", ".join(f"{ranks[rank]} {rank}" for rank in (*Evidence, "skipped") if ranks[rank])
+    return [
+        *table,
+        "",
+        f"{with_claims} of {len(numbered)} numbered statements have a claim; claims by evidence: {shown}",
+    ]
 
 
 def summary_lines(found: Sequence[Checked]) -> list[str]:

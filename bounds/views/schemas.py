@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from bounds.views.assignment import Solved, Worst
-from bounds.views.claims import Listed, Verified
+from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
 from bounds.views.exports import ExportAnswer
@@ -35,6 +35,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "export": ("packproof export --json", ExportAnswer),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
+    "verify_coverage": ("packproof verify --coverage --json", list[CoveredStatement]),
 }
 """By the name of the file in ``bounds/schemas``: what it describes, and the type of the answer."""
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from bounds.claims import PAPERS, REGISTRY, Claim, claims, control, verify
+from bounds.claims.statements import coverage, numbers_of
 from bounds.cli import run
 
 
@@ -40,3 +41,28 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "no-such-claim"]) == 2
     assert run(["verify", "--paper", "no-such-paper"]) == 2
     assert run(["verify", "--level", "huge"]) == 2
+
+
+def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = coverage(claims(), PAPERS)
+    assert {claim.id for row in rows for claim in row.claims} == set(REGISTRY)
+    statements = [(row.paper, row.statement) for row in rows]
+    assert len(statements) == len(set(statements))
+    assert run(["verify", "--coverage", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(rows)
+    assert run(["verify", "--coverage", "--paper", "throughput"]) == 0
+    text = capsys.readouterr().out
+    assert "prop-2-epsilon" in text
+    assert "autoscaling" not in text
+
+
+def test_statements_named_by_a_source() -> None:
+    assert numbers_of("Lemmas 4.1, 4.3 and 5.1; Corollary 6.2") == {
+        "Lemma 4.1",
+        "Lemma 4.3",
+        "Lemma 5.1",
+        "Corollary 6.2",
+    }
+    assert numbers_of("Corollaries 5.2 and 5.3") == {"Corollary 5.2", "Corollary 5.3"}
+    assert numbers_of("Table IV, Figure 4b, Lemma D.1") == {"Table IV", "Figure 4", "Lemma D.1"}
+    assert numbers_of("Section 7, equation (19)") == set()
