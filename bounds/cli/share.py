@@ -47,7 +47,7 @@ def share(
     )
     from theory.errors import InputError
     from theory.files.clusters import read_cluster
-    from theory.files.document import write_json
+    from theory.files.places import write_json
     from theory.sharing.allocation import Allocation, whole_tasks
     from theory.sharing.mechanisms import MECHANISMS
     from theory.sharing.properties import Verdict, decide
