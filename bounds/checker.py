@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ from typing import Any
 
 FORMATS = ("packproof/1", "packproof/2")
 """Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
+MAX_BYTES = 64 * 2**20
+"""Largest certificate that is read."""
 MAX_CELLS = 40_000_000
 """Largest dynamic program (resource levels times types)."""
 MAX_CONFIGURATIONS = 2_000_000
@@ -47,6 +51,17 @@ def require(condition: bool, reason: str) -> None:
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------
+
+
+def read(path: str) -> str:
+    """Read a regular file of limited size: a device may have no end, and a pipe may never have a writer."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Unreadable("expected a file")
+    with open(path, "rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise Unreadable(f"expected at most {MAX_BYTES // 2**20} MiB")
+    return content.decode("utf-8")
 
 
 def load(text: str) -> dict[str, Any]:
@@ -1256,8 +1271,7 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: checker.py CERTIFICATE.json", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8") as stream:
-            claims = check(load(stream.read()))
+        claims = check(load(read(arguments[0])))
     except Refused as reason:
         print(f"refused: {reason}")
         return 1

@@ -120,7 +120,7 @@ def _system_failure(error: OSError | ImportError) -> str | None:
     if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF):
         _give_up_stdout()  # files that are written name themselves, so this is the answer
         return f"the answer cannot be written to standard output: {error.strerror}"
-    return None
+    return f"{error.filename}: {error.strerror}" if error.filename else None
 
 
 def _give_up_stdout() -> None:

@@ -189,6 +189,17 @@ def test_only_regular_files(kind: str, here: Path, capsys: pytest.CaptureFixture
     assert time.monotonic() - begin < 30  # nothing waited for a writer
 
 
+def test_the_checker_alone_reads_regular_files_only(here: Path) -> None:
+    os.mkfifo("pipe")
+    (here / "large.json").touch()
+    os.truncate("large.json", 2**26 + 1)
+    for name in ("/dev/zero", "pipe", "large.json", "."):
+        command = [sys.executable, "-I", "-S", str(ROOT / "bounds" / "checker.py"), name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+        assert done.stderr.startswith(name)
+
+
 @pytest.mark.usefixtures("here")
 def test_a_policy_that_is_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("pipe.py")
