@@ -33,7 +33,11 @@ def export(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified."""
+    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified.
+
+    smtlib takes certificates of assignments, regions and throughput; lrs those of regions with facets; all others take
+    every kind, of allocations those by c-drfh, cdrf and tsf.
+    """
     from bounds import checker
     from bounds.exports import export as export_document
     from bounds.views.exports import export_answer, export_lines
