@@ -52,7 +52,9 @@ FILES = {
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys.modules["bounds.cli.app"], "INTERVAL", 1e9)  # no lines of progress, however slow the machine is
+    monkeypatch.setattr(
+        sys.modules["bounds.cli.app"], "INTERVAL", 1e9
+    )  # no lines of progress, however slow the machine is
     for name, content in FILES.items():
         (tmp_path / name).write_text(content)
     return tmp_path
