@@ -1,0 +1,250 @@
+"""Rules that assign servers to configurations, judged by the exact optimum of the configuration program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from bounds.adversary.engine import Judged, Space
+from theory.errors import InputError
+from theory.greedy.optimal import optimal_assignment
+from theory.instance import Configuration, Instance, additive
+from theory.numbers import total
+
+Assignment = Sequence[tuple[int, Configuration, Fraction]]
+"""Of each part of the servers: pool, configuration, share of all servers."""
+
+Rule = Callable[[Instance], Assignment]
+Choice = Callable[[Instance, Sequence[int]], Configuration]
+"""From an instance and the types that are left to a configuration of these."""
+
+
+def by_stages(choose: Choice) -> Rule:
+    """Return the rule that lets a choice of configurations proceed as greedy does, on instances of one pool.
+
+    All servers take the configuration chosen until a type in it is exhausted; then the choice is made again among the
+    types that are left, until the servers are used up, no type is left, or the choice is empty.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> instance = additive([12], [[5], [7]], workload=[2, 0])
+    >>> by_stages(lambda instance, left: (2, 0) if 0 in left else (0, 1))(instance)
+    [(0, (2, 0), Fraction(1, 1))]
+    """
+
+    def rule(instance: Instance) -> list[tuple[int, Configuration, Fraction]]:
+        left, room, made = list(instance.workload), Fraction(1), []
+        while room > 0 and any(left):
+            types = [j for j, amount in enumerate(left) if amount]
+            k = tuple(choose(instance, types))
+            lengths = [left[j] / k[j] for j in types if k[j]]
+            if not lengths:
+                break
+            share = min(room, *lengths)
+            made.append((0, k, share))
+            room -= share
+            left = [max(Fraction(0), amount - share * slots) for amount, slots in zip(left, k, strict=True)]
+        return made
+
+    return rule
+
+
+def reward_of(instance: Instance, assignment: Assignment, name: str = "the rule") -> Fraction:
+    """Return the reward of an assignment: slots that jobs can fill, at most the workload of each type.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the assignment, in one line.
+    """
+    slots, used = [Fraction(0)] * len(instance.types), [Fraction(0)] * len(instance.pools)
+    for part in assignment:
+        if not (isinstance(part, Sequence) and len(part) == 3):
+            raise InputError(f"{name}: expected (pool, configuration, share), got {part!r:.80}")
+        p, k, share = part
+        if type(share) not in (Fraction, int):
+            raise InputError(f"{name}: expected an exact share (a Fraction), got {share!r:.40}")
+        if p not in range(len(used)) or len(k) != len(slots) or any(not isinstance(n, int | np.integer) for n in k):
+            raise InputError(f"{name}: expected a pool and one whole number a type, got {(p, k)!r:.80}")
+        if share < 0 or min(k) < 0 or not instance.pools[p].space.holds(k):
+            raise InputError(f"{name}: {tuple(map(int, k))} x {share} is not feasible in pool {instance.pools[p].name}")
+        used[p] += share
+        slots = [have + share * int(number) for have, number in zip(slots, k, strict=True)]
+    for pool, amount in zip(instance.pools, used, strict=True):
+        if amount > pool.share:
+            raise InputError(f"{name}: {amount} of all servers are of pool {pool.name}, whose share is {pool.share}")
+    served = (min(have, rho) for have, rho in zip(slots, instance.workload, strict=True))
+    return total(u * y for u, y in zip(instance.rewards, served, strict=True))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An instance of one pool in whole numbers; workloads are in units of one over `unit`.
+
+    Attributes
+    ----------
+    capacity : tuple of int, shape (R,)
+    demands : tuple of tuple of int, shape (J, R)
+    rewards, workload : tuple of int, shape (J,)
+        Rewards are positive.
+    unit : int
+    """
+
+    capacity: tuple[int, ...]
+    demands: tuple[tuple[int, ...], ...]
+    rewards: tuple[int, ...]
+    workload: tuple[int, ...]
+    unit: int
+
+    def instance(self) -> Instance:
+        """Return the instance."""
+        return additive(self.capacity, self.demands, self.rewards, [Fraction(n, self.unit) for n in self.workload])
+
+
+def judge_of(rule: Rule, name: str = "the rule") -> Callable[[Numbers], Judged]:
+    """Return the judge of a rule: its reward over the optimum, both exact."""
+
+    def judge(numbers: Numbers) -> Judged:
+        instance = numbers.instance()
+        try:
+            given = rule(instance)
+        except Exception as error:
+            raise InputError(f"{name}: {type(error).__name__}: {error} (on {numbers})") from error
+        reward = reward_of(instance, given, name)
+        optimal = optimal_assignment(instance)
+        if optimal.reward == 0:
+            return Judged(Fraction(1))
+        return Judged(reward / optimal.reward, True, {"reward": reward, "optimum": optimal.reward})
+
+    return judge
+
+
+class AssignmentSpace(Space[Numbers]):
+    """Additive instances of one pool with so many types and resources.
+
+    Parameters
+    ----------
+    types, resources : int
+    grid : int
+        Capacity of each resource, and the largest reward that is drawn.
+    """
+
+    def __init__(self, types: int = 2, resources: int = 1, grid: int = 120) -> None:
+        self.types, self.resources, self.grid = types, resources, grid
+
+    def corners(self) -> Iterator[Numbers]:
+        """Yield sizes a little above 1/k for several k, and types that need one resource each, worth their share."""
+        ks = range(1, 7)
+        for first in ks:
+            demands = []
+            for j in range(self.types):
+                above = self.grid // (first + j) + 1 if first + j > 1 else self.grid
+                demands.append((min(above, self.grid),) * self.resources)
+            rewards = tuple(max(d) for d in demands)
+            yield self._of(demands, rewards, [self.grid] * self.types)
+            yield self._of(demands, rewards[::-1], [self.grid] * self.types)
+        if self.resources > 1:
+            for large in (self.grid, self.grid // 2 + 1):
+                demands = [
+                    tuple(large if r == j % self.resources else 1 for r in range(self.resources))
+                    for j in range(self.types)
+                ]
+                yield self._of(demands, [self.grid] * self.types, [self.grid] * self.types)
+
+    def _of(self, demands: Sequence[tuple[int, ...]], rewards: Sequence[int], workload: Sequence[int]) -> Numbers:
+        return Numbers((self.grid,) * self.resources, tuple(demands), tuple(rewards), tuple(workload), self.grid)
+
+    def draw(self, rng: np.random.Generator) -> Numbers:
+        """Draw sizes near fractions 1/k of a server, or of any size; rewards near the sizes; any workload."""
+        demands = []
+        for _ in range(self.types):
+            row = [
+                int(self.grid // rng.integers(1, 8) + rng.integers(0, 3))
+                if rng.random() < 0.6
+                else int(rng.integers(0, self.grid + 1))
+                for _ in range(self.resources)
+            ]
+            row = [min(amount, self.grid) for amount in row]
+            demands.append(tuple(row) if any(row) else (1,) * self.resources)
+        rewards = [max(1, round(max(row) * float(np.exp(0.3 * rng.standard_normal())))) for row in demands]
+        return self._of(demands, rewards, [int(rng.integers(0, 4 * self.grid)) for _ in range(self.types)])
+
+    def move(self, case: Numbers, rng: np.random.Generator) -> Numbers:
+        """Change a demand, a reward or a workload, by a little or by much; or exchange two types in the order."""
+        j, what = int(rng.integers(self.types)), rng.random()
+        step = int(rng.choice([-1, 1])) * int(rng.choice([1, 1, 2, 3, 8, max(1, self.grid // 8)]))
+        if what < 0.4:
+            r = int(rng.integers(self.resources))
+            row = list(case.demands[j])
+            row[r] = min(self.grid, max(0, row[r] + step if rng.random() < 0.8 else int(rng.integers(self.grid + 1))))
+            if not any(row):
+                return case
+            return replace(case, demands=(*case.demands[:j], tuple(row), *case.demands[j + 1 :]))
+        if what < 0.65:
+            value = max(1, case.rewards[j] + step if rng.random() < 0.7 else int(rng.integers(1, self.grid + 1)))
+            return replace(case, rewards=(*case.rewards[:j], value, *case.rewards[j + 1 :]))
+        if what < 0.95:
+            most = 8 * case.unit
+            fits = case.unit * min(c // d for c, d in zip(case.capacity, case.demands[j], strict=True) if d)
+            changed = [case.workload[j] + step, case.unit, fits, int(rng.integers(0, most + 1))]
+            value = min(most, max(0, int(rng.choice(changed, p=[0.5, 0.15, 0.15, 0.2]))))
+            return replace(case, workload=(*case.workload[:j], value, *case.workload[j + 1 :]))
+        i = int(rng.integers(self.types))
+        order = list(range(self.types))
+        order[i], order[j] = order[j], order[i]
+        return replace(
+            case,
+            demands=tuple(case.demands[x] for x in order),
+            rewards=tuple(case.rewards[x] for x in order),
+            workload=tuple(case.workload[x] for x in order),
+        )
+
+    def shrinks(self, case: Numbers) -> Iterator[Numbers]:
+        """Drop a type or a resource; take coarser units; round workloads; take 1 off."""
+        width, resources = len(case.rewards), len(case.capacity)
+        for j in range(width) if width > 1 else ():
+            keep = [i for i in range(width) if i != j]
+            yield replace(
+                case,
+                demands=tuple(case.demands[i] for i in keep),
+                rewards=tuple(case.rewards[i] for i in keep),
+                workload=tuple(case.workload[i] for i in keep),
+            )
+        for r in range(resources) if resources > 1 else ():
+            demands = tuple((*row[:r], *row[r + 1 :]) for row in case.demands)
+            if all(map(any, demands)):
+                yield replace(case, capacity=(*case.capacity[:r], *case.capacity[r + 1 :]), demands=demands)
+        for unit in (u for u in (1, 2, 3, 4, 5, 6, 10, 12) if u < case.unit):
+            yield replace(case, unit=unit, workload=tuple(round(n * unit / case.unit) for n in case.workload))
+        for grid in (g for g in (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 60) if g < max(case.capacity)):
+            yield from self._coarser(case, grid)
+        top = max(case.rewards)
+        for most in (m for m in (1, 2, 3, 4, 5, 8, 10, 12, 20, 30, 50) if m < top):
+            yield replace(case, rewards=tuple(max(1, round(u * most / top)) for u in case.rewards))
+        for j in range(width):
+            if case.workload[j] > 0:
+                for value in (0, case.workload[j] // case.unit * case.unit, case.workload[j] - 1):
+                    if value < case.workload[j]:
+                        yield replace(case, workload=(*case.workload[:j], value, *case.workload[j + 1 :]))
+            for r in range(resources):
+                if case.demands[j][r] > 0:
+                    row = (*case.demands[j][:r], case.demands[j][r] - 1, *case.demands[j][r + 1 :])
+                    if any(row):
+                        yield replace(case, demands=(*case.demands[:j], row, *case.demands[j + 1 :]))
+            if case.rewards[j] > 1:
+                yield replace(case, rewards=(*case.rewards[:j], case.rewards[j] - 1, *case.rewards[j + 1 :]))
+
+    @staticmethod
+    def _coarser(case: Numbers, grid: int) -> Iterator[Numbers]:
+        """Yield the instance with all capacities in so many units, demands rounded up and down."""
+        for up in (False, True):
+            rows = [
+                tuple(-(-d * grid // c) if up else d * grid // c for d, c in zip(row, case.capacity, strict=True))
+                for row in case.demands
+            ]
+            if all(map(any, rows)):
+                yield replace(case, capacity=(grid,) * len(case.capacity), demands=tuple(rows))

@@ -1,0 +1,336 @@
+"""Rules that put a list of items into bins, judged by the fewest bins that hold them.
+
+An instance carries a packing, so that the optimum is at most its number of bins and every ratio is certified by it. The
+search changes sizes within the bins of that packing, and the order in which the rule sees the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bounds.adversary.engine import Judged, Space
+from theory.errors import InputError
+
+Vector = tuple[int, ...]
+Rule = Callable[[Sequence[Vector], Vector], Sequence[int]]
+"""From the items and the capacity of a bin, one whole number a resource, to the bin of each item."""
+
+NODES = 200_000
+"""Places that the exact search for fewer bins tries before it gives up."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """Items in the order in which a rule sees them, and a packing of them.
+
+    Attributes
+    ----------
+    sizes : tuple of tuple of int, shape (n, R)
+    capacity : tuple of int, shape (R,)
+    packing : tuple of int, shape (n,)
+        The bin of each item; bins are numbered from 0 without gaps.
+    """
+
+    sizes: tuple[Vector, ...]
+    capacity: Vector
+    packing: tuple[int, ...]
+
+    @property
+    def bins(self) -> int:
+        """Bins of the packing."""
+        return max(self.packing, default=-1) + 1
+
+
+def contents(sizes: Sequence[Vector], packing: Sequence[int]) -> dict[int, list[int]]:
+    """Return what each bin holds, by resource."""
+    held: dict[int, list[int]] = {}
+    for size, place in zip(sizes, packing, strict=True):
+        here = held.setdefault(place, [0] * len(size))
+        for r, amount in enumerate(size):
+            here[r] += amount
+    return held
+
+
+def packed_by(rule: Rule, items: Items, name: str = "the rule") -> tuple[int, ...]:
+    """Return the bins that a rule chooses, numbered from 0 in the order of their first item.
+
+    Raises
+    ------
+    InputError
+        The rule fails, gives another number of bins than there are items, or overfills a bin.
+    """
+    try:
+        given = list(rule(items.sizes, items.capacity))
+    except Exception as error:
+        raise InputError(
+            f"{name}: {type(error).__name__}: {error} (items {items.sizes}, capacity {items.capacity})"
+        ) from error
+    if len(given) != len(items.sizes) or any(not isinstance(place, int | np.integer) for place in given):
+        raise InputError(
+            f"{name}: expected one whole number, its bin, for each of {len(items.sizes)} items, got {given!r:.80}"
+        )
+    order = {place: number for number, place in enumerate(dict.fromkeys(map(int, given)))}
+    packing = tuple(order[int(place)] for place in given)
+    for place, held in contents(items.sizes, packing).items():
+        if any(amount > limit for amount, limit in zip(held, items.capacity, strict=True)):
+            raise InputError(f"{name}: bin {place} holds {tuple(held)} of {items.capacity} (items {items.sizes})")
+    return packing
+
+
+def fewest_bins(items: Items) -> tuple[int, bool]:
+    """Return the fewest bins known to hold the items, and whether no fewer do.
+
+    Notes
+    -----
+    The packing is an upper bound, the sums of sizes are a lower one. Between them a search puts the largest item first
+    into each bin where it fits, and into at most one empty bin, and gives up after `NODES` places.
+    """
+    sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
+    least = max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
+    order = sorted(items.sizes, key=lambda size: -max(s / c for s, c in zip(size, items.capacity, strict=True) if c))
+    best, left = items.bins, NODES
+    while best > least:
+        fits, left = _fits(order, items.capacity, best - 1, left)
+        if fits is None:
+            return best, False
+        if not fits:
+            return best, True
+        best -= 1
+    return best, True
+
+
+def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[bool | None, int]:
+    """Decide whether items fit so many bins; None if that takes more than `nodes` places."""
+    free: list[Vector] = []
+    left = nodes
+
+    def put(i: int) -> bool | None:
+        nonlocal left
+        if i == len(sizes):
+            return True
+        tried = set()
+        for place, before in enumerate(free):
+            after = tuple(c - s for c, s in zip(before, sizes[i], strict=True))
+            if before in tried or min(after) < 0:
+                continue
+            tried.add(before)
+            left -= 1
+            if left < 0:
+                return None
+            free[place] = after
+            found = put(i + 1)
+            free[place] = before
+            if found is not False:
+                return found
+        if len(free) == bins:
+            return False
+        free.append(tuple(c - s for c, s in zip(capacity, sizes[i], strict=True)))
+        found = put(i + 1)
+        free.pop()
+        return found
+
+    return put(0), left
+
+
+def judge_of(rule: Rule, name: str = "the rule") -> Callable[[Items], Judged]:
+    """Return the judge of a rule: the optimum over the bins that it uses, exact where `fewest_bins` decides it."""
+
+    def judge(items: Items) -> Judged:
+        used = packed_by(rule, items, name)
+        optimum, exact = fewest_bins(items)
+        if not used:
+            return Judged(Fraction(1), True, {"bins": used})
+        return Judged(Fraction(optimum, max(used) + 1), exact, {"bins": used})
+
+    return judge
+
+
+def surrogate_of(rule: Rule, name: str = "the rule") -> Callable[[Items], Fraction]:
+    """Return a value for the climb: the bins of the packing over those that the rule uses."""
+
+    def value(items: Items) -> Fraction:
+        if not items.sizes:
+            return Fraction(1)
+        used = packed_by(rule, items, name)
+        slack = sum(  # of equal ratios, prefer the packing with less idle capacity: it is nearer to the next bin
+            limit * items.bins - sum(size[r] for size in items.sizes) for r, limit in enumerate(items.capacity)
+        )
+        return Fraction(items.bins, max(used) + 1) + Fraction(slack, 10**9 * sum(items.capacity) * items.bins)
+
+    return value
+
+
+class ItemSpace(Space[Items]):
+    """Items that fill a given number of bins.
+
+    Parameters
+    ----------
+    bins : int
+        Of the packing that is planted.
+    most : int
+        Items at most.
+    resources : int
+    grid : int
+        Capacity of a bin in each resource; sizes are whole numbers.
+    """
+
+    def __init__(self, bins: int = 3, most: int = 12, resources: int = 1, grid: int = 120) -> None:
+        self.bins, self.most, self.resources, self.grid = bins, most, resources, grid
+
+    def corners(self) -> Iterator[Items]:
+        """Yield bins of items a little above 1/2, 1/3 and the rest, or above 1/(k + 1), small and large items first."""
+        c, gap = self.grid, max(1, self.grid // 60)
+        patterns = [[c // 2 + gap, c // 3 + gap, c - c // 2 - c // 3 - 2 * gap]]
+        patterns += [[c // (k + 1) + 1] * k + [c - k * (c // (k + 1) + 1)] for k in (1, 2, 3)]
+        for pattern in patterns:
+            if len(pattern) * self.bins <= self.most and min(pattern) > 0:
+                sizes = [(size,) * self.resources for _ in range(self.bins) for size in pattern]
+                packing = [b for b in range(self.bins) for _ in pattern]
+                for sign in (1, -1):
+                    order = np.argsort([sign * size[0] for size in sizes], kind="stable").tolist()
+                    yield self._made([sizes[i] for i in order], [packing[i] for i in order])
+
+    def draw(self, rng: np.random.Generator) -> Items:
+        """Cut each bin into items at random places, and shuffle them."""
+        sizes: list[Vector] = []
+        packing: list[int] = []
+        each = max(1, self.most // self.bins)
+        for b in range(self.bins):
+            number = int(rng.integers(1, each + 1))
+            columns = []
+            for _ in range(self.resources):
+                full = self.grid - int(rng.integers(0, 3)) * int(rng.integers(0, self.grid // 8 + 1))
+                cuts = np.sort(rng.integers(0, full + 1, number - 1))
+                columns.append(np.diff(np.concatenate([[0], cuts, [full]])))
+            sizes += [tuple(int(column[i]) for column in columns) for i in range(number)]
+            packing += [b] * number
+        order = rng.permutation(len(sizes))
+        return self._made([sizes[i] for i in order], [packing[i] for i in order])
+
+    def _made(self, sizes: Sequence[Vector], packing: Sequence[int]) -> Items:
+        """Return items without those of size 0, with the bins numbered anew."""
+        left = [(size, place) for size, place in zip(sizes, packing, strict=True) if any(size)]
+        order = {place: number for number, place in enumerate(dict.fromkeys(place for _, place in left))}
+        return Items(
+            tuple(size for size, _ in left), (self.grid,) * self.resources, tuple(order[place] for _, place in left)
+        )
+
+    def move(self, case: Items, rng: np.random.Generator) -> Items:
+        """Move size between items of a bin, or the free capacity of a bin; change the order; exchange, cut or join."""
+        n = len(case.sizes)
+        what = int(rng.integers(0, 9))
+        if n == 0:
+            return self.draw(rng)
+        if what < 4:
+            return self._resized(case, rng)
+        if what == 4:
+            i, j = (int(x) for x in rng.integers(0, n, 2))
+            order = list(range(n))
+            order[i], order[j] = order[j], order[i]
+            return self._ordered(case, order)
+        if what == 5:
+            order = list(range(n))
+            order.insert(int(rng.integers(0, n)), order.pop(int(rng.integers(0, n))))
+            return self._ordered(case, order)
+        if what == 6:
+            return self._like_another_bin(case, rng)
+        if what == 7:
+            by_size = sorted(range(n), key=lambda i: case.sizes[i], reverse=bool(rng.integers(2)))
+            return self._ordered(case, by_size)
+        return self._cut_or_joined(case, rng)
+
+    def _ordered(self, case: Items, order: Sequence[int]) -> Items:
+        return self._made([case.sizes[i] for i in order], [case.packing[i] for i in order])
+
+    def _resized(self, case: Items, rng: np.random.Generator) -> Items:
+        """Give size to an item from another one of its bin, or from the free capacity, or take some away."""
+        sizes = [list(size) for size in case.sizes]
+        i, r = int(rng.integers(len(sizes))), int(rng.integers(self.resources))
+        mates = [j for j in range(len(sizes)) if case.packing[j] == case.packing[i]]
+        free = self.grid - sum(sizes[j][r] for j in mates)
+        step = int(rng.choice([1, 1, 1, 2, 5, max(1, self.grid // 12)]))
+        j = int(rng.choice(mates))
+        if j != i and rng.random() < 0.7:
+            step = min(step, sizes[j][r])
+            sizes[j][r] -= step
+            sizes[i][r] += step
+        elif rng.random() < 0.5:
+            sizes[i][r] += min(step, free)
+        else:
+            sizes[i][r] -= min(step, sizes[i][r])
+        return self._made([tuple(size) for size in sizes], case.packing)
+
+    def _like_another_bin(self, case: Items, rng: np.random.Generator) -> Items:
+        """Fill a bin with the items of another one."""
+        i, j = (int(x) for x in rng.integers(0, case.bins, 2))
+        kept = [(size, place) for size, place in zip(case.sizes, case.packing, strict=True) if place != i]
+        if i == j or len(kept) + case.packing.count(j) > self.most:
+            return case
+        sizes, packing = [], []
+        for size, place in zip(case.sizes, case.packing, strict=True):
+            if place != i:
+                sizes.append(size)
+                packing.append(place)
+            if place == j:
+                sizes.append(size)
+                packing.append(i)
+        return self._made(sizes, packing)
+
+    def _cut_or_joined(self, case: Items, rng: np.random.Generator) -> Items:
+        """Cut an item in two, or join two of a bin."""
+        sizes, packing = list(case.sizes), list(case.packing)
+        i = int(rng.integers(len(sizes)))
+        mates = [j for j in range(len(sizes)) if j != i and packing[j] == packing[i]]
+        if len(sizes) < self.most and (not mates or rng.random() < 0.5):
+            part = tuple(int(rng.integers(0, amount + 1)) for amount in sizes[i])
+            sizes[i] = tuple(a - b for a, b in zip(sizes[i], part, strict=True))
+            at = int(rng.integers(0, len(sizes) + 1))
+            sizes.insert(at, part)
+            packing.insert(at, packing[i])
+        elif mates:
+            j = int(rng.choice(mates))
+            sizes[j] = tuple(a + b for a, b in zip(sizes[i], sizes[j], strict=True))
+            del sizes[i], packing[i]
+        return self._made(sizes, packing)
+
+    def shrinks(self, case: Items) -> Iterator[Items]:
+        """Drop a bin, an item; take a coarser grid; take 1 off a size."""
+        for b in range(case.bins):
+            yield self._without(case, [i for i, place in enumerate(case.packing) if place == b])
+        for i in range(len(case.sizes)):
+            yield self._without(case, [i])
+        for grid in range(2, case.capacity[0]):
+            yield self._coarser(case, grid)
+        for i, size in enumerate(case.sizes):
+            for r in range(len(size)):
+                if size[r] > 0:
+                    less = (*size[:r], size[r] - 1, *size[r + 1 :])
+                    yield replace(case, sizes=(*case.sizes[:i], less, *case.sizes[i + 1 :]))
+
+    @staticmethod
+    def _without(case: Items, gone: Sequence[int]) -> Items:
+        left = [i for i in range(len(case.sizes)) if i not in gone]
+        order = {place: n for n, place in enumerate(dict.fromkeys(case.packing[i] for i in left))}
+        return Items(tuple(case.sizes[i] for i in left), case.capacity, tuple(order[case.packing[i]] for i in left))
+
+    @staticmethod
+    def _coarser(case: Items, grid: int) -> Items:
+        """Return the items on a grid of so many units, rounded down, so that the packing still holds them."""
+        scale = case.capacity[0]
+        sizes = tuple(tuple(amount * grid // scale for amount in size) for size in case.sizes)
+        return Items(sizes, (grid,) * len(case.capacity), case.packing)
+
+
+def document(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
+    """Return items as they stand in answers: the list, a best packing known, and the packing of the rule."""
+    return {
+        "capacity": list(items.capacity),
+        "items": [list(size) for size in items.sizes],
+        "packing": list(items.packing),
+        "bins_of_rule": list(evidence["bins"]),
+    }
