@@ -93,7 +93,11 @@ _NAMES = {
         "allocation_certificate", "assignment_certificate", "region_certificate", "throughput_certificate",
     ),
     "bounds.checker": ("check",),
-    "bounds.adversary": ("Budget", "WorstInstance", "WorstWorkload", "worst_instance", "worst_workload"),
+    "bounds.adversary": (
+        "AssignmentSpace", "Budget", "DivisionSpace", "Found", "ItemSpace", "Judged", "Refutation", "Space",
+        "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
+        "judge_division", "judge_items", "refutation", "worst_instance", "worst_workload",
+    ),
     "bounds.claims": ("claims", "verify"),
     "bounds.claims.instances": ("table_4", "tight_family_additive"),
 }  # fmt: skip

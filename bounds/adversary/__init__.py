@@ -1,11 +1,15 @@
-"""Worst-case instances by optimisation: the exactly worst workload, and rewards driven to their worst."""
+"""Worst cases: the exactly worst workload, rewards driven to their worst, and one search against any rule."""
 
 from theory.doors import doors
 
 __getattr__, __all__ = doors(
     __name__,
     {
+        "assignment": ("AssignmentSpace", "by_stages", "judge_assignment"),
         "budget": ("Budget",),
+        "division": ("DivisionSpace", "judge_division"),
+        "engine": ("Found", "Judged", "Space", "attack"),
+        "items": ("ItemSpace", "estimate_items", "judge_items"),
         "refutation": ("Refutation", "refutation"),
         "search": ("WorstInstance", "worst_instance"),
         "workload": ("WorstWorkload", "worst_workload"),

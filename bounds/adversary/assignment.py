@@ -17,12 +17,12 @@ from theory.numbers import total
 Assignment = Sequence[tuple[int, Configuration, Fraction]]
 """Of each part of the servers: pool, configuration, share of all servers."""
 
-Rule = Callable[[Instance], Assignment]
+AssignmentRule = Callable[[Instance], Assignment]
 Choice = Callable[[Instance, Sequence[int]], Configuration]
 """From an instance and the types that are left to a configuration of these."""
 
 
-def by_stages(choose: Choice) -> Rule:
+def by_stages(choose: Choice) -> AssignmentRule:
     """Return the rule that lets a choice of configurations proceed as greedy does, on instances of one pool.
 
     All servers take the configuration chosen until a type in it is exhausted; then the choice is made again among the
@@ -105,7 +105,7 @@ class Numbers:
         return additive(self.capacity, self.demands, self.rewards, [Fraction(n, self.unit) for n in self.workload])
 
 
-def judge_of(rule: Rule, name: str = "the rule") -> Callable[[Numbers], Judged]:
+def judge_assignment(rule: AssignmentRule, name: str = "the rule") -> Callable[[Numbers], Judged]:
     """Return the judge of a rule: its reward over the optimum, both exact."""
 
     def judge(numbers: Numbers) -> Judged:

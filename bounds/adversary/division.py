@@ -16,7 +16,7 @@ from theory.numbers import total
 from theory.sharing.checks import is_feasible_allocation
 from theory.sharing.model import Cluster, cluster
 
-Rule = Callable[[Cluster], Sequence[Sequence[Fraction]]]
+DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]
 """From a cluster to the tasks of each user on each server class."""
 
 MEASURES = ("fair-share", "equal-part", "utilisation")
@@ -59,7 +59,9 @@ class Shape:
         )
 
 
-def judge_of(rule: Rule, measure: str = "fair-share", name: str = "the rule") -> Callable[[Shape], Judged]:
+def judge_division(
+    rule: DivisionRule, measure: str = "fair-share", name: str = "the rule"
+) -> Callable[[Shape], Judged]:
     """Return the judge of a rule by one of `MEASURES`; all are exact.
 
     Raises
@@ -78,7 +80,7 @@ def judge_of(rule: Rule, measure: str = "fair-share", name: str = "the rule") ->
     return judge
 
 
-def divided_by(rule: Rule, given: Cluster, name: str = "the rule") -> list[list[Fraction]]:
+def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> list[list[Fraction]]:
     """Return the tasks that a rule gives, shape (N, I), exactly.
 
     Raises

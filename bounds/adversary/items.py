@@ -17,7 +17,7 @@ from bounds.adversary.engine import Judged, Space
 from theory.errors import InputError
 
 Vector = tuple[int, ...]
-Rule = Callable[[Sequence[Vector], Vector], Sequence[int]]
+ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
 """From the items and the capacity of a bin, one whole number a resource, to the bin of each item."""
 
 NODES = 200_000
@@ -56,7 +56,7 @@ def contents(sizes: Sequence[Vector], packing: Sequence[int]) -> dict[int, list[
     return held
 
 
-def packed_by(rule: Rule, items: Items, name: str = "the rule") -> tuple[int, ...]:
+def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int, ...]:
     """Return the bins that a rule chooses, numbered from 0 in the order of their first item.
 
     Raises
@@ -137,7 +137,7 @@ def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> t
     return put(0), left
 
 
-def judge_of(rule: Rule, name: str = "the rule") -> Callable[[Items], Judged]:
+def judge_items(rule: ItemRule, name: str = "the rule") -> Callable[[Items], Judged]:
     """Return the judge of a rule: the optimum over the bins that it uses, exact where `fewest_bins` decides it."""
 
     def judge(items: Items) -> Judged:
@@ -150,7 +150,7 @@ def judge_of(rule: Rule, name: str = "the rule") -> Callable[[Items], Judged]:
     return judge
 
 
-def surrogate_of(rule: Rule, name: str = "the rule") -> Callable[[Items], Fraction]:
+def estimate_items(rule: ItemRule, name: str = "the rule") -> Callable[[Items], Fraction]:
     """Return a value for the climb: the bins of the packing over those that the rule uses."""
 
     def value(items: Items) -> Fraction:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from bounds.cli.app import app
+from bounds.cli.attack import attack
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
 from bounds.cli.export import export
@@ -26,6 +27,7 @@ from bounds.cli.worst import worst
 
 __all__ = [
     "app",
+    "attack",
     "check",
     "experiment",
     "export",
@@ -73,6 +75,9 @@ def run(arguments: list[str]) -> int:
         _give_up_stdout()
         return 0
     except SystemExit as error:
+        if isinstance(error.__context__, OSError) and error.__context__.errno == errno.EPIPE:
+            _give_up_stdout()  # the frame around commands turns a closed pipe into this
+            return 0
         return _fail(f"packproof: the code of an author called sys.exit({error.code!r}), expected it to return")
     except (OSError, ImportError) as error:
         failure = _system_failure(error)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from bounds.views.assignment import Solved, Worst
+from bounds.views.attack import Attack
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
@@ -32,6 +33,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
+    "attack": ("packproof attack --json", Attack),
     "export": ("packproof export --json", ExportAnswer),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from types import ModuleType
 
 from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError
-from theory.files.places import note_input, read_bytes
+from theory.files.code import module_of
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",
@@ -50,13 +47,7 @@ def policy(name: str) -> Policy:
     """
     if ".py:" in name:
         path, _, attribute = name.rpartition(":")
-        note_input(path)
-        try:
-            content = read_bytes(path)
-        except InputError as error:
-            reason = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"--policy: {path}: expected a Python file ({reason})") from None
-        return _own(path, attribute, hashlib.sha256(content).hexdigest())
+        return _authored(name, module_of(path, "--policy"), path, attribute)
     if name not in HOMES:
         known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
         raise InputError(f"--policy: expected {known}, got {name!r}")
@@ -70,38 +61,12 @@ def _known(name: str) -> Policy:
     return replace(found, source=name)
 
 
-@cache
-def _own(path: str, attribute: str, digest: str) -> Policy:
-    """Return a policy of a file with so much in it: a file that has changed is read again."""
-    file = Path(path).resolve()
-    # a name that other processes find again, where they too have read the file: compiled code is kept under it
-    known_as = f"packproof_own_{hashlib.sha256(f'{file}{digest}'.encode()).hexdigest()[:16]}"
-    spec = spec_from_file_location(known_as, file)
-    if spec is None or spec.loader is None:
-        raise InputError(f"--policy: {path}: expected a Python file")
-    module = sys.modules[known_as] = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[known_as]
-        line = _line_in(file, error)
-        told = str(error) if isinstance(error, InputError) else f"does not run: {type(error).__name__}: {error}"
-        raise InputError(f"--policy: {path}{line}: {told}") from None
+def _authored(name: str, module: ModuleType, path: str, attribute: str) -> Policy:
+    """Return a policy of an author's module."""
     found = getattr(module, attribute, None)
     if not isinstance(found, Policy):
-        known = [name for name, value in vars(module).items() if isinstance(value, Policy)]
+        known = [each for each, value in vars(module).items() if isinstance(value, Policy)]
         raise InputError(
             f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
         )
-    return replace(found, source=f"{path}:{attribute}")
-
-
-def _line_in(file: Path, error: BaseException) -> str:
-    """Return ``:LINE`` of a file that does not run, where it is known."""
-    line = error.lineno if isinstance(error, SyntaxError) and error.filename == str(file) else None
-    step_down = error.__traceback__
-    while step_down is not None and line is None:
-        if step_down.tb_frame.f_code.co_filename == str(file):
-            line = step_down.tb_lineno
-        step_down = step_down.tb_next
-    return "" if line is None else f":{line}"
+    return replace(found, source=name)

@@ -102,3 +102,15 @@ def test_control_characters_are_escaped(tmp_path: Path, capsys: pytest.CaptureFi
     forged.write_text('[server]\ncapacity = { "cpu\\nvalid: x" = 4 }\n')
     assert run(["solve", str(forged)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_reader_who_leaves_is_no_fault() -> None:
+    """The answer is written into a pipe that nobody reads any more."""
+    example = Path(__file__).parents[2] / "examples" / "four_types.toml"
+    command = [sys.executable, "-m", "packproof", "solve", str(example)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0

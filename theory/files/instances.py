@@ -205,19 +205,29 @@ def instance_document(instance: Instance) -> dict[str, Any]:
 
 def write_instance(path: str | Path, instance: Instance) -> None:
     """Write an instance as JSON if the name ends in ``.json``, else as TOML; whole or not at all."""
+    write_tables(path, instance_document(instance))
+
+
+def write_tables(path: str | Path, document: dict[str, Any]) -> None:
+    """Write the tables of a document as JSON if the name ends in ``.json``, else as TOML; whole or not at all."""
     if Path(path).suffix.lower() == ".json":
-        write_json(path, instance_document(instance))
+        write_json(path, document)
     else:
-        write_text(path, instance_toml(instance))
+        write_text(path, tables_toml(document))
 
 
 def instance_toml(instance: Instance) -> str:
     """Return the text of an instance file in TOML."""
-    document = instance_document(instance)
+    return tables_toml(instance_document(instance))
+
+
+def tables_toml(document: dict[str, Any]) -> str:
+    """Return a document of tables, and of arrays of tables, as TOML."""
     blocks = []
-    for kind in ("server", "type"):
-        for table in document[kind]:
-            lines = [f"[[{kind}]]", *(f"{_key(name)} = {_toml_value(value)}" for name, value in table.items())]
+    for kind, tables in document.items():
+        head = f"[{kind}]" if isinstance(tables, dict) else f"[[{kind}]]"
+        for table in [tables] if isinstance(tables, dict) else tables:
+            lines = [head, *(f"{_key(name)} = {_toml_value(value)}" for name, value in table.items())]
             blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 

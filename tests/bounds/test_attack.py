@@ -1,0 +1,217 @@
+"""The search against any rule finds the worst cases that theory knows, shrunk and exact; bad rules are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bounds.adversary.assignment import AssignmentSpace, Numbers, by_stages, judge_assignment
+from bounds.adversary.budget import Budget
+from bounds.adversary.division import MEASURES, DivisionSpace, judge_division
+from bounds.adversary.engine import attack
+from bounds.adversary.items import Items, ItemSpace, contents, estimate_items, fewest_bins, judge_items, packed_by
+from bounds.cli import run
+from examples.rules_to_attack import best_fit, density_first, equal_parts, first_fit, first_fit_decreasing
+from theory.errors import InputError
+from theory.files.instances import read_instance
+from theory.greedy.assignment import global_greedy
+from theory.greedy.optimal import solve
+from theory.instance import Instance
+from theory.sharing import c_drfh, ps_dsf, tsf
+
+RULES = Path(__file__).parents[2] / "examples" / "rules_to_attack.py"
+
+
+def least(rule: Any, space: ItemSpace, target: Fraction) -> Items:
+    found = attack(judge_items(rule), space, seed=1, evaluations=60_000, target=target, surrogate=estimate_items(rule))
+    assert found.judged.exact
+    assert found.judged.value <= target
+    case: Items = found.case
+    return case
+
+
+def test_what_is_known_of_rules_for_items() -> None:
+    assert len(least(first_fit, ItemSpace(3, 9), Fraction(3, 5)).sizes) <= 9
+    assert len(least(best_fit, ItemSpace(3, 9), Fraction(3, 5)).sizes) <= 9
+    assert len(least(first_fit_decreasing, ItemSpace(2, 6), Fraction(2, 3)).sizes) <= 6
+    assert len(least(first_fit_decreasing, ItemSpace(2, 8, 2), Fraction(1, 2)).sizes) <= 8
+
+
+def test_no_rule_is_said_to_keep_less_than_it_does() -> None:
+    """Two bins in the optimum: First-Fit never uses more than 1.7 times as many, rounded down, so three."""
+    found = attack(judge_items(first_fit), ItemSpace(2, 8), evaluations=4000, surrogate=estimate_items(first_fit))
+    assert found.judged.value == Fraction(2, 3)
+
+
+def test_density_first_is_found_out() -> None:
+    for space, target in ((AssignmentSpace(2, 1), Fraction(52, 100)), (AssignmentSpace(3, 2), Fraction(3, 10))):
+        found = attack(judge_assignment(density_first), space, seed=1, evaluations=4000, target=target)
+        assert found.judged.value <= target
+        case: Numbers = found.case
+        instance = case.instance()
+        parts = density_first(instance)
+        served = [
+            min(rho, sum((share * k[j] for _, k, share in parts), Fraction(0)))
+            for j, rho in enumerate(instance.workload)
+        ]
+        reward = sum((u * y for u, y in zip(instance.rewards, served, strict=True)), Fraction(0))
+        assert reward / solve(instance).optimal.reward == found.judged.value
+
+
+def test_greedy_is_not_said_to_keep_less_than_its_guarantee() -> None:
+    def greedy(instance: Instance) -> list[tuple[int, tuple[int, ...], Fraction]]:
+        return [(0, stage.configurations[0], stage.fraction) for stage in global_greedy(instance).stages]
+
+    found = attack(judge_assignment(greedy), AssignmentSpace(2, 1), seed=2, evaluations=1500)
+    assert Fraction(3, 4) <= found.judged.value <= Fraction(4, 5)
+
+
+def test_divisions() -> None:
+    for mechanism in (tsf, c_drfh):
+        found = attack(
+            judge_division(lambda given, m=mechanism: m(given).tasks),
+            DivisionSpace(),
+            evaluations=400,
+            target=Fraction(1, 4),
+        )
+        assert found.judged.value <= Fraction(1, 4)
+    kept = attack(judge_division(lambda given: ps_dsf(given).tasks), DivisionSpace(), evaluations=60)
+    assert kept.judged.value == 1
+    equal = attack(judge_division(equal_parts, "equal-part"), DivisionSpace(), evaluations=60)
+    assert equal.judged.value == 1
+    wasted = attack(judge_division(equal_parts, "utilisation"), DivisionSpace(), evaluations=400)
+    assert wasted.judged.value < Fraction(3, 4)
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=6))
+def test_the_fewest_bins_are_those_of_enumeration(sizes: list[int]) -> None:
+    items = Items(tuple((s,) for s in sizes), (12,), tuple(range(len(sizes))))
+    n = len(sizes)
+    fitting = (
+        max(places) + 1
+        for places in product(range(n), repeat=n)
+        if set(places) == set(range(max(places) + 1))
+        and all(held[0] <= 12 for held in contents(items.sizes, places).values())
+    )
+    assert fewest_bins(items) == (min(fitting), True)
+
+
+@pytest.mark.parametrize("space", [ItemSpace(3, 9), ItemSpace(2, 7, 3), ItemSpace(4, 12)])
+def test_items_always_fit_the_packing_that_they_carry(space: ItemSpace) -> None:
+    rng = np.random.default_rng(5)
+    case = space.draw(rng)
+    for _ in range(600):
+        assert all(max(held) <= space.grid for held in contents(case.sizes, case.packing).values())
+        assert len(case.sizes) <= space.most
+        assert set(case.packing) == set(range(case.bins))
+        case = space.move(case, rng)
+    for simpler in space.shrinks(case):
+        held = contents(simpler.sizes, simpler.packing).values()
+        assert all(h <= c for row in held for h, c in zip(row, simpler.capacity, strict=True))
+
+
+def test_equal_seeds_give_equal_answers() -> None:
+    def once(seed: int) -> Any:
+        return attack(judge_assignment(density_first), AssignmentSpace(2, 1), seed=seed, evaluations=150)
+
+    assert once(3) == once(3)
+    assert once(3).history != once(4).history
+
+
+def test_the_clock_ends_a_search() -> None:
+    found = attack(judge_items(first_fit), ItemSpace(3, 9), budget=Budget(-1.0))
+    assert not found.complete
+    assert found.judged.value <= 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (lambda items, _: [0] * len(items), "holds"),
+        (lambda *_: [0], "one whole number"),
+        (lambda items, _: ["a"] * len(items), "one whole number"),
+        (lambda *_: 1 / 0, "ZeroDivisionError"),
+    ],
+)
+def test_rules_for_items_that_do_not_pack(rule: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        packed_by(rule, Items(((7,), (8,)), (10,), (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (lambda _: [(0, (99, 0), Fraction(1))], "not feasible"),
+        (lambda _: [(0, (1, 0), 0.5)], "exact share"),
+        (lambda _: [(0, (1, 0), Fraction(3))], "of all servers"),
+        (lambda _: [(0, (1,), Fraction(1))], "one whole number a type"),
+        (lambda _: [(1, (1, 0), Fraction(1))], "expected a pool"),
+        (lambda _: [3], "expected .pool"),
+        (lambda instance: instance.nothing, "AttributeError"),
+    ],
+)
+def test_assignment_rules_that_are_none(rule: Any, said: str) -> None:
+    case = Numbers((10,), ((3,), (4,)), (1, 1), (1, 1), 1)
+    with pytest.raises(InputError, match=said):
+        judge_assignment(rule)(case)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (lambda _: [[1]], "tasks of 2 users"),
+        (lambda _: [[0.5, 0.5]] * 2, "exact numbers"),
+        (lambda _: [[100, 100]] * 2, "not feasible"),
+        (lambda _: None, "TypeError"),
+    ],
+)
+def test_sharing_rules_that_are_none(rule: Any, said: str) -> None:
+    shape = DivisionSpace().draw(np.random.default_rng(1))
+    with pytest.raises(InputError, match=said):
+        judge_division(rule)(shape)
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "w.toml"
+    rule = f"{RULES}:density_first"
+    assert run(["attack", rule, "--evaluations", "300", "--target", "3/5", "--out", str(out), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert Fraction(answer["ratio"]) <= Fraction(3, 5)
+    assert answer["certified"]
+    assert solve(read_instance(out)).optimal.reward == Fraction(answer["evidence"]["optimum"])
+    assert run(["attack", f"{RULES}:first_fit", "--kind", "items", "--evaluations", "200"]) == 0
+    assert "bin of the rule" in capsys.readouterr().out
+    assert run(["attack", f"{RULES}:equal_parts", "--kind", "sharing", "--evaluations", "20"]) == 0
+    own = tmp_path / "own.py"
+    for code, arguments, said in (
+        ("x = 1", [f"{own}:x"], "name of a function"),
+        ("def f(", [f"{own}:f"], "does not run"),
+        ("def f(a): return [(0, (9, 9), 1)]", [f"{own}:f"], "not feasible"),
+        ("def f(a): return a", [f"{own}"], "FILE.py:NAME"),
+        ("def f(a): return a", [f"{own}:f", "--target", "x"], "--target"),
+        ("def f(a): return a", [f"{own}:f", "--kind", "sharing", "--measure", "x"], MEASURES[0]),
+    ):
+        own.write_text(code)
+        capsys.readouterr()
+        assert run(["attack", *arguments]) == 2
+        shown = capsys.readouterr().err
+        assert shown.count("\n") == 1
+        assert said in shown
+
+
+def test_a_choice_goes_on_in_stages() -> None:
+    def nothing(instance: Instance, _: Sequence[int]) -> tuple[int, ...]:
+        return (0,) * len(instance.types)
+
+    case = Numbers((10,), ((3,), (4,)), (1, 1), (1, 1), 1)
+    assert by_stages(nothing)(case.instance()) == []
+    assert judge_assignment(by_stages(nothing))(case).value == 0
