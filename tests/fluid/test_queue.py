@@ -90,6 +90,8 @@ def test_the_literal_policies_take_the_same_path(
                 }
             )
         )
+    if name == "max-weight-local":
+        options["renewal"] = data.draw(st.sampled_from(["while-empty", "on-emptying"]))
     if name != "randomized-sampling":
         options["oracle"] = data.draw(st.sampled_from(["exact", "single", "greedy"]))
     setting = Setting(instance, servers, options)
