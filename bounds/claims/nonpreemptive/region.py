@@ -12,6 +12,7 @@ from bounds import checker
 from bounds.certificates.region import region_certificate
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.claims.instances import random_instance
+from bounds.claims.nonpreemptive.settings import EC2_SERVER, EC2_TYPES
 from theory.exact.configurations import maximal
 from theory.exact.knapsack import max_weight, weight
 from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
@@ -21,12 +22,6 @@ from theory.region.membership import CapacityProgram
 from theory.region.oracles import lemma_6_1, oracle
 from theory.region.subset import kept_fraction, single_types
 from theory.region.worst_case import worst_weights
-
-EC2_SERVER = (900, 900, 5000)
-"""Table 1: tenths of a GB of memory, tenths of an EC2 unit, GB of storage."""
-
-EC2_TYPES = ((150, 80, 1690), (171, 65, 420), (70, 200, 1690))
-"""Table 1: standard, high-memory and high-CPU instances in the same units."""
 
 
 def _space(instance: Instance) -> Additive:
@@ -74,7 +69,7 @@ def region_2(level: Level, broken: str) -> Outcome:
     "maximal-same-hull",
     "The set of maximal configurations has the same convex hull as the set of all: sizes 4 and 1 on capacity 6. Its "
     "hull is the segment from (1, 2) to (0, 6), which misses (1, 0). True is that it has the same greatest weights.",
-    source="Section 2",
+    source="Section 6.1",
     printed="the maximal configurations have the same convex hull as all",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
@@ -123,7 +118,7 @@ def max_weight_two_ways(level: Level, broken: str) -> Outcome:
 
 
 def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
-    capacity = (space.capacity[0] - int(broken), *space.capacity[1:])
+    capacity = (space.capacity[0] - int(bool(broken)), *space.capacity[1:])
     best: dict[tuple[int, ...], int] = {}
     for u in product(*(range(c + 1) for c in capacity)):
         before = [
