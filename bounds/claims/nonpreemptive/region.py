@@ -100,7 +100,7 @@ def maximal_same_hull(level: Level, broken: str) -> Outcome:
     source="Section 6.1",
     printed="search the maximal configurations, or G[u] = max_j {G[u - w_j] + Q_j}: r = 1",
     evidence=Evidence.certified,
-    breaks=("the recursion stops one unit of the first resource early",),
+    breaks=("the recursion stops one unit of the first resource early", "the queue of the last type is left out"),
 )
 def max_weight_two_ways(level: Level, broken: str) -> Outcome:
     """Compare with branch and bound."""
@@ -118,7 +118,9 @@ def max_weight_two_ways(level: Level, broken: str) -> Outcome:
 
 
 def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
-    capacity = (space.capacity[0] - int(bool(broken)), *space.capacity[1:])
+    if broken.startswith("the queue"):
+        queues = [*queues[:-1], 0]
+    capacity = (space.capacity[0] - int("early" in broken), *space.capacity[1:])
     best: dict[tuple[int, ...], int] = {}
     for u in product(*(range(c + 1) for c in capacity)):
         before = [
@@ -138,7 +140,7 @@ def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
     source="Lemma 6.1",
     printed="r = N_f / (R (N_f + 1))",
     evidence=Evidence.certified,
-    breaks=("one more job of each type is claimed to fit",),
+    breaks=("one more job of each type is claimed to fit", "the number of resources is left out"),
 )
 def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     """Minimise exactly."""
@@ -148,7 +150,10 @@ def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     for instance in servers:
         space = _space(instance)
         r = lemma_6_1(space)
-        if broken:
+        if broken.startswith("the number"):
+            fits = min(space.most(j) for j in range(len(instance.types)))
+            r = Fraction(fits, fits + 1)
+        elif broken:
             fits = min(space.most(j) for j in range(len(instance.types))) + 1
             r = r / Fraction(fits - 1, fits) * Fraction(fits, fits + 1)
         for name in ("single-type", "relative-value", "refined"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -65,6 +65,10 @@ class LongQueue:
     queue: tuple[int, ...]
     until: float
     requests: tuple[tuple[int, ...], ...]
+
+    def longer(self, factor: int) -> LongQueue:
+        """Return the system with queues and a time that are so many times as long."""
+        return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
 
     def run(self, intensity: Fraction, options: dict[str, Any], service: Law, batch: bool) -> QueueResult[Any]:
         """Simulate Algorithm 1 in 16 replications."""

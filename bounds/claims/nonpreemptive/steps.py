@@ -127,7 +127,8 @@ def _stalls(
 )
 def lemma_4_4(level: Level, broken: str) -> Outcome:
     """Multiply the probabilities of the steps of that path."""
-    b_1, beta = 40 if level is Level.quick else 200, Fraction(1, 2)
+    del level
+    b_1, beta = 40, Fraction(1, 2)
     rare, often = Fraction(1, 2) if broken else Fraction(1, 1000), Fraction(1, 2)
     system = Algorithm1(additive([1], [[1], [1]], workload=[rare, often]), 1, beta)
     state = _arrived(system, (0,))

@@ -102,7 +102,10 @@ def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
 
 @step
 def refresh(state: QueueCommon, draws: Any) -> bool:
-    """Let the first server that may choose, and can hold a job that has found no slot, take a configuration."""
+    """Let the first server that may choose, and can hold a job that has found no slot, take a configuration.
+
+    That job waits, so the configuration has a positive weight and a job starts: the server is empty no longer.
+    """
     types = len(state.waiting)
     job_type = state.asked[0]
     if job_type >= 0:
@@ -112,11 +115,6 @@ def refresh(state: QueueCommon, draws: Any) -> bool:
                 server = least(state.vacant, state.levels, types + p)
                 if server >= 0:
                     _renew(state, server)
-                    if state.once[0] == 1:  # chosen, whether or not a job starts
-                        discard(state.vacant, state.levels, types + p, server)
-                        if state.waiting[job_type] > 0:
-                            state.asked[0] = job_type
-                            return True
                     break
     return False
 
