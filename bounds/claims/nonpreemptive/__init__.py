@@ -12,26 +12,11 @@ CLAIMS = {
         "example-2",
         "table-1",
     ),
-    "queues": (
-        "example-1-queues",
-        "example-2-queues",
-        "figure-5",
-        "figure-6",
-    ),
-    "trace": (
-        "figure-7",
-        "figure-8",
-    ),
-    "stability": (
-        "theorem-3.1-queues",
-        "corollary-5.2",
-        "corollary-5.3",
-        "corollary-6.2-queues",
-        "corollary-6.3",
-        "remark-1",
-        "section-6.3",
-        "section-6.4",
-        "section-6.4-limit",
+    "drift": (
+        "lemma-4.3",
+        "prop-4.5",
+        "supportable",
+        "theorem-3.1",
     ),
     "active": (
         "lemma-4.1",
@@ -47,11 +32,26 @@ CLAIMS = {
         "lemma-5.1",
         "lemma-5.1-serving",
     ),
-    "drift": (
-        "lemma-4.3",
-        "prop-4.5",
-        "supportable",
-        "theorem-3.1",
+    "stability": (
+        "theorem-3.1-queues",
+        "corollary-5.2",
+        "corollary-5.3",
+        "corollary-6.2-queues",
+        "corollary-6.3",
+        "remark-1",
+        "section-6.3",
+        "section-6.4",
+        "section-6.4-limit",
+    ),
+    "queues": (
+        "example-1-queues",
+        "example-2-queues",
+        "figure-5",
+        "figure-6",
+    ),
+    "trace": (
+        "figure-7",
+        "figure-8",
     ),
 }
 """The claims by the module that checks them, in the order in which they are listed."""

@@ -180,7 +180,7 @@ def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
     "Filling the residual capacity does not change the guarantee of the greedy rule by relative value: its infimum "
     "comes as near to N / (R (N + 1)) as one likes, on servers with R resources of c units and types that take "
     "c / (N + 1) + 1 of all of them, or c / (N + 1) of one: N (1 + (N + 1) / c) / (R (N + 1)) exactly.",
-    source="Section 6.2",
+    source="Section 6.1",
     printed="the refinement does not change the theoretical result",
     evidence=Evidence.certified,
     breaks=("the first type takes no more than the others, so that one more fits",),
