@@ -8,14 +8,13 @@ queues are paired differences on the same jobs, at the same level.
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bounds.claims import Outcome
+from bounds.claims.data import data_folder
 from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult
 from fluid.simulation.scenario import Scenario
@@ -55,8 +54,7 @@ def cost(*results: QueueResult[Any]) -> str:
 @cache
 def real_window() -> Trace | str:
     """Return the completed tasks that arrive in the real window, as sizes; or why there are none."""
-    folder = Path(os.environ.get("PACKPROOF_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    path = folder / WINDOW
+    path = data_folder() / WINDOW
     if not path.is_file():
         return f"no real data: {path.name} is not in PACKPROOF_DATA"
     return single_resource(completed(read_google_table(path)).arrivals)

@@ -279,6 +279,12 @@ EARLY = Option("early", True, "whether a stalled server may renew before it is e
 START = Option(
     "start", "as-needed", "when servers become active first: as-needed or at-once", _one_of("as-needed", "at-once")
 )
+RENEWAL = Option(
+    "renewal",
+    "while-empty",
+    "when a server of max-weight-local chooses: while-empty (anew at arrivals) or on-emptying (once)",
+    _one_of("while-empty", "on-emptying"),
+)
 SAMPLING = Option("sampling", 1.0, "rate at which an empty queue samples, over the service rate", _number(0, FASTEST))
 EXPIRY = Option("expiry", 1.0, "rate at which a token expires, over the service rate", _number(0, FASTEST))
 PARTITION = Option(
@@ -288,7 +294,8 @@ PARTITION = Option(
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
-        RESERVATION, PLACEMENT, D, PRIORITY, ORACLE, BETA, P, Z, CUT, FALL, EARLY, START, SAMPLING, EXPIRY, PARTITION
+        RESERVATION, PLACEMENT, D, PRIORITY, ORACLE, BETA, P, Z, CUT, FALL, EARLY, START, RENEWAL,
+        SAMPLING, EXPIRY, PARTITION,
     )
 }  # fmt: skip
 """The options of the policies that come with packproof, by name."""

@@ -2,8 +2,10 @@
 
 ``exact``: the greatest weight over the maximal configurations (r = 1). ``single``: over configurations of one type only
 (Lemma 6.1 of the non-preemptive paper). ``greedy``: types by weight per largest share of a server, each as often as it
-still fits; at least as good as ``single``. Ties are broken by more slots of the first type that differs, so that queues
-of length zero have an answer too; the zero configuration is never one.
+still fits. It has the guarantee of Lemma 6.1 too, but for given queues it may find less than ``single``: on a server of
+10, with jobs of 6 and 5 and queues (121, 100), it takes one job of the first type, of weight 121, where two of the
+second weigh 200. Ties are broken by more slots of the first type that differs, so
+that queues of length zero have an answer too; the zero configuration is never one.
 """
 
 from __future__ import annotations

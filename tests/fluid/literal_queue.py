@@ -69,7 +69,8 @@ class Literal:
         self.in_service: list[tuple[float, int, int, int]] = []  # end, order, type, server
         self.now, self.order = 0.0, 0
         self.starts: list[tuple[float, int, int]] = []
-        if policy == "nonpreemptive":
+        self.once = options.get("renewal") == "on-emptying"
+        if policy == "nonpreemptive" or self.once:
             for server in self.servers:
                 if options.get("start") == "at-once":
                     server.slots = list(server.best(self.waiting, self.oracle))
@@ -176,7 +177,7 @@ class Literal:
         slot = self.first_slot(j)
         if slot is not None:
             self.start(self.queues[j].popleft(), slot)
-        elif self.policy == "nonpreemptive":
+        elif self.policy == "nonpreemptive" or self.once:
             for number in self.unused(j):
                 if not self.queues[j]:
                     break

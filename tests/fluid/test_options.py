@@ -31,6 +31,7 @@ TWO = additive([12], [[5], [7]])
     [
         ("nonpreemptive", {"oracle": "best"}, "simulation.oracle: expected one of exact, single, greedy, got 'best'"),
         ("max-weight-local", {"oracle": 3}, "simulation.oracle: expected one of exact, single, greedy, got 3"),
+        ("max-weight-local", {"renewal": "never"}, "simulation.renewal: expected one of while-empty, on-emptying, got"),
         ("randomized-sampling", {"sampling": "1e30"}, "simulation.sampling: expected a number from 0 to 1e+12"),
         ("randomized-sampling", {"expiry": -1}, "simulation.expiry: expected a number from 0 to 1e+12, got -1"),
         ("dra", {"reservation": function_of_servers("L^L")}, "simulation.reservation: expected a number from 0 to"),

@@ -21,6 +21,7 @@ from fluid.simulation.arrivals import JobList, Law, batches, poisson, renewal
 from fluid.simulation.authors import prepared
 from fluid.simulation.driver import run_once, sequence
 from fluid.simulation.measures import START
+from fluid.simulation.oracle import heaviest
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.nonpreemptive import beta_now
@@ -90,6 +91,8 @@ def test_the_literal_policies_take_the_same_path(
                 }
             )
         )
+    if name == "max-weight-local":
+        options["renewal"] = data.draw(st.sampled_from(["while-empty", "on-emptying"]))
     if name != "randomized-sampling":
         options["oracle"] = data.draw(st.sampled_from(["exact", "single", "greedy"]))
     setting = Setting(instance, servers, options)
@@ -122,6 +125,16 @@ def test_compiled_and_plain_take_the_same_path(name: str, law: str) -> None:
     for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
         assert (fast == slow).all(), field
     assert runs[0].measures.events[0] > 300
+
+
+def test_greedy_may_find_less_than_a_single_type() -> None:
+    """Capacity 10, jobs of 6 and 5, queues (121, 100): 121 / 0.6 > 100 / 0.5, but two jobs of 5 weigh 200."""
+    found = {}
+    for name in ("exact", "single", "greedy"):
+        state = policy("max-weight-local").prepare(Setting(additive([10], [[6], [5]]), 1, {"oracle": name}))
+        state.waiting[:] = [121, 100]
+        found[name] = plain(heaviest)(state, 0)
+    assert found == {"exact": 200, "single": 200, "greedy": 121}
 
 
 def test_the_end_of_a_list_of_jobs_and_of_time() -> None:

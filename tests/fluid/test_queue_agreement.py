@@ -55,6 +55,8 @@ CONTINUOUS: list[tuple[str, Instance, int, int, dict[str, Any]]] = [
     ("nonpreemptive", pooled([(1, [2]), (1, [1])], [[2], [1]], workload=["1/20", "2/5"]), 2, 20, CONSTANT),
     ("max-weight-local", additive([3], [[2], [1]], workload=["3/10", "4/5"]), 1, 30, {}),
     ("max-weight-local", pooled([(1, [2]), (1, [1])], [[2], [1]], workload=["1/10", "1/2"]), 2, 20, {}),
+    ("max-weight-local", additive([3], [[1], [3]], workload=["3/10", "1/10"]), 1, 40, {"renewal": "on-emptying"}),
+    ("max-weight-local", additive([2], [[1], [2]], workload=["1/4", "1/8"]), 2, 30, {"renewal": "on-emptying"}),
     ("randomized-sampling", additive([2], [[1]], workload=["1"]), 1, 30, {}),
     ("randomized-sampling", additive([3], [[2], [1]], workload=["1/5", "3/5"]), 1, 22, {"sampling": 3, "expiry": 2}),
     ("randomized-sampling", additive([1], [[1]], workload=["2/5"]), 2, 22, {}),
@@ -84,6 +86,22 @@ def _compare(law: QueueLaw, result: QueueResult) -> None:
             low, high = law.bounds(quantity)
             assert low - 1e-9 <= law.mean(quantity) <= high + 1e-9
             agree(found, (low - slack, high + slack), f"{what} {j}")
+
+
+def test_the_two_readings_of_max_weight_at_local_refresh_times_differ() -> None:
+    """One server holds two jobs of type 1 or one of type 2; type 2 finds a server that keeps (2, 0) while it is empty.
+
+    Chosen on emptying with no queue, the configuration is (2, 0): it ends only with jobs of type 1, so type 2 waits
+    longer than where the empty server chooses anew. With one type there is one configuration, and no difference.
+    """
+    two, one = additive([2], [[1], [2]], workload=["1/4", "1/8"]), additive([2], [[1]], workload=["6/5"])
+    readings = ({"renewal": "while-empty"}, {"renewal": "on-emptying"})
+    laws = [queue_law(policy("max-weight-local"), two, 1, 60, options) for options in ({}, *readings)]
+    waits = [law.bounds(law.waiting[:, 1]) for law in laws]
+    assert waits[0] == waits[1]
+    assert waits[1][1] < waits[2][0]
+    same = [queue_law(policy("max-weight-local"), one, 1, 60, options) for options in readings]
+    assert same[0].mean(same[0].queue) == pytest.approx(same[1].mean(same[1].queue), abs=1e-12)
 
 
 HALVES = SizeLaw(np.array([2, 3]), 5, np.array([0.5, 0.5]))

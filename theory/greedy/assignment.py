@@ -276,7 +276,11 @@ def is_permutation_of_proposition_3_1(instance: Instance, permutation: Sequence[
 
 
 def is_permutation_without_clause(instance: Instance, permutation: Sequence[int]) -> bool:
-    """Decide the conditions of Proposition 3.1 as printed, without the clause on configuration i in condition 2."""
+    """Decide the conditions of Proposition 3.1 without the clause on configuration i in condition 2.
+
+    The formula of condition 2 is lost in the text at hand, and the clause may stand in what is lost: this is not said
+    to be the printed condition. It serves to show that the clause is needed.
+    """
     return _satisfies_proposition_3_1(instance, permutation, clause=False)
 
 

@@ -12,6 +12,7 @@ from bounds import checker
 from bounds.certificates.region import region_certificate
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.claims.instances import random_instance
+from bounds.claims.nonpreemptive.settings import EC2_SERVER, EC2_TYPES
 from theory.exact.configurations import maximal
 from theory.exact.knapsack import max_weight, weight
 from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
@@ -21,12 +22,6 @@ from theory.region.membership import CapacityProgram
 from theory.region.oracles import lemma_6_1, oracle
 from theory.region.subset import kept_fraction, single_types
 from theory.region.worst_case import worst_weights
-
-EC2_SERVER = (900, 900, 5000)
-"""Table 1: tenths of a GB of memory, tenths of an EC2 unit, GB of storage."""
-
-EC2_TYPES = ((150, 80, 1690), (171, 65, 420), (70, 200, 1690))
-"""Table 1: standard, high-memory and high-CPU instances in the same units."""
 
 
 def _space(instance: Instance) -> Additive:
@@ -74,7 +69,7 @@ def region_2(level: Level, broken: str) -> Outcome:
     "maximal-same-hull",
     "The set of maximal configurations has the same convex hull as the set of all: sizes 4 and 1 on capacity 6. Its "
     "hull is the segment from (1, 2) to (0, 6), which misses (1, 0). True is that it has the same greatest weights.",
-    source="Section 2",
+    source="Section 6.1",
     printed="the maximal configurations have the same convex hull as all",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
@@ -105,7 +100,7 @@ def maximal_same_hull(level: Level, broken: str) -> Outcome:
     source="Section 6.1",
     printed="search the maximal configurations, or G[u] = max_j {G[u - w_j] + Q_j}: r = 1",
     evidence=Evidence.certified,
-    breaks=("the recursion stops one unit of the first resource early",),
+    breaks=("the recursion stops one unit of the first resource early", "the queue of the last type is left out"),
 )
 def max_weight_two_ways(level: Level, broken: str) -> Outcome:
     """Compare with branch and bound."""
@@ -123,7 +118,9 @@ def max_weight_two_ways(level: Level, broken: str) -> Outcome:
 
 
 def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
-    capacity = (space.capacity[0] - int(broken), *space.capacity[1:])
+    if broken.startswith("the queue"):
+        queues = [*queues[:-1], 0]
+    capacity = (space.capacity[0] - int("early" in broken), *space.capacity[1:])
     best: dict[tuple[int, ...], int] = {}
     for u in product(*(range(c + 1) for c in capacity)):
         before = [
@@ -143,7 +140,7 @@ def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
     source="Lemma 6.1",
     printed="r = N_f / (R (N_f + 1))",
     evidence=Evidence.certified,
-    breaks=("one more job of each type is claimed to fit",),
+    breaks=("one more job of each type is claimed to fit", "the number of resources is left out"),
 )
 def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     """Minimise exactly."""
@@ -153,7 +150,10 @@ def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     for instance in servers:
         space = _space(instance)
         r = lemma_6_1(space)
-        if broken:
+        if broken.startswith("the number"):
+            fits = min(space.most(j) for j in range(len(instance.types)))
+            r = Fraction(fits, fits + 1)
+        elif broken:
             fits = min(space.most(j) for j in range(len(instance.types))) + 1
             r = r / Fraction(fits - 1, fits) * Fraction(fits, fits + 1)
         for name in ("single-type", "relative-value", "refined"):
@@ -180,7 +180,7 @@ def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
     "Filling the residual capacity does not change the guarantee of the greedy rule by relative value: its infimum "
     "comes as near to N / (R (N + 1)) as one likes, on servers with R resources of c units and types that take "
     "c / (N + 1) + 1 of all of them, or c / (N + 1) of one: N (1 + (N + 1) / c) / (R (N + 1)) exactly.",
-    source="Section 6.2",
+    source="Section 6.1",
     printed="the refinement does not change the theoretical result",
     evidence=Evidence.certified,
     breaks=("the first type takes no more than the others, so that one more fits",),

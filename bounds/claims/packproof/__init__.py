@@ -1,9 +1,11 @@
 """Results of packproof itself, beyond the papers."""
 
 CLAIMS = {
-    "greedy": (
+    "constant": (
         "always-1-1/e",
         "tight",
+    ),
+    "greedy": (
         "worst-workload",
         "worst-rewards",
         "pools",

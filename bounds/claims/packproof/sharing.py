@@ -73,7 +73,8 @@ def algorithm_1_endless(level: Level, broken: str) -> Outcome:
     parts = [tasks[2][1] for tasks in history]
     expected = [Fraction(1, 3) + Fraction(1, 6 * 4**k) for k in range(rounds + 1)]
     moving = all(4 * b == 1 + a for a, b in pairwise(parts))
-    return Outcome(f"{len(history) - 1} rounds, none the last", parts == expected and moving)
+    computed = f"{len(history) - 1} rounds; the part is 1/3 + {text(parts[-1] - Fraction(1, 3))} then"
+    return Outcome(computed, parts == expected and moving)
 
 
 @claim(
@@ -91,9 +92,9 @@ def not_unique(level: Level, broken: str) -> Outcome:
     instance, first, second = two_allocations()
     check = is_ps_dsf_tdm if broken else is_ps_dsf
     totals = [[total(row) for row in tasks] for tasks in (first, second)]
-    good = check(instance, first) and check(instance, second) and totals[0] != totals[1]
+    passed = check(instance, first) + check(instance, second)
     shown = " and ".join("(" + ", ".join(map(text, row)) + ")" for row in totals)
-    return Outcome(f"totals {shown}", good)
+    return Outcome(f"totals {shown}; {passed} of 2 satisfy the theorem", passed == 2 and totals[0] != totals[1])
 
 
 @claim(
@@ -171,13 +172,12 @@ def unfairness(level: Level, broken: str) -> Outcome:
     """Compute members of the family."""
     sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
     mechanisms = (ps_dsf,) if broken else (tsf, c_drfh)
-    good = all(
-        mechanism(unfair_family(m)).totals[0] / Fraction(1, 2) == Fraction(2, 2 + m)
-        and ps_dsf(unfair_family(m)).totals[0] == Fraction(1, 2)
-        for m in sizes
-        for mechanism in mechanisms
-    )
-    return Outcome(f"exact for m in {', '.join(map(str, sizes))}", good)
+    pairs = [(m, mechanism) for m in sizes for mechanism in mechanisms]
+    shares = [mechanism(unfair_family(m)).totals[0] / Fraction(1, 2) for m, mechanism in pairs]
+    exact = sum(share == Fraction(2, 2 + m) for share, (m, _) in zip(shares, pairs, strict=True))
+    good = exact == len(pairs) and all(ps_dsf(unfair_family(m)).totals[0] == Fraction(1, 2) for m in sizes)
+    computed = f"{exact} of {len(pairs)} shares are 2 / (2 + m), m to {sizes[-1]}; the least is {text(min(shares))}"
+    return Outcome(computed, good)
 
 
 @claim(

@@ -1,8 +1,15 @@
-"""M14 (max-weight at local refresh times): a server takes a configuration of greatest weight whenever it is empty.
+"""M14 (max-weight at local refresh times): a server takes a configuration of greatest weight when it is empty.
 
-What the non-preemptive paper leaves open in its account of Maguluri and Srikant's policy, and what is chosen here: a
-server stays at a refresh time as long as it is empty, so an arrival that finds no slot lets the first empty server that
-can hold it choose anew; between refresh times slots are refilled from the queues; ties as in `fluid.simulation.oracle`.
+The account that the non-preemptive paper gives of this policy (Maguluri and Srikant's) has two readings, which the
+option ``renewal`` names:
+
+- "while-empty": a server stays at a refresh time as long as it is empty. An arrival that finds no slot lets the first
+  empty server that can hold it choose a configuration anew.
+- "on-emptying": the refresh time is the moment at which a server becomes empty. The server chooses then, for the queues
+  of that moment, and keeps its configuration until it becomes empty again, even if nobody is there for it. A server
+  that has never held a job makes its first choice when a job comes that finds no slot, as under Algorithm 1.
+
+In both, slots are refilled from the queues between refresh times, and ties are broken as in `fluid.simulation.oracle`.
 """
 
 from __future__ import annotations
@@ -12,18 +19,21 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, insert, least
-from fluid.simulation.options import ORACLE
+from fluid.simulation.options import ORACLE, RENEWAL
 from fluid.simulation.oracle import Oracle, heaviest, oracle
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.state import QUEUE, QueueCommon, most_starts, queue_fields, vacancies
 from fluid.simulation.state import Setting, start, state_type
 from theory.jit import step
 
-LocalState = state_type(__name__, "LocalState", (*QUEUE, *Oracle._fields), "configuration", "vacant", "levels", "asked")
+LocalState = state_type(
+    __name__, "LocalState", (*QUEUE, *Oracle._fields), "configuration", "vacant", "levels", "asked", "once"
+)
 """The fields of queues, the oracle, and of each server its slots, ``configuration`` int32[L, J].
 
-``vacant``, ``levels``: servers with an empty slot of each type, then the empty servers of each pool
-(`fluid.simulation.bitset`). ``asked`` int64[1]: type of a job that has found no slot; -1 for none.
+``vacant``, ``levels``: servers with an empty slot of each type, then the servers of each pool that may choose at an
+arrival (`fluid.simulation.bitset`): the empty ones, or those that have never chosen. ``asked`` int64[1]: type of a job
+that has found no slot; -1 for none. ``once`` int64[1]: 1 if a server chooses only when it becomes empty.
 """
 
 
@@ -38,6 +48,7 @@ def prepare(setting: Setting) -> Any:
         vacant=vacant,
         levels=levels,
         asked=np.full(1, -1),
+        once=np.full(1, int(RENEWAL(setting.options) == "on-emptying")),
     )
 
 
@@ -84,13 +95,17 @@ def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
             else:
                 insert(state.vacant, state.levels, job_type, server)
             return
-    insert(state.vacant, state.levels, types + state.pool[server], server)
+    if state.once[0] == 0:
+        insert(state.vacant, state.levels, types + state.pool[server], server)
     _renew(state, server)
 
 
 @step
 def refresh(state: QueueCommon, draws: Any) -> bool:
-    """Renew the configuration of the first empty server that can hold a job that has found no slot."""
+    """Let the first server that may choose, and can hold a job that has found no slot, take a configuration.
+
+    That job waits, so the configuration has a positive weight and a job starts: the server is empty no longer.
+    """
     types = len(state.waiting)
     job_type = state.asked[0]
     if job_type >= 0:
@@ -112,5 +127,5 @@ MAX_WEIGHT_LOCAL = Policy(
     depart,
     refresh,
     about="M14: a configuration of greatest weight at local refresh times",
-    options=(ORACLE.name,),
+    options=(ORACLE.name, RENEWAL.name),
 )
