@@ -53,13 +53,20 @@ def cost(*results: QueueResult[Any]) -> str:
 
 
 @cache
-def real_window() -> Trace | str:
-    """Return the completed tasks that arrive in the real window, as sizes; or why there are none."""
+def real_table() -> Trace | str:
+    """Return all tasks of the real window; or why there are none."""
     folder = Path(os.environ.get("PACKPROOF_DATA", Path(__file__).parents[3] / "shared" / "data"))
     path = folder / WINDOW
     if not path.is_file():
         return f"no real data: {path.name} is not in PACKPROOF_DATA"
-    return single_resource(completed(read_google_table(path)).arrivals)
+    return read_google_table(path)
+
+
+@cache
+def real_window() -> Trace | str:
+    """Return the completed tasks that arrive in the real window, as sizes; or why there are none."""
+    table = real_table()
+    return table if isinstance(table, str) else single_resource(completed(table).arrivals)
 
 
 def skipped(reason: str) -> Outcome:

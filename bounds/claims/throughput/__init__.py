@@ -13,17 +13,28 @@ CLAIMS = {
         "prop-2-p2",
         "prop-2-epsilon",
         "corollary-1",
-        "example-vqs",
         "example-best-fit",
         "example-uniform",
         "universal-guarantee",
     ),
+    "guarantees": (
+        "lemma-1",
+        "theorem-2",
+        "theorem-3",
+        "theorem-4",
+    ),
     "queues": (
+        "example-vqs",
         "vii-a-1",
         "vii-a-2",
+        "figure-3",
         "figure-4a",
         "figure-4b",
+    ),
+    "traces": (
+        "figure-1",
         "figure-5",
+        "figure-5-vqs-bf",
     ),
 }
 """The claims by the module that checks them, in the order in which they are listed."""

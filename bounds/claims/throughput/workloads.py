@@ -29,8 +29,8 @@ HALF = Fraction(1, 2)
 
 @claim(
     "lemma-2",
-    "The maximum supportable workload is at most L over the mean size: the certified lower bound never exceeds it, on"
-    " random laws of pieces and atoms; it is attained by laws that fill servers.",
+    "The maximum supportable workload is at most L over the mean size: the certified lower bound never exceeds it, on "
+    "random laws of pieces and atoms; it is attained by laws that fill servers.",
     source="Lemma 2",
     printed="the maximum value of rho* is at most L / mean size",
     evidence=Evidence.certified,
@@ -49,8 +49,8 @@ def lemma_2(level: Level, broken: str) -> Outcome:
 
 @claim(
     "theorem-1",
-    "Rounding up supports at most, rounding down at least the maximum, for every partition; finer partitions close in"
-    " from both sides: random laws and nested partitions against the certified bracket.",
+    "Rounding up supports at most, rounding down at least the maximum, for every partition; finer partitions close in "
+    "from both sides: random laws and nested partitions against the certified bracket.",
     source="Theorem 1",
     printed="there is a unique rho*, the limit of both roundings as partitions become finer",
     evidence=Evidence.certified,
@@ -78,8 +78,8 @@ def theorem_1(level: Level, broken: str) -> Outcome:
 
 @claim(
     "theorem-1-identities",
-    "(40) and (41) hold with equality for partitions of equal probability: laws without atoms, 2, 4 and 8 cells (full:"
-    " 16), 1 and 5 servers.",
+    "(40) and (41) hold with equality for partitions of equal probability: laws without atoms, 2, 4 and 8 cells (full: "
+    "16), 1 and 5 servers.",
     source="Equations (40) and (41)",
     printed="(40) and (41), for a sequence of partitions of equal probability",
     evidence=Evidence.certified,
@@ -149,8 +149,8 @@ def greatest_reduced_weight(J: int, cuts: bool = True) -> tuple[Fraction, Fracti
 
 @claim(
     "prop-1",
-    "For every J = 2..12, every refinement of the universal partition and all queues some reduced configuration has at"
-    " least 2/3 of the weight of any configuration: the greatest <k, Q> subject to K_RED Q <= 1 is 3/2, exactly.",
+    "For every J = 2..12, every refinement of the universal partition and all queues some reduced configuration has at "
+    "least 2/3 of the weight of any configuration: the greatest <k, Q> subject to K_RED Q <= 1 is 3/2, exactly.",
     source="Proposition 1",
     printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
     evidence=Evidence.proved,
@@ -166,8 +166,8 @@ def proposition_1(level: Level, broken: str) -> Outcome:
 
 @claim(
     "prop-1-tight",
-    "2/3 is attained for every J = 2..12: queues with Q_1 = 1, Q_2 = 1/2 meet every constraint of K_RED, and"
-    " e_1 + e_2 is feasible for sizes 0.6 and 0.4, with weight 3/2.",
+    "2/3 is attained for every J = 2..12: queues with Q_1 = 1, Q_2 = 1/2 meet every constraint of K_RED, and e_1 + e_2 "
+    "is feasible for sizes 0.6 and 0.4, with weight 3/2.",
     source="Proposition 1",
     printed="tightness of the 2/3 bound: the example with sizes 0.4 and 0.6",
     evidence=Evidence.proved,
@@ -189,8 +189,8 @@ def proposition_1_tight(level: Level, broken: str) -> Outcome:
 
 @claim(
     "k-red",
-    "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, J = 2..12; none is"
-    " below another.",
+    "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, J = 2..12; none is "
+    "below another.",
     source="Equation (19)",
     printed="4J - 4 configurations, feasible for the upper-rounded queues",
     evidence=Evidence.proved,
@@ -211,8 +211,8 @@ def reduced_set(level: Level, broken: str) -> Outcome:
 
 @claim(
     "powers-of-two",
-    "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], so 1/2 for all laws: for J = 1..8 the"
-    " worst law is 2^J - 1 jobs a little above 1/2^J.",
+    "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], so 1/2 for all laws: for J = 1..8 the "
+    "worst law is 2^J - 1 jobs a little above 1/2^J.",
     source="Section IV",
     printed="this partition can only achieve 1/2 of the optimal workload",
     evidence=Evidence.proved,
@@ -252,8 +252,8 @@ def _partitions(generator: random.Random, count: int) -> list[Partition]:
 
 @claim(
     "prop-2",
-    "No finite partition guarantees more than 2/3: for each of many partitions, unions of intervals among them, a law"
-    " of two sizes 1/2 -+ eps is made on which its upper-rounded queues support at most 2/3 of the maximum.",
+    "No finite partition guarantees more than 2/3: for each of many partitions, unions of intervals among them, a law "
+    "of two sizes 1/2 -+ eps is made on which its upper-rounded queues support at most 2/3 of the maximum.",
     source="Proposition 2",
     printed="no finite partition achieves more than 2/3 for all laws",
     evidence=Evidence.certified,
@@ -276,8 +276,8 @@ def proposition_2(level: Level, broken: str) -> Outcome:
 
 @claim(
     "prop-2-p2",
-    "Printed: the maximum 4/3 of (61) is attained by p_1 = p_2 = 1/3. These do not sum to 1; it is p_1 = 1/3, p_2 ="
-    " 2/3.",
+    "Printed: the maximum 4/3 of (61) is attained by p_1 = p_2 = 1/3. These do not sum to 1; it is p_1 = 1/3, p_2 = "
+    "2/3.",
     source="Equation (61)",
     printed="the maximum is achieved by p_1 = 1/3 and p_2 = 1/3: rho <= 4/3",
     evidence=Evidence.certified,
@@ -297,8 +297,8 @@ def proposition_2_p2(level: Level, broken: str) -> Outcome:
 
 @claim(
     "prop-2-epsilon",
-    "Printed: any eps in (0, 1/3) makes the law. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts at 3/10,"
-    " 1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6.",
+    "Printed: any eps in (0, 1/3) makes the law. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts at 3/10, "
+    "1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6.",
     source="Proposition 2",
     printed="eps in (0, 1/3)",
     evidence=Evidence.certified,
@@ -318,8 +318,8 @@ def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
 
 @claim(
     "corollary-1",
-    "With J least such that F(1/2^J) < eps VQS supports (1 - eps) 2/3 of the maximum: on random laws that reach down to"
-    " 0, against the certified upper bound.",
+    "With J least such that F(1/2^J) < eps VQS supports (1 - eps) 2/3 of the maximum: on random laws that reach down "
+    "to 0, against the certified upper bound.",
     source="Corollary 1",
     printed="VQS achieves at least (1 - eps) 2/3 of the optimal workload",
     evidence=Evidence.certified,
@@ -346,29 +346,10 @@ def corollary_1(level: Level, broken: str) -> Outcome:
 
 
 @claim(
-    "example-vqs",
-    "Section VII-A.1, sizes 0.4 and 0.6 equally likely, mean service 100 slots: any rate below 0.02 is supportable,"
-    " VQS supports 2/3 of it (0.0133...), so 0.014 is beyond VQS.",
-    source="Section VII-A.1",
-    printed="below 0.02 supportable; VQS unstable above 2/3 x 0.02, about 0.013; run at 0.014",
-    evidence=Evidence.certified,
-    breaks=("the sizes are 0.4 and 0.5",),
-)
-def example_vqs(level: Level, broken: str) -> Outcome:
-    """Solve both programs exactly."""
-    del level
-    law = discrete({"2/5": HALF, "1/2" if broken else "3/5": HALF})
-    best = bracket(law)
-    most, vqs = best.lower / 100, vqs_workload(law).workload / 100
-    good = best.lower == best.upper and most == Fraction(2, 100) and vqs == Fraction(2, 3) * most < Fraction(14, 1000)
-    return Outcome(f"rates below {text(most)}, VQS {text(vqs)}", good)
-
-
-@claim(
     "example-best-fit",
-    "Section VII-A.2, sizes 2 and 5 in capacity 10, small jobs twice as likely: the rate 0.0306 exceeds in both types"
-    " what the configuration (2, 1) serves, and (5, 0), (0, 2) with weights 4/9 and 5/9 serve more than it. K_RED alone"
-    " is sure of 0.03, less than that: it counts four small jobs, VQS fills in the fifth.",
+    "Section VII-A.2, sizes 2 and 5 in capacity 10, small jobs twice as likely: the rate 0.0306 exceeds in both types "
+    "what the configuration (2, 1) serves, and (5, 0), (0, 2) with weights 4/9 and 5/9 serve more than it. K_RED alone "
+    "is sure of 0.03, less than that: it counts four small jobs, VQS fills in the fifth.",
     source="Section VII-A.2",
     printed="(0.0204, 0.0102) against (0.02, 0.01); below 4/9 (0.05, 0) + 5/9 (0, 0.02)",
     evidence=Evidence.certified,
@@ -391,8 +372,8 @@ def example_best_fit(level: Level, broken: str) -> Outcome:
 
 @claim(
     "example-uniform",
-    "Section VII-A.3, 5 servers: traffic intensity 1 is what is supportable at all for sizes uniform on [0.01, 0.19]"
-    " and on [0.1, 0.9], workloads 50 and 10, exactly; VQS is sure to keep 9/11 and 48/59 of them at least.",
+    "Section VII-A.3, 5 servers: traffic intensity 1 is what is supportable at all for sizes uniform on [0.01, 0.19] "
+    "and on [0.1, 0.9], workloads 50 and 10, exactly; VQS is sure to keep 9/11 and 48/59 of them at least.",
     source="Section VII-A.3",
     printed="traffic intensity 1 is a bound on what is supportable by any algorithm",
     evidence=Evidence.certified,
@@ -412,8 +393,8 @@ def example_uniform(level: Level, broken: str) -> Outcome:
 
 @claim(
     "universal-guarantee",
-    "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more: the"
-    " exact guarantee, J = 2, 3, over all configurations (K_RED is not needed for it).",
+    "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more: the "
+    "exact guarantee, J = 2, 3, over all configurations (K_RED is not needed for it).",
     source="Proposition 1",
     printed="2/3 with K_RED (Theorem 3); no partition more (Proposition 2)",
     evidence=Evidence.proved,
