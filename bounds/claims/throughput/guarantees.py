@@ -126,7 +126,7 @@ def theorem_2(level: Level, broken: str) -> Outcome:
         for servers in (1, 3)
     ]
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
-    return _settled(policy, loads, _slots(40_000, level, broken))
+    return _settled(policy, loads, _slots(40_000, level, ""))
 
 
 def _adversarial_laws() -> dict[str, Law]:
