@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Outcome
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult
 from fluid.simulation.scenario import Scenario
@@ -29,7 +30,7 @@ SEED = 1
 WINDOW = "google2011_part0_attempts.csv.gz"
 
 
-def simulated(policy: str, scenario: Scenario, replications: int) -> QueueResult[Any]:
+def simulated(policy: Policy | str, scenario: Scenario, replications: int) -> QueueResult[Any]:
     """Simulate with the seed of the claims; equal scenarios see the same jobs."""
     result = simulate(policy, scenario, replications=replications, seed=SEED)
     assert isinstance(result, QueueResult)

@@ -172,24 +172,27 @@ def table_4_tsf(level: Level, broken: str) -> Outcome:
 
 @claim(
     "section-5-full",
-    "Section V: the CPU of the first two classes is fully used under every mechanism. Impossible with Table IV: memory "
-    "is full there and users 1 and 2 leave a quarter of the CPU idle.",
+    "The CPU of the first two classes is fully used under PS-DSF, TSF and C-DRFH. It is not, with the demands that fit "
+    "Table IV: memory is full there, and user 2, whose CPU Table IV leaves open up to 2/15, leaves CPU idle with 2/15 "
+    "and with 1/10.",
     source="Section V",
     printed="the CPU of the first two classes is fully utilised under any of the mechanisms",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
     refutes=Refutes.statement,
-    breaks=("user 2 needs as much CPU as memory",),
+    breaks=("user 2 needs as much CPU as memory, against Table IV",),
 )
 def section_5_full(level: Level, broken: str) -> Outcome:
     """Compute the CPU in use on A and B."""
     del level
-    instance = table_4(user_2_cpu="1/5" if broken else "1/10")
-    used = {}
-    for mechanism in (ps_dsf, tsf, c_drfh):
-        allocation = mechanism(instance)
-        cpu = total(allocation.used[i][0] for i in (0, 1)) / total(instance.capacity[i][0] for i in (0, 1))
-        used[allocation.mechanism] = cpu
-    holds = set(used.values()) == {Fraction(1)}
-    shown = ", ".join(f"{name} {float(cpu):.4f}" for name, cpu in used.items())
-    return Outcome(f"CPU of A and B in use: {shown}", holds)
+    parts, full = [], False
+    for demand in ("1/5",) if broken else ("2/15", "1/10"):
+        instance = table_4(user_2_cpu=demand)
+        used = {}
+        for mechanism in (ps_dsf, tsf, c_drfh):
+            allocation = mechanism(instance)
+            cpu = total(allocation.used[i][0] for i in (0, 1)) / total(instance.capacity[i][0] for i in (0, 1))
+            used[allocation.mechanism] = cpu
+        full |= set(used.values()) == {Fraction(1)}
+        parts.append(f"{', '.join(f'{name} {float(cpu):.4f}' for name, cpu in used.items())} with {demand}")
+    return Outcome(f"CPU of A and B in use: {'; '.join(parts)}", full)

@@ -215,8 +215,8 @@ def _partitions(generator: random.Random, count: int) -> list[Partition]:
 
 @claim(
     "prop-2",
-    "No finite partition guarantees more than 2/3: for each of many partitions, unions of intervals among them, a law "
-    "of two sizes 1/2 -+ eps is made on which its upper-rounded queues support at most 2/3 of the maximum.",
+    "For each of many finite partitions, unions of intervals among them, a law of two sizes 1/2 -+ eps is made on "
+    "which its upper-rounded queues support at most 2/3 of the maximum, so that none of them guarantees more.",
     source="Proposition 2",
     printed="no finite partition achieves more than 2/3 for all laws",
     evidence=Evidence.certified,
@@ -240,7 +240,7 @@ def proposition_2(level: Level, broken: str) -> Outcome:
 @claim(
     "prop-2-p2",
     "Printed: the maximum 4/3 of (61) is attained by p_1 = p_2 = 1/3. These do not sum to 1; it is p_1 = 1/3, p_2 = "
-    "2/3.",
+    "2/3. Perhaps a misprint, or a loss of the text at hand.",
     source="Equation (61)",
     printed="the maximum is achieved by p_1 = 1/3 and p_2 = 1/3: rho <= 4/3",
     evidence=Evidence.certified,
@@ -261,7 +261,7 @@ def proposition_2_p2(level: Level, broken: str) -> Outcome:
 @claim(
     "prop-2-epsilon",
     "Printed: any eps in (0, 1/3) makes the law. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts at 3/10, "
-    "1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6.",
+    "1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6. Perhaps a misprint, or a loss of the text at hand.",
     source="Proposition 2",
     printed="eps in (0, 1/3)",
     evidence=Evidence.certified,
@@ -281,8 +281,8 @@ def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
 
 @claim(
     "corollary-1",
-    "With J least such that F(1/2^J) < eps VQS supports (1 - eps) 2/3 of the maximum: on random laws that reach down "
-    "to 0, against the certified upper bound.",
+    "On random laws that reach down to 0, and two uniform ones, with J least such that F(1/2^J) < eps, for eps = 1/5 "
+    "and 1/100: the workload that K_RED carries is at least (1 - eps) 2/3 of the certified upper bound of the maximum.",
     source="Corollary 1",
     printed="VQS achieves at least (1 - eps) 2/3 of the optimal workload",
     evidence=Evidence.certified,

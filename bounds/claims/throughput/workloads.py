@@ -19,8 +19,8 @@ from theory.partition.universal import vqs_workload
 
 @claim(
     "lemma-2",
-    "The maximum supportable workload is at most L over the mean size: the certified lower bound never exceeds it, on "
-    "random laws of pieces and atoms; it is attained by laws that fill servers.",
+    "On random laws of pieces and atoms the certified lower bound of the maximum supportable workload is at most L "
+    "over the mean size; laws that fill servers attain it.",
     source="Lemma 2",
     printed="the maximum value of rho* is at most L / mean size",
     evidence=Evidence.certified,
