@@ -140,19 +140,21 @@ def example_best_fit(level: Level, broken: str) -> Outcome:
 @claim(
     "example-uniform",
     "Section VII-A.3, 5 servers: traffic intensity 1 is what is supportable at all for sizes uniform on [0.01, 0.19] "
-    "and on [0.1, 0.9], workloads 50 and 10, exactly; VQS is sure to keep 9/11 and 48/59 of them at least.",
+    "and on [0.1, 0.9], workloads 50 and 10, exactly; K_RED carries at least 2/3 of them.",
     source="Section VII-A.3",
     printed="traffic intensity 1 is a bound on what is supportable by any algorithm",
     evidence=Evidence.certified,
-    breaks=("the second is uniform on [0.1, 0.95]",),
+    breaks=("the second is uniform on [0.1, 0.95]", "J = 3 for both"),
 )
 def example_uniform(level: Level, broken: str) -> Outcome:
     """Bracket both laws."""
     del level
     found = []
-    for law in (uniform("1/100", "19/100"), uniform("1/10", "19/20" if broken else "9/10")):
+    second = "19/20" if broken == "the second is uniform on [0.1, 0.95]" else "9/10"
+    J = 3 if broken == "J = 3 for both" else None
+    for law in (uniform("1/100", "19/100"), uniform("1/10", second)):
         best = bracket(law)
-        found.append((5 * best.lower, 5 * best.upper, vqs_workload(law).workload / best.lower))
+        found.append((5 * best.lower, 5 * best.upper, vqs_workload(law, J=J).workload / best.lower))
     good = [low for low, _, _ in found] == [high for _, high, _ in found] == [50, 10]
-    computed = "; ".join(f"{text(low)}, VQS keeps {float(share):.4f}" for low, _, share in found)
+    computed = "; ".join(f"{text(low)} to {text(high)}, K_RED {float(share):.4f} of it" for low, high, share in found)
     return Outcome(computed, good and all(share >= Fraction(2, 3) for *_, share in found))
