@@ -268,19 +268,19 @@ def figure_4a(level: Level, broken: str) -> Outcome:
     """Test stability, then compare."""
     quick = level is Level.quick
     slots, last = (150_000, 500_000) if quick else (1_000_000, 2_000_000)
-    compared = (0.9,) if quick else (0.85, 0.9, 0.95)
+    compared, runs = ((0.9,), 16) if quick else ((0.85, 0.9, 0.95), 40)
     names = {
         "vqs": "bf-js" if broken == "BF-J/S stands for VQS" else "vqs",
         "bf-js": "bf-js",
         "vqs-bf": "vqs" if broken == "VQS stands for VQS-BF up to 0.95" else "vqs-bf",
     }
     decisions = Decisions(4 + 3 * len(compared))
-    at = {name: _uniform(run, *SMALL_JOBS, 0.95, slots, 16) for name, run in names.items()}
+    at = {name: _uniform(run, *SMALL_JOBS, 0.95, slots, runs) for name, run in names.items()}
     rates = {name: decisions.growth(result) for name, result in at.items()}
     good = rates["vqs"].low > 0 and all(_is_settled(at[name], rates[name]) for name in ("bf-js", "vqs-bf"))
     parts = [f"0.95: {_shown_rates(rates)}"]
     for intensity in compared:
-        results = {name: _uniform(run, *SMALL_JOBS, intensity, slots, 16) for name, run in names.items()}
+        results = {name: _uniform(run, *SMALL_JOBS, intensity, slots, runs) for name, run in names.items()}
         worst, best, other = (np.array([run.mean_queue for run in result.runs]) for result in results.values())
         lower, upper = decisions.mean(other - 2 / 3 * best), decisions.mean(other - 4 / 3 * best)
         good &= lower.low > 0 > upper.high and decisions.mean(worst - 4 / 3 * best).low > 0
