@@ -1,10 +1,4 @@
-"""What claims about queues share: growth and order of queues as tests with a stated error, and the real window.
-
-A queue *grows* if the whole interval of its growth rate over independent replications lies above 0 (or above a bound),
-and is *settled* if it lies below a small part of what an unstable queue would grow by; the level is 1 - 1e-6, so each
-such statement is false with probability 1e-6 where the opposite is true (up to Student's approximation). Orders of
-queues are paired differences on the same jobs, at the same level.
-"""
+"""What claims about queues share: runs with the seed of the claims, how intervals are written, and the real window."""
 
 from __future__ import annotations
 
@@ -15,29 +9,24 @@ import numpy as np
 
 from bounds.claims import Outcome
 from bounds.claims.data import data_folder
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult
 from fluid.simulation.scenario import Scenario
-from fluid.statistics import Interval, paired
+from fluid.statistics import Interval
 from fluid.traces.google import read_google_table
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, single_resource
 
-LEVEL = 1 - 1e-6
 SEED = 1
 WINDOW = "google2011_part0_attempts.csv.gz"
 
 
-def simulated(policy: str, scenario: Scenario, replications: int) -> QueueResult[Any]:
+def simulated(policy: Policy | str, scenario: Scenario, replications: int) -> QueueResult[Any]:
     """Simulate with the seed of the claims; equal scenarios see the same jobs."""
     result = simulate(policy, scenario, replications=replications, seed=SEED)
     assert isinstance(result, QueueResult)
     return result
-
-
-def difference(first: QueueResult[Any], second: QueueResult[Any]) -> Interval:
-    """Return the mean queue of the first less that of the second, on the same jobs."""
-    return paired([run.mean_queue for run in first.runs], [run.mean_queue for run in second.runs], LEVEL)
 
 
 def shown(number: Interval) -> str:
@@ -45,19 +34,20 @@ def shown(number: Interval) -> str:
     return f"{number.mean:.4g} [{number.low:.3g}, {number.high:.3g}]"
 
 
-def cost(*results: QueueResult[Any]) -> str:
-    """Say what was spent."""
-    events = sum(run.events for result in results for run in result.runs)
-    return f"level 1 - 1e-6, seed {SEED}, {len(results[0].runs)} replications, {events:,} events"
+@cache
+def real_table() -> Trace | str:
+    """Return all tasks of the real window; or why there are none."""
+    path = data_folder() / WINDOW
+    if not path.is_file():
+        return f"no real data: {path.name} is not in PACKPROOF_DATA"
+    return read_google_table(path)
 
 
 @cache
 def real_window() -> Trace | str:
     """Return the completed tasks that arrive in the real window, as sizes; or why there are none."""
-    path = data_folder() / WINDOW
-    if not path.is_file():
-        return f"no real data: {path.name} is not in PACKPROOF_DATA"
-    return single_resource(completed(read_google_table(path)).arrivals)
+    table = real_table()
+    return table if isinstance(table, str) else single_resource(completed(table).arrivals)
 
 
 def skipped(reason: str) -> Outcome:
