@@ -3,17 +3,31 @@
 CLAIMS = {
     "greedy": (
         "introduction",
+        "definition-2.3",
         "prop-3.1",
+        "definition-3.4",
         "prop-3.5",
+        "corollary-3.6",
+    ),
+    "guarantees": (
         "thm-3.7",
         "def-3.8-two-types",
         "def-3.8-three-types",
         "thm-3.9",
+        "reduction-3.9",
         "prop-3.10",
+    ),
+    "vm_types": (
         "table-1",
         "figure-2",
+        "figure-2-between",
         "figure-2-86-percent",
         "no-bad-scenario",
+    ),
+    "event_by_event": (
+        "remark-2",
+        "remark-4",
+        "lemma-d.1",
     ),
     "simulated": (
         "figure-3",
@@ -29,7 +43,6 @@ CLAIMS = {
         "prop-5.10",
         "prop-6.2",
         "prop-6.3",
-        "lemma-d.1",
         "prop-5.4",
         "section-7-path",
         "theorem-4.1",

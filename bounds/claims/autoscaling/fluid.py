@@ -27,9 +27,9 @@ from fluid.simulation.options import Expression
 from fluid.simulation.policy_names import policy
 from fluid.statistics import mean_interval, slope
 from theory.exact.configurations import maximal
-from theory.greedy.assignment import MaxRewards, global_greedy
+from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
-from theory.greedy.servers import greedy_placement, max_jobs
+from theory.greedy.servers import max_jobs
 from theory.instance import Instance, explicit
 
 SEED = 514
@@ -182,45 +182,6 @@ def proposition_6_3(level: Level, broken: str) -> Outcome:
             falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
             points += len(values)
     return Outcome(f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", bool(falls < 1e-9))
-
-
-@claim(
-    "lemma-d.1",
-    "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most "
-    "(K + 1)^(i - 1) and no more (the printed constant is lost, this one derived): random systems, one event a time.",
-    source="Lemma D.1",
-    printed="a bounded change of greedy placement at each event (constant lost)",
-    evidence=Evidence.certified,
-    breaks=("the bound is one less",),
-)
-def lemma_d_1(level: Level, broken: str) -> Outcome:
-    """Compare placements before and after an event."""
-    generator, count, servers = np.random.default_rng(SEED), (150 if level is Level.quick else 3000), 997
-    kept, largest = 0, 0
-    for seed in range(count):
-        instance = dynamic_instance(seed % 40)
-        rewards, most = MaxRewards(instance), max_jobs(instance)
-        jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 1 for rho in instance.workload]
-        changed = list(jobs)
-        changed[int(generator.integers(len(jobs)))] += int(generator.choice([-1, 1]))
-        placed = [
-            greedy_placement(instance.with_workload([Fraction(n, servers) for n in numbers]), servers, rewards)
-            for numbers in (jobs, changed)
-        ]
-        used = [{s.configurations[0]: s.servers[0] for s in p.stages} for p in placed]
-        order = sorted(set(used[0]) | set(used[1]), key=lambda k: max(_place(p, k) for p in placed))
-        fine = True
-        for i, k in enumerate(order):
-            moved = abs(used[0].get(k, 0) - used[1].get(k, 0))
-            largest = max(largest, moved)
-            fine &= moved <= (most + 1) ** i - broken
-        kept += fine
-    return Outcome(f"{kept} of {count} events, largest change {largest}", kept == count)
-
-
-def _place(placement: object, configuration: tuple[int, ...]) -> int:
-    stages = [s.configurations[0] for s in placement.stages]  # type: ignore[attr-defined]
-    return stages.index(configuration) if configuration in stages else -1
 
 
 @claim(
