@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import e, log
+from math import log
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import (
-    WITHOUT_38,
-    at_worst,
     dynamic_instance,
     four_types,
-    limited_by_draining,
-    not_limited_by_draining,
-    tight_family,
 )
-from fluid.limits.convergence import crosscheck
 from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
-from fluid.limits.reservation import Reservation, fluid_path, minimum_rates, state_of
+from fluid.limits.reservation import Reservation, fluid_path, state_of
 from fluid.limits.reservation.path import State
-from fluid.simulation.driver import run_once
-from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.options import Expression
-from fluid.simulation.policy_names import policy
-from fluid.statistics import mean_interval, slope
 from theory.exact.configurations import maximal
-from theory.greedy.assignment import global_greedy
-from theory.greedy.optimal import solve
 from theory.greedy.servers import max_jobs
-from theory.instance import Instance, explicit
 
 SEED = 514
 SLOPES = (-0.8, -0.35)
@@ -185,39 +171,6 @@ def proposition_6_3(level: Level, broken: str) -> Outcome:
 
 
 @claim(
-    "prop-5.4",
-    "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
-    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not; "
-    "quick: an instance of each kind, full: six of each.",
-    source="Proposition 5.4",
-    printed="scaled paths converge to Lipschitz fluid limits (no rate)",
-    evidence=Evidence.statistical,
-    breaks=("the limit with the simplified drain rates",),
-)
-def proposition_5_4(level: Level, broken: str) -> Outcome:
-    """Fit log distance on log L."""
-    sizes, runs = ([500, 2000, 8000], 3) if level is Level.quick else ([500, 2000, 8000, 32000], 4)
-    instances = not_limited_by_draining() | limited_by_draining()
-    if level is Level.quick:
-        instances = {name: instances[name] for name in ("two types", "drains two types")}
-    shown, good = [], True
-    for name, instance in instances.items():
-        options = {"reservation": Expression(RESERVED.get(name, "(log L)^2"))}
-        check = crosscheck(instance, sizes, 10.0, runs, options=options, seed=SEED, bins=500)
-        if broken:
-            check = check.beside(_simplified)
-        rate = check.rate
-        good &= SLOPES[0] <= rate.mean <= SLOPES[1]
-        shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
-    computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, seed {SEED}"
-    return Outcome(computed, good)
-
-
-def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
-    return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)
-
-
-@claim(
     "section-7-path",
     "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
     "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
@@ -240,53 +193,3 @@ def section_7_path(level: Level, broken: str) -> Outcome:
     computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
     good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
     return Outcome(computed, good)
-
-
-LEVEL = 1 - 1e-6
-SEED = 41
-
-
-@claim(
-    "theorem-4.1",
-    "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward from empty and "
-    "from full servers: three types without the monotone greedy property (full: and the tight family of three types) "
-    "at the worst workload, unequal service rates: the gap falls like a power of L below L^-0.35, and at the largest L "
-    "the reward keeps more than 1 - 1/e of the optimum.",
-    source="Theorem 4.1",
-    printed=(
-        "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by Def. 3.8 (statement "
-        "lost; from the proof in Appendix J)"
-    ),
-    evidence=Evidence.statistical,
-    breaks=("the policy is power of two choices",),
-)
-def theorem_4_1(level: Level, broken: str) -> Outcome:
-    """Fit log gap on log L."""
-    quick = level is Level.quick
-    sizes, runs = ((100, 400, 1600), 8) if quick else ((250, 1000, 4000, 16_000), 16)
-    until, good, shown = 24.0 if quick else 80.0, True, []
-    every = {"no Def. 3.8": explicit(WITHOUT_38, [8, 3, 10]), "tight": tight_family(3)}
-    for name, instance in list(every.items())[: 1 if quick else 2]:
-        loaded = at_worst(instance)
-        limit, best = float(global_greedy(loaded).reward), float(solve(loaded).optimal.reward)
-        points, last = [], []
-        for servers in sizes:
-            full = np.tile(maximal(loaded.pools[0].space)[0].astype(np.int32), (servers, 1))
-            rewards = []
-            for run in range(runs):
-                scenario = LossScenario(loaded, servers, until, until / 2, initial=full if run % 2 else None, bins=4)
-                seed = np.random.SeedSequence((SEED, servers, run))
-                rewards.append(run_once(policy("power-of-d" if broken else "dra"), scenario, seed).mean_reward)
-            if max(rewards) >= limit:
-                computed = f"{name}: a reward of {max(rewards) / limit:.4f} of greedy at L = {servers:,}, no gap to fit"
-                return Outcome(computed, False)
-            points += [(log(servers), log(limit - reward)) for reward in rewards]
-            last = rewards
-        fitted = slope([x for x, _ in points], [y for _, y in points], LEVEL)
-        final = mean_interval(last, LEVEL)
-        good &= fitted.high < -0.35 and final.mean > 0.98 * limit and final.low > (1 - 1 / e) * best
-        shown.append(
-            f"{name}: {final.mean / limit:.4f} of greedy, {final.mean / best:.4f} of the optimum at L = {sizes[-1]:,}, "
-            f"gap ~ L^{fitted.mean:.2f} [{fitted.low:.2f}, {fitted.high:.2f}]"
-        )
-    return Outcome(f"{'; '.join(shown)}; {runs} runs a size, seed {SEED}", bool(good))
