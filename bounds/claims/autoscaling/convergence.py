@@ -53,21 +53,23 @@ def slots_are_scarce() -> Instance:
     """Return jobs of sizes 1 and 3 on servers of 3, of which the small ones fill what the large ones leave.
 
     A slot for a large job is made by three departures of small ones, so the reservation and the migrations both matter:
-    with a constant g a constant part of the large jobs finds no slot, and without migration drained servers hardly empty.
+    with a constant g a constant part of the large jobs finds no slot, and without migration drained servers hardly
+    empty.
     """
     return additive([3], [[1], [3]], rewards=[1, 7], workload=[6, "3/4"])
 
 
 @claim(
     "theorem-4.1",
-    "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward: at the largest L it "
-    "is within 2 % of it, closer than at the smallest, and above 1 - 1/e of the optimum, both from empty servers and from "
-    "servers full of jobs of the first type. Systems: small jobs that fill what large ones leave; three types without the "
-    "monotone greedy property at their worst workload, unequal service rates (full: and the tight family of three types).",
+    "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward: at the largest L "
+    "it is within 2 % of it, closer than at the smallest, and above 1 - 1/e of the optimum, both from empty servers "
+    "and from servers full of jobs of the first type. Systems: small jobs that fill what large ones leave; three "
+    "types without the monotone greedy property at their worst workload, unequal service rates (full: and the tight "
+    "family of three types).",
     source="Theorem 4.1",
     printed=(
-        "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by Def. 3.8 (statement "
-        "lost; from the proof in Appendix J)"
+        "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by Def. 3.8 (statement lost; "
+        "from the proof in Appendix J)"
     ),
     evidence=Evidence.statistical,
     breaks=("the policy is power of two choices", *VARIANTS),

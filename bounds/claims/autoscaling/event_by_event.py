@@ -168,8 +168,7 @@ def _runs(level: Level, *, migration: bool = True) -> Iterator[Observer]:
     "remark-2",
     "At every event of watched runs: the reject group has at most one server of each configuration; arriving jobs are "
     "placed in the accept group; a departure pulls at most one job, of its type, from the reject group into the slot "
-    "that it "
-    "freed in the accept group, and none where it leaves the reject group.",
+    "that it freed in the accept group, and none where it leaves the reject group.",
     source="Remark 2",
     printed=(
         "at most one server per configuration in the Reject Group; admissions and migrations go to the Accept Group"
@@ -206,10 +205,8 @@ def remark_2(level: Level, broken: str) -> Outcome:
 @claim(
     "remark-4",
     "At every event of watched runs: Psi <= K - 1 (22); and a job whose type has Psi >= K C - g at some place in the "
-    "list of "
-    "C greedy configurations just before it arrives is admitted (Psi >= 0 is enough where g >= K C; the printed bound "
-    "is "
-    "lost, this one derived).",
+    "list of C greedy configurations just before it arrives is admitted (Psi >= 0 is enough where g >= K C; the "
+    "printed bound is lost, this one derived).",
     source="Remark 4",
     printed="Psi is at most K - 1; an arrival is certainly admitted when Psi is at least a bound (formula lost)",
     evidence=Evidence.certified,
@@ -273,12 +270,9 @@ def _effective_changes(level: Level) -> tuple[int, Fraction, int]:
 @claim(
     "lemma-d.1",
     "One job more or less changes the servers that greedy placement gives to stage i by at most (K + 1)^(i - 1) (the "
-    "printed "
-    "constant is lost, this one derived): random systems, and one with (1,8,0) and (0,1,3) where stage 2 goes from "
-    "260 to 252. "
-    "At every event of watched runs the effective servers X^e change by at most (K + 1)^J, and Psi by at most K times "
-    "their "
-    "changes and 1.",
+    "printed constant is lost, this one derived): random systems, and one with (1,8,0) and (0,1,3) where stage 2 goes "
+    "from 260 to 252. At every event of watched runs the effective servers X^e change by at most (K + 1)^J, and Psi "
+    "by at most K times their changes and 1.",
     source="Lemma D.1",
     printed="a bounded change of greedy placement, of effective servers and of Psi at each event (constant lost)",
     evidence=Evidence.certified,
@@ -305,8 +299,7 @@ def lemma_d_1(level: Level, broken: str) -> Outcome:
     events, ratio, rest = (0, Fraction(0), 0) if broken else _effective_changes(level)
     computed = (
         f"{len(cases)} changes of greedy placement, the largest by {largest} servers, {over} beyond the bound, the "
-        f"known one "
-        f"by {known}; {events:,} events: X^e within {float(ratio):.4f} of the bound, Psi {rest:+d} of what X^e "
-        f"accounts for"
+        f"known one by {known}; {events:,} events: X^e within {float(ratio):.4f} of the bound, Psi {rest:+d} of what "
+        f"X^e accounts for"
     )
     return Outcome(computed, not over and known[:2] == [1, 8] and ratio <= 1 and rest <= 0)

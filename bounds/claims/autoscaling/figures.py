@@ -49,10 +49,8 @@ def _full_of_the_smallest(instance: Instance, servers: int) -> np.ndarray:
 @claim(
     "figure-3",
     "As the number of servers grows, the reward of dynamic reservation approaches the global greedy reward: for the "
-    "four VM "
-    "types it is further off at 50 servers than at 400, and within 1 % at 1,600 (full: 6,400), from empty servers and "
-    "from "
-    "servers full of the smallest type.",
+    "four VM types it is further off at 50 servers than at 400, and within 1 % at 1,600 (full: 6,400), from empty "
+    "servers and from servers full of the smallest type.",
     source="Figure 3",
     printed="as L becomes large, DRA approaches the global greedy reward and 86% of the optimum (L lost)",
     evidence=Evidence.statistical,
@@ -89,10 +87,8 @@ def figure_3(level: Level, broken: str) -> Outcome:
 @claim(
     "figure-4",
     "From an empty system, and from one full of the smallest type, the reward of dynamic reservation converges to the "
-    "global "
-    "greedy reward: for the four VM types on 800 servers it is within 1.5% of it on average over the last third of "
-    "the time, "
-    "and further off over the first tenth.",
+    "global greedy reward: for the four VM types on 800 servers it is within 1.5% of it on average over the last "
+    "third of the time, and further off over the first tenth.",
     source="Figure 4",
     printed="the reward of DRA over time converges to the global greedy reward (L lost)",
     evidence=Evidence.statistical,
@@ -146,8 +142,8 @@ PREEMPTIONS: Mapping[str, Policy] = {
 def _wrong_stops(run: Run, sizes: list[Fraction], priority: list[int], reserve: int) -> tuple[int, int]:
     """Count in the log the refused jobs for which others are stopped, and the stops that Section 7.2 does not allow.
 
-    For a refused job of type j with priority, jobs of priority 0 are stopped from the smallest on, until their sizes sum
-    to g times the size of type j or none is left.
+    For a refused job of type j with priority, jobs of priority 0 are stopped from the smallest on, until their sizes
+    sum to g times the size of type j or none is left.
     """
     rows = run.measures.log[: int(run.measures.logged[0]), 1:3].astype(int).tolist()
     jobs, stopped, refused, wrong = [0] * len(sizes), list[int](), 0, 0
@@ -173,11 +169,9 @@ def _wrong_stops(run: Run, sizes: list[Fraction], priority: list[int], reserve: 
 @claim(
     "figure-6-preemption",
     "In a system short of servers preemption pays: with the four VM types, the two smaller of priority 0, it raises "
-    "the "
-    "reward of dynamic reservation above that without, and above power of two choices (600 servers, the same jobs). "
-    "For every "
-    "refused job with priority the log has the stops of Section 7.2: priority 0, smallest first, until g times its "
-    "size.",
+    "the reward of dynamic reservation above that without, and above power of two choices (600 servers, the same "
+    "jobs). For every refused job with priority the log has the stops of Section 7.2: priority 0, smallest first, "
+    "until g times its size.",
     source="Figure 6",
     printed="considering preemptions in DRA makes a great difference (rewards lost)",
     evidence=Evidence.statistical,
@@ -203,9 +197,8 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     refused, wrong = _wrong_stops(logged, sizes, [priority[name] for name in instance.names], reserve)
     computed = (
         f"gain {gain.mean:.3f} in [{gain.low:.3f}, {gain.high:.3f}] over {np.mean(rewards[1]):.3f}; ahead of power of "
-        f"two by "
-        f"{ahead.mean:.3f}; {refused} refused jobs with priority, {wrong} of them with other stops than the text's; "
-        f"{count} pairs on the same jobs, {decisions}, seed {SEED}"
+        f"two by {ahead.mean:.3f}; {refused} refused jobs with priority, {wrong} of them with other stops than the "
+        f"text's; {count} pairs on the same jobs, {decisions}, seed {SEED}"
     )
     return Outcome(computed, bool(gain.low > 0 and ahead.low > 0 and not wrong and refused > 0))
 
@@ -231,12 +224,9 @@ def _spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) 
 @claim(
     "figure-6-spike",
     "A spike of priority 0 is followed by one of priority 1, on 100 servers (spikes, sizes 1/16 and 1/8, rewards 1 "
-    "and 8, and "
-    "service times are ours). Where jobs last ten times as long as a spike, dynamic reservation with preemption earns "
-    "more than "
-    "without and than power of two choices in the time after. Where they last fifty times as long, power of two "
-    "choices earns "
-    "more than dynamic reservation, as printed; more than with preemption too.",
+    "and 8, and service times are ours). Where jobs last ten times as long as a spike, dynamic reservation with "
+    "preemption earns more than without and than power of two choices in the time after. Where they last fifty times "
+    "as long, power of two choices earns more than dynamic reservation, as printed; more than with preemption too.",
     source="Figure 6",
     printed=(
         "DRA with preemptions reacts to spikes in demand better than the other two; power of d can be better than DRA"
@@ -275,7 +265,6 @@ def figure_6_spike(level: Level, broken: str) -> Outcome:
     least = ", ".join(f"{gain.low:+.2f}" for gain in gains)
     computed = (
         f"reward with preemption, without, of power of two, by service time {'; '.join(shown)}; differences at least "
-        f"{least} "
-        f"({count} pairs, {decisions}, seed {SEED})"
+        f"{least} ({count} pairs, {decisions}, seed {SEED})"
     )
     return Outcome(computed, all(gain.low > 0 for gain in gains))

@@ -97,8 +97,8 @@ def lemma_5_9(level: Level, broken: str) -> Outcome:
 
 @claim(
     "prop-5.10",
-    "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - mu_j "
-    "y_j (equation (40), with the types that drive the stages).",
+    "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - "
+    "mu_j y_j (equation (40), with the types that drive the stages).",
     source="Proposition 5.10",
     printed="equations (40)-(42), constants lost",
     evidence=Evidence.numeric,

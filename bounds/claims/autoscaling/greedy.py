@@ -27,8 +27,8 @@ from theory.numbers import text, to_integers
 
 @claim(
     "introduction",
-    "Types (0.6, 0.6), (0.7, 0.1), (0.1, 0.7) with rewards 4, 3, 3 on a server (1, 1): the best configuration "
-    "that holds the first type earns 4, the best of all earns 6.",
+    "Types (0.6, 0.6), (0.7, 0.1), (0.1, 0.7) with rewards 4, 3, 3 on a server (1, 1): the best configuration that "
+    "holds the first type earns 4, the best of all earns 6.",
     source="Section 1",
     printed="one VM of reward 4, or two of 3 each: 4 against 6",
     evidence=Evidence.certified,
@@ -76,8 +76,7 @@ def _knapsack(space: Additive, rewards: Iterable[Fraction], types: Iterable[int]
     "definition-2.3",
     "MaxReward of every set of types is the first of all feasible configurations of these types in the order of "
     "Definition 2.2, and its reward is the value of an unbounded knapsack over all resources (Remark 1): random "
-    "instances of up to "
-    "four types and three resources, every set of types, by enumeration and by dynamic programming.",
+    "instances of up to four types and three resources, every set of types, by enumeration and by dynamic programming.",
     source="Definition 2.3",
     printed="MaxReward, ties broken by Definition 2.2; equivalent with the unbounded knapsack problem (formula lost)",
     evidence=Evidence.certified,
@@ -126,13 +125,10 @@ def _families(level: Level) -> Iterator[Instance]:
 @claim(
     "prop-3.1",
     "Exactly one permutation satisfies conditions 1) and 2), the second with the clause that configuration i holds "
-    "jobs of "
-    "the later type, and the construction (53)-(54) finds it: all permutations tried on every instance of finite "
-    "families "
-    "(one resource: two and three types, all demands, rewards and workloads of small grids; two resources: four types "
-    "with "
-    "rewards 1 or 2, five types, workloads 0, 1/2, 1). The formula of condition 2) is lost, and the clause may be in "
-    "it.",
+    "jobs of the later type, and the construction (53)-(54) finds it: all permutations tried on every instance of "
+    "finite families (one resource: two and three types, all demands, rewards and workloads of small grids; two "
+    "resources: four types with rewards 1 or 2, five types, workloads 0, 1/2, 1). The formula of condition 2) is "
+    "lost, and the clause may be in it.",
     source="Proposition 3.1",
     printed="for every workload there is a unique permutation with conditions 1) and 2)",
     evidence=Evidence.proved,
@@ -160,8 +156,7 @@ def proposition_3_1(level: Level, broken: str) -> Outcome:
 @claim(
     "definition-3.4",
     "There are at most 2^J greedy configurations, the global greedy configurations of every workload are among them, "
-    "and "
-    "their places in the list are increasing, the last being the empty configuration: random instances.",
+    "and their places in the list are increasing, the last being the empty configuration: random instances.",
     source="Definition 3.4",
     printed="indexes increase from the global greedy configurations into the list of greedy configurations",
     evidence=Evidence.certified,
@@ -189,8 +184,7 @@ def definition_3_4(level: Level, broken: str) -> Outcome:
         longest = max(longest, len(every))
     computed = (
         f"{count} instances, up to {longest} greedy configurations: {missing} with one that is not listed, {falling} "
-        f"out of "
-        f"order, {many} with more than 2^J"
+        f"out of order, {many} with more than 2^J"
     )
     return Outcome(computed, missing == falling == many == 0)
 
@@ -201,9 +195,9 @@ STAGES_MATTER = explicit([[1, 8, 0], [0, 1, 3]], [10, 1, 3], [Fraction(30, 1000)
 
 @claim(
     "prop-3.5",
-    "The servers of each stage of integer greedy placement, divided by L, converge to the global greedy "
-    "assignment, and differ from L times it by at most (K+1)^(i-1) in stage i (Lemma B.1), for L from 10^4 to "
-    "10^8 on random instances and on one with (1,8,0) and (0,1,3), where stage 2 moves by 8 for a job.",
+    "The servers of each stage of integer greedy placement, divided by L, converge to the global greedy assignment, "
+    "and differ from L times it by at most (K+1)^(i-1) in stage i (Lemma B.1), for L from 10^4 to 10^8 on random "
+    "instances and on one with (1,8,0) and (0,1,3), where stage 2 moves by 8 for a job.",
     source="Proposition 3.5",
     printed="the integer greedy assignment divided by L converges to the global greedy assignment",
     evidence=Evidence.certified,
@@ -245,10 +239,8 @@ def _lemma_b1_bounds(instance: Instance, most: int) -> dict[tuple[int, ...], int
 @claim(
     "corollary-3.6",
     "The reward of integer greedy placement over the optimum of the program on L servers tends to the ratio of the "
-    "global "
-    "greedy assignment: for L from 10^3 to 10^8 on random instances they differ by at most the bound of Lemma B.1, "
-    "sum over "
-    "stages of (K+1)^(i-1) U_i, over L U*.",
+    "global greedy assignment: for L from 10^3 to 10^8 on random instances they differ by at most the bound of Lemma "
+    "B.1, sum over stages of (K+1)^(i-1) U_i, over L U*.",
     source="Corollary 3.6",
     printed="the ratio of the rewards of GPA and of the optimum converges to that of the assignments",
     evidence=Evidence.certified,

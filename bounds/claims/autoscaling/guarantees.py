@@ -72,8 +72,7 @@ def _not_down_closed() -> Chain:
 @claim(
     "thm-3.7",
     "Greedy keeps at least half of the optimum: the inequalities (12)-(14) of the proof and the theorem hold exactly "
-    "on "
-    "random instances (up to four types and three resources).",
+    "on random instances (up to four types and three resources).",
     source="Theorem 3.7",
     printed="greedy keeps at least 1/2 of the optimal reward",
     evidence=Evidence.certified,
@@ -181,10 +180,8 @@ def _points_of_two_types(instance: Instance, case: str) -> list[tuple[str, tuple
 @claim(
     "def-3.8-two-types",
     "With two types greedy reward never falls when workload grows. Symbolically, for best configurations (a, b), (a, "
-    "0) "
-    "and (0, b): the gradient is nonnegative on every linear piece, and the pieces meet without a jump. The symbols "
-    "are "
-    "compared with the code at rational workloads in every piece of instances of each kind.",
+    "0) and (0, b): the gradient is nonnegative on every linear piece, and the pieces meet without a jump. The "
+    "symbols are compared with the code at rational workloads in every piece of instances of each kind.",
     source="Definition 3.8",
     printed="any system with two job types has the monotone greedy property",
     evidence=Evidence.proved,
@@ -222,8 +219,8 @@ def two_types_are_monotone(level: Level, broken: str) -> Outcome:
 
 @claim(
     "def-3.8-three-types",
-    "With three types the property can fail: configurations (0,1,1), (0,4,0), (1,2,0) and below, rewards "
-    "(8,3,10); adding type-1 workload to (0, 1/2, 2) lowers greedy reward.",
+    "With three types the property can fail: configurations (0,1,1), (0,4,0), (1,2,0) and below, rewards (8,3,10); "
+    "adding type-1 workload to (0, 1/2, 2) lowers greedy reward.",
     source="Definition 3.8",
     printed="in general the property might not hold",
     evidence=Evidence.certified,
@@ -256,8 +253,8 @@ def _exact_fits(seed: int, count: int, *, exact: bool = True) -> list[Solution]:
 
 @claim(
     "thm-3.9",
-    "For workloads that fit the servers exactly (random ones, and the tight family of three types): (15)-(16) hold and "
-    "the ratio is at least 1 - (1 - 1/n)^n for n greedy stages (the theorem reduces to these by the monotone "
+    "For workloads that fit the servers exactly (random ones, and the tight family of three types): (15)-(16) hold "
+    "and the ratio is at least 1 - (1 - 1/n)^n for n greedy stages (the theorem reduces to these by the monotone "
     "property).",
     source="Theorem 3.9",
     printed="greedy keeps at least 1 - 1/e of the optimal reward under the monotone greedy property",
@@ -284,11 +281,9 @@ def theorem_3_9(level: Level, broken: str) -> Outcome:
 @claim(
     "reduction-3.9",
     "The steps of the proof of Theorem 3.9, exactly, on random exact fits: U_i = xi_i + sum over l >= i of z^(l) U_l "
-    "with "
-    "xi_i >= 0 (17), and U* - U^(g) <= U* prod (1 - x_i) <= U* (1 - 1/n)^n (18). The reduction to exact fits, on "
-    "random "
-    "instances of two types, which are monotone: the workload rho' that the optimum serves has the same optimum and no "
-    "more greedy reward.",
+    "with xi_i >= 0 (17), and U* - U^(g) <= U* prod (1 - x_i) <= U* (1 - 1/n)^n (18). The reduction to exact fits, on "
+    "random instances of two types, which are monotone: the workload rho' that the optimum serves has the same "
+    "optimum and no more greedy reward.",
     source="Equations (17)-(18)",
     printed=(
         "it suffices to prove the theorem for workloads that fit exactly; (17) and (18), of which formulas are lost"
@@ -324,8 +319,7 @@ def reduction_3_9(level: Level, broken: str) -> Outcome:
     computed = (
         f"{count + 1} exact fits: least xi {text(min(xi))}, least margins of (18) {float(min(products)):.4f} and "
         f"{float(min(powers)):.4f}; {two} instances of two types: {other} have another optimum under rho', {greater} "
-        f"more "
-        f"greedy reward"
+        f"more greedy reward"
     )
     return Outcome(computed, min(xi) >= 0 and min(products) >= 0 and min(powers) >= 0 and not greater and not other)
 

@@ -38,8 +38,8 @@ def _options(name: str, instance: Instance) -> dict[str, object]:
 @claim(
     "poisson-domination",
     "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L "
-    "rho_j: the "
-    "exact laws of small systems on two servers under six policies, at every level of every type, but for 1e-9.",
+    "rho_j: the exact laws of small systems on two servers under six policies, at every level of every type, but for "
+    "1e-9.",
     source="Section 2",
     printed="Y_j is stochastically dominated by a variable whose stationary distribution is Poisson with mean L rho_j",
     evidence=Evidence.numeric,
@@ -136,10 +136,9 @@ def _programs(level: Level) -> list[tuple[str, Instance, int]]:
 @claim(
     "upper-bound-lp",
     "No policy earns more than the static program with the workload L rho: on one to three servers (full: four) of "
-    "three "
-    "small systems, exactly. The best policy is bounded by the Bellman inequality in rationals, for a decision "
-    "process that "
-    "may also pack anew and drop jobs at every arrival; it earns no less than six policies in their exact laws.",
+    "three small systems, exactly. The best policy is bounded by the Bellman inequality in rationals, for a decision "
+    "process that may also pack anew and drop jobs at every arrival; it earns no less than six policies in their "
+    "exact laws.",
     source="Section 3",
     printed="the optimum of the program is an upper bound on the reward of any Markov policy",
     evidence=Evidence.certified,
@@ -184,11 +183,9 @@ def _blocking(load: float, slots: int) -> float:
 @claim(
     "static-limit",
     "Static reservation of the optimal assignment earns the optimum as the number of servers grows: by Erlang's "
-    "formula for "
-    "the slots that the policy reserves, the gap to U* falls by a factor between 1.8 and 2.2 when L grows from 10^4 to "
-    "4 10^4 servers (that is, like L^-1/2), and is below 1 % then, for four systems; the formula agrees with the "
-    "policy's "
-    "exact law on two servers.",
+    "formula for the slots that the policy reserves, the gap to U* falls by a factor between 1.8 and 2.2 when L grows "
+    "from 10^4 to 4 10^4 servers (that is, like L^-1/2), and is below 1 % then, for four systems; the formula agrees "
+    "with the policy's exact law on two servers.",
     source="Section 3",
     printed="static reservation is asymptotically optimal: its normalized reward tends to U*",
     evidence=Evidence.numeric,

@@ -1,8 +1,9 @@
 """Claims of the auto-scaling paper on a real trace: Figures 5 and 6.
 
-The paper's sample is the first million completed tasks of the Google trace; at hand are its first 84 minutes. Ours are the reward
-factors 1, 2, 4 of the priority classes, g(L) = (log L)^1.5, the numbers of servers, and the span [1000, 5000] s
-over which rewards are averaged. The load is some 270 servers; 0.6 % of it has priority 0 and can be stopped.
+The paper's sample is the first million completed tasks of the Google trace; at hand are its first 84 minutes. Ours
+are the reward factors 1, 2, 4 of the priority classes, g(L) = (log L)^1.5, the numbers of servers, and the span
+[1000, 5000] s over which rewards are averaged. The load is some 270 servers; 0.6 % of it has priority 0 and can be
+stopped.
 """
 
 from __future__ import annotations
@@ -54,10 +55,9 @@ WITHOUT_DATA = Outcome(f"no real data: PACKPROOF_DATA holds no {DATA}", None)
 
 @claim(
     "figure-5-bound",
-    "On the completed tasks of the trace's first 84 minutes no policy earns more than the assignment program with "
-    "the jobs of a lossless system: dynamic reservation with and without preemption, power of two choices and "
-    "first-fit on "
-    "50 to 800 servers (reward factors 1, 2, 4 are ours).",
+    "On the completed tasks of the trace's first 84 minutes no policy earns more than the assignment program with the "
+    "jobs of a lossless system: dynamic reservation with and without preemption, power of two choices and first-fit "
+    "on 50 to 800 servers (reward factors 1, 2, 4 are ours).",
     source="Figure 5",
     printed="an upper bound on any algorithm: the program with the jobs of an infinite system",
     evidence=Evidence.numeric,
@@ -82,10 +82,8 @@ def figure_5_bound(level: Level, broken: str) -> Outcome:
 @claim(
     "figure-5-order",
     "On the trace's first 84 minutes dynamic reservation with preemption earns more than without, and more than power "
-    "of two "
-    "choices, at every number of servers from overload to idle (50 to 1,200; the window, the reward factors 1, 2, 4 "
-    "and "
-    "g(L) are ours).",
+    "of two choices, at every number of servers from overload to idle (50 to 1,200; the window, the reward factors 1, "
+    "2, 4 and g(L) are ours).",
     source="Figure 5",
     printed="DRA with preemptions is better than the default DRA and better than the power-of-d-choices",
     evidence=Evidence.statistical,
@@ -120,10 +118,8 @@ def figure_5_order(level: Level, broken: str) -> Outcome:
 @claim(
     "figure-6-window",
     "On the window of Figure 5 dynamic reservation with preemption earns more than without at every number of servers "
-    "from "
-    "50 to 1,200, whether the job for which others are stopped is lost or served. One path, no chance; 0.6 % of the "
-    "load can "
-    "be stopped there. Full: with reward factors 1, 10, 100 of the priority classes too.",
+    "from 50 to 1,200, whether the job for which others are stopped is lost or served. One path, no chance; 0.6 % of "
+    "the load can be stopped there. Full: with reward factors 1, 10, 100 of the priority classes too.",
     source="Figure 6",
     printed="considering preemptions in DRA makes a great difference (rewards lost)",
     evidence=Evidence.numeric,

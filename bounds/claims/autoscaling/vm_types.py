@@ -20,8 +20,8 @@ from theory.numbers import text, total
 
 @claim(
     "table-1",
-    "Over random collections of Table 1 (workload uniform in quarters on [0, 10]: its range is lost in our text) "
-    "the mean ratio is at least 0.9, with an error of at most 1e-6.",
+    "Over random collections of Table 1 (workload uniform in quarters on [0, 10]: its range is lost in our text) the "
+    "mean ratio is at least 0.9, with an error of at most 1e-6.",
     source="Table 1",
     printed="greedy is often identical to the optimum, close to it on average (figures lost)",
     evidence=Evidence.statistical,
@@ -103,10 +103,8 @@ def _optimal_stretch(curve: Scaling) -> tuple[Fraction, Fraction]:
 @claim(
     "figure-2",
     "For the four VM types at their worst workload (ours; the paper's is lost), scaled: greedy equals the optimum up "
-    "to "
-    "the first critical point 1 / sum(z) and from the second, 1 / z_1, on. Both curves are compared at every "
-    "breakpoint "
-    "with a greedy run and a linear program that share no code with them.",
+    "to the first critical point 1 / sum(z) and from the second, 1 / z_1, on. Both curves are compared at every "
+    "breakpoint with a greedy run and a linear program that share no code with them.",
     source="Figure 2",
     printed="two critical points; greedy is optimal before the first, after the second (places lost)",
     evidence=Evidence.certified,
@@ -129,8 +127,7 @@ def figure_2(level: Level, broken: str) -> Outcome:
     scale, worst = curve.worst
     computed = (
         f"critical points {text(first)} and {text(second)}, equal at {equal} of {len(outside)} scales outside; least "
-        f"ratio "
-        f"{text(worst)} at {text(scale)}; {confirmed} of {len(curve.scales)} breakpoints confirmed"
+        f"ratio {text(worst)} at {text(scale)}; {confirmed} of {len(curve.scales)} breakpoints confirmed"
     )
     return Outcome(computed, confirmed == len(curve.scales) and equal == len(outside))
 
@@ -138,8 +135,7 @@ def figure_2(level: Level, broken: str) -> Outcome:
 @claim(
     "figure-2-between",
     "Between the two critical points greedy is nowhere optimal in the paper's example. Its workload is lost; for its "
-    "four VM "
-    "types at their worst workload greedy is optimal on a whole stretch before the second critical point.",
+    "four VM types at their worst workload greedy is optimal on a whole stretch before the second critical point.",
     source="Figure 2",
     printed=(
         "in general they might coincide even between the critical points although this is not the case for this example"
@@ -173,9 +169,8 @@ def _is_of_table_1(vcpu: int, memory: int) -> bool:
     "figure-2-86-percent",
     "The printed VM types (1,1), (4,16), (2,32), (32,256) on (80, 640) have a workload whose ratio rounds to 86 %: "
     "tried with 8 GB priced like a vCPU in every order of the types (which breaks ties), and in the printed order "
-    "with 6 to "
-    "12 GB. The 86 % is printed beside Figure 3 as the reward of dynamic reservation over the optimum at many servers; "
-    "(1,1) is not a type of Table 1, from which the collections are said to be drawn.",
+    "with 6 to 12 GB. The 86 % is printed beside Figure 3 as the reward of dynamic reservation over the optimum at "
+    "many servers; (1,1) is not a type of Table 1, from which the collections are said to be drawn.",
     source="Figure 2",
     printed="as the number of servers becomes large, DRA approaches ... 86% of the optimal reward",
     evidence=Evidence.certified,
