@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import log
 
 import numpy as np
@@ -12,7 +11,6 @@ from bounds.claims.instances import (
     dynamic_instance,
     four_types,
 )
-from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, state_of
 from fluid.limits.reservation.path import State
 from theory.exact.configurations import maximal
@@ -26,7 +24,7 @@ RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}
 """g where (log L)^2 is no more than the jobs that a server holds."""
 
 
-def _random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
+def random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
     """Draw systems: servers in up to three random maximal configurations, their slots partly full."""
     rows = maximal(model.instance.pools[0].space)
     states = []
@@ -59,7 +57,7 @@ def theorem_6_1(level: Level, broken: str) -> Outcome:
         goal = Reservation(instance.with_workload([rho / 2 for rho in instance.workload])) if broken else model
         wanted = {s.configurations[0]: float(s.fraction) for s in goal.equilibrium.stages}
         until = 40.0 / float(model.service.min())
-        for start in [None, *_random_states(model, generator, states)]:
+        for start in [None, *random_states(model, generator, states)]:
             jobs, masses = fluid_path(model, until, start).state(until)
             # servers to spare may keep a configuration: only what lacks counts
             away = max((share - masses.get(k, 0.0) for k, share in wanted.items()), default=0.0)
@@ -88,7 +86,7 @@ def lemma_5_9(level: Level, broken: str) -> Outcome:
         model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
         time = log(max_jobs(instance) / eps) / float(model.service.min()) * (1 / 3 if broken else 1)
         full = state_of(model, {tuple(maximal(instance.pools[0].space)[0].tolist()): 1.0})
-        for start in [full, *_random_states(model, generator, 1)]:
+        for start in [full, *random_states(model, generator, 1)]:
             jobs = fluid_path(model, time, start).jobs([time])[0]
             kept += bool((jobs <= model.workload + eps).all())
             total += 1
@@ -124,50 +122,6 @@ def proposition_5_10(level: Level, broken: str) -> Outcome:
                     worst = max(worst, abs(moved - velocity[stage.driver]))
                     points += 1
     return Outcome(f"{points} points, largest difference {worst:.1e}", bool(worst < 1e-4))
-
-
-@claim(
-    "prop-6.2",
-    "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights "
-    "that fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
-    source="Proposition 6.2",
-    printed="the unique maximiser is the global greedy assignment; constants (46) lost",
-    evidence=Evidence.certified,
-    breaks=("weights that fall by one in a hundred",),
-)
-def proposition_6_2(level: Level, broken: str) -> Outcome:
-    """Check the duals in rationals."""
-    count = 60 if level is Level.quick else 600
-    ratio = Fraction(101, 100) if broken else None
-    proved = sum(is_unique_maximiser(i, lyapunov(i, ratio)) for i in map(dynamic_instance, range(count)))
-    return Outcome(f"{proved} of {count} instances", proved == count)
-
-
-@claim(
-    "prop-6.3",
-    "The Lyapunov function rises along fluid paths once no type has more jobs than its workload, up to its maximum at "
-    "the greedy assignment.",
-    source="Proposition 6.3",
-    printed="the derivative of V is positive outside the limit set",
-    evidence=Evidence.numeric,
-    breaks=("the weights are in the opposite order",),
-)
-def proposition_6_3(level: Level, broken: str) -> Outcome:
-    """Sample it along paths."""
-    count, falls, points = (3 if level is Level.quick else 30), 0.0, 0
-    for seed in range(count):
-        instance = dynamic_instance(seed)
-        model, v = Reservation(instance), lyapunov(instance)
-        if broken:
-            v = Lyapunov(v.configurations, tuple(reversed(v.weights)), v.penalty)
-        rows = maximal(instance.pools[0].space)
-        few = np.minimum(model.workload, rows[0])
-        for start in (None, state_of(model, {tuple(rows[0].tolist()): 1.0}, few.tolist())):
-            path = fluid_path(model, 10.0, start)
-            values = [v.value(model, *path.state(float(t))) for t in np.linspace(0.0, 10.0, 81)]
-            falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
-            points += len(values)
-    return Outcome(f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", bool(falls < 1e-9))
 
 
 @claim(
