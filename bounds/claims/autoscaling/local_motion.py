@@ -7,8 +7,8 @@ local derivatives (29)-(30) as difference quotients between switches of the path
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -94,12 +94,13 @@ def _last_place(instance: Instance, model: Reservation, listed: list[Configurati
     return len(listed)
 
 
-def moments(level: Level, factor: float = 1.0) -> Iterator[Moment]:
-    """Yield moments of paths from the empty system, and from servers full of random maximal configurations.
+@cache
+def moments(level: Level, factor: float = 1.0) -> list[Moment]:
+    """Return moments of paths from the empty system, and from servers full of random maximal configurations.
 
     None is within `STEP` of a switch; short and mixed regimes, whose rates are means, are left out.
     """
-    generator = np.random.default_rng(SEED)
+    generator, found = np.random.default_rng(SEED), []
     instances = [dynamic_instance(seed) for seed in range(8 if level is Level.quick else 40)]
     instances += [limited_by_draining()[name] for name in ("drains one type", "drains two types")]
     for instance in instances:
@@ -118,7 +119,8 @@ def moments(level: Level, factor: float = 1.0) -> Iterator[Moment]:
                     jobs = around[1][0]
                     free = model.workload * model.service - factor * model.service * jobs
                     empty = around[1][1].get((0,) * len(jobs), 0.0)
-                    yield Moment(listed, x, (after - before) / (2 * STEP), jobs, free, empty, last)
+                    found.append(Moment(listed, x, (after - before) / (2 * STEP), jobs, free, empty, last))
+    return found
 
 
 @claim(
@@ -192,7 +194,7 @@ def proposition_5_10_p2(level: Level, broken: str) -> Outcome:
 def proposition_5_10_p3(level: Level, broken: str) -> Outcome:
     """Look at the last configuration."""
     follows, rates = 0, []
-    for m in moments(level):
+    for m in moments(level, 1.0):
         if m.empty > 1e-6 or m.last >= len(m.listed) or (m.followed < m.last and not broken.startswith("all")):
             continue
         if m.followed > m.last:
