@@ -137,8 +137,8 @@ def _programs(level: Level) -> list[tuple[str, Instance, int]]:
     "upper-bound-lp",
     "No policy earns more than the static program with the workload L rho: on one to three servers (full: four) of "
     "three small systems, exactly. The best policy is bounded by the Bellman inequality in rationals, for a decision "
-    "process that may also pack anew and drop jobs at every arrival; it earns no less than six policies in their "
-    "exact laws.",
+    "process that may also pack anew and drop jobs at every arrival; on two servers it earns no less than six policies "
+    "(where types have no sizes: five) in their exact laws.",
     source="Section 3",
     printed="the optimum of the program is an upper bound on the reward of any Markov policy",
     evidence=Evidence.certified,
@@ -189,7 +189,7 @@ def _blocking(load: float, slots: int) -> float:
     source="Section 3",
     printed="static reservation is asymptotically optimal: its normalized reward tends to U*",
     evidence=Evidence.numeric,
-    breaks=("it is made for another workload", "one slot in fifty is missing"),
+    breaks=("slots are reserved for another workload", "one slot in fifty is missing"),
 )
 def static_limit(level: Level, broken: str) -> Outcome:
     """Evaluate Erlang's formula at growing L."""
@@ -217,7 +217,7 @@ def static_limit(level: Level, broken: str) -> Outcome:
 def _erlang_reward(instance: Instance, servers: int, broken: str) -> float:
     """Return the mean reward per server of static reservation: an Erlang system for each type."""
     planned = instance
-    if broken.startswith("it is made"):
+    if broken.startswith("slots"):
         planned = instance.with_workload([rho * (n + 1) / 2 for n, rho in enumerate(instance.workload)])
     slots = configurations(Setting(planned, servers)).sum(axis=0).tolist()
     if broken.startswith("one slot"):

@@ -104,7 +104,7 @@ def _optimal_stretch(curve: Scaling) -> tuple[Fraction, Fraction]:
     "figure-2",
     "For the four VM types at their worst workload (ours; the paper's is lost), scaled: greedy equals the optimum up "
     "to the first critical point 1 / sum(z) and from the second, 1 / z_1, on. Both curves are compared at every "
-    "breakpoint with a greedy run and a linear program that share no code with them.",
+    "breakpoint with a greedy run and a linear program (in floats, 1e-9) that share no code with them.",
     source="Figure 2",
     printed="two critical points; greedy is optimal before the first, after the second (places lost)",
     evidence=Evidence.certified,
