@@ -98,8 +98,8 @@ def _last_place(instance: Instance, model: Reservation, listed: list[Configurati
 def moments(level: Level, factor: float = 1.0) -> list[Moment]:
     """Return moments of paths from the empty system, and from servers full of random maximal configurations.
 
-    They lie in the inner four fifths of each regime of the path. Short and mixed regimes, whose rates are means, are left
-    out.
+    They lie in the inner four fifths of each regime of the path. Short and mixed regimes, whose rates are means, are
+    left out.
     """
     generator, found = np.random.default_rng(SEED), []
     instances = [dynamic_instance(seed) for seed in range(8 if level is Level.quick else 40)]
