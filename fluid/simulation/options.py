@@ -175,8 +175,8 @@ class Option:
         return value
 
 
-class _Reservation(Option):
-    """An expression in L is read once, and remembers its text."""
+class _OfServers(Option):
+    """An option whose value is a number or a function of L: an expression is read once, and remembers its text."""
 
     def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
         """Take a number, or a function of L, from a file."""
@@ -189,15 +189,28 @@ class _Reservation(Option):
             fields.fail(self.name, f"expected {expected}, got {value[:60]!r} ({error})")
 
 
-class _Priority(Option):
-    """A table with an entry for each type."""
+@dataclass(frozen=True)
+class _ByType(Option):
+    """An option whose value is a table with an entry for each type.
+
+    Attributes
+    ----------
+    entry : str
+        What an entry is, for messages.
+    whole : bool
+        Whether entries are whole numbers; otherwise they are exact numbers. They are at least 0.
+    """
+
+    entry: str = "a number of at least 0"
+    whole: bool = False
 
     def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
         """Take the table from a file."""
+        expected = f"a table by type, each entry {self.entry}"
         if types is None:
-            return fields.take(self.name, "a table of priorities by type")
-        table = fields.table(self.name, "a table of priorities by type")
-        found = {name: table.integer(name, "a priority, 0 the lowest") for name in types}
+            return fields.take(self.name, expected)
+        table = fields.table(self.name, expected)
+        found = {name: (table.integer if self.whole else table.number)(name, self.entry) for name in types}
         table.finish()
         return found
 
@@ -258,7 +271,7 @@ ORACLES = ("exact", "single", "greedy")
 FASTEST = 1e12
 """Largest rate of sampling and expiry, in units of the service rate."""
 
-RESERVATION = _Reservation(
+RESERVATION = _OfServers(
     "reservation", Expression("(log L)^1.5"), "g(L) of dynamic reservation: a number or a function of L", _as_given
 )
 PLACEMENT = Option(
@@ -267,8 +280,32 @@ PLACEMENT = Option(
     "the slot that dynamic reservation fills first: best-ranked or worst-ranked",
     _one_of("best-ranked", "worst-ranked"),
 )
+PERIOD = _OfServers(
+    "period",
+    Expression("1"),
+    "admissions and departures from one run of CRA to the next: a number or a function of L",
+    _as_given,
+)
+ESTIMATE = _ByType(
+    "estimate",
+    None,
+    "jobs per server of each type on which CRA runs in place of the jobs in service",
+    _as_given,
+    "a workload in jobs per server",
+)
+MIGRATION = Option("migration", True, "whether a departure pulls a job out of a drained server", _flag)
 D = Option("d", 2, "servers that power-of-d draws for each job", _whole(1, 1000))
-PRIORITY = _Priority("priority", None, "the priority of each type; jobs of priority 0 can be stopped", _as_given)
+PRIORITY = _ByType(
+    "priority",
+    None,
+    "the priority of each type; jobs of priority 0 can be stopped",
+    _as_given,
+    "a priority, 0 the lowest",
+    whole=True,
+)
+TRIGGER = Option(
+    "trigger", "lost", "what becomes of the job for which others are stopped: lost or served", _one_of("lost", "served")
+)
 ORACLE = Option("oracle", "exact", "how configurations of great weight are found", _one_of(*ORACLES))
 BETA = Option("beta", 0.9, "weight below which a server stalls, as a fraction of the greatest, (29)", _number(0, 1))
 P = Option("p", -0.05, "p of (29); 1 for a constant beta", _number(most=1))
@@ -294,8 +331,8 @@ PARTITION = Option(
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
-        RESERVATION, PLACEMENT, D, PRIORITY, ORACLE, BETA, P, Z, CUT, FALL, EARLY, START, RENEWAL,
-        SAMPLING, EXPIRY, PARTITION,
+        RESERVATION, PLACEMENT, PERIOD, ESTIMATE, MIGRATION, D, PRIORITY, TRIGGER,
+        ORACLE, BETA, P, Z, CUT, FALL, EARLY, START, RENEWAL, SAMPLING, EXPIRY, PARTITION,
     )
 }  # fmt: skip
 """The options of the policies that come with packproof, by name."""

@@ -42,9 +42,19 @@ def literal_placement(instance: Instance, jobs: list[float], servers: int) -> li
 class Referee:
     """Follows one run from its beginning; call it as the `watch` of a plain loop."""
 
-    def __init__(self, setting: Setting, reservation: float) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        reservation: float,
+        *,
+        period: int = 1,
+        estimate: list[float] | None = None,
+        migration: bool = True,
+    ) -> None:
         assert isfinite(reservation)
         self.instance, self.reservation = setting.instance, reservation
+        self.period, self.estimate, self.migration = period, estimate, migration
+        self.updates = 0
         self.types = len(setting.instance.types)
         self.order: dict[Configuration, list[Server]] = {}  # newest first
         self.jobs: list[list[int]] = []
@@ -85,12 +95,12 @@ class Referee:
                 assert server in open_to, "placed outside the accept group or without a slot"
                 assert self.rank[server] == min(self.rank[s] for s in open_to), "not the best rank"
                 self.jobs[server][job_type] += 1
-                self.classify(state)
+                self.update(state)
         else:
             assert kind == DEPARTURE
             self.jobs[server][job_type] -= 1
             holders = [s for s in rejects if self.jobs[s][job_type] > 0]
-            if server not in rejects and holders:
+            if self.migration and server not in rejects and holders:
                 assert len(rows) == 2, "no migration"
                 moved, source, target = (int(x) for x in rows[1, 2:5])
                 assert int(rows[1, 1]) == MIGRATION
@@ -102,13 +112,20 @@ class Referee:
                 self.migrations += 1
             else:
                 assert len(rows) == 1, "a migration too many"
-            self.classify(state)
+            self.update(state)
         self.compare(state)
+
+    def update(self, state: Any) -> None:
+        """Run CRA at every update time, or at the last of each period of them."""
+        self.updates += 1
+        if self.updates % self.period == 0:
+            self.classify(state)
 
     def classify(self, state: Any) -> None:
         """CRA, following the policy in which empty server it took."""
         now = [tuple(state.configurations[state.rows[s, CONFIGURATION]].tolist()) for s in range(len(self.jobs))]
-        jobs = [sum(on[j] for on in self.jobs) + self.reservation for j in range(self.types)]
+        jobs = self.estimate or [sum(on[j] for on in self.jobs) for j in range(self.types)]
+        jobs = [number + self.reservation for number in jobs]
         self.rank = dict.fromkeys(range(len(self.jobs)), self.types + 1)
         self.unmatched = self.types + 1
         for i, (k, wanted) in enumerate(literal_placement(self.instance, jobs, len(self.jobs)), 1):

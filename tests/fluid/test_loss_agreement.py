@@ -132,6 +132,13 @@ SYSTEMS: list[tuple[str, Instance, int, dict[str, Any]]] = [
         {"reservation": 1, "priority": {"t1": 0, "t2": 1}},
     ),
     ("first-fit", pooled([(1, [3]), (1, [2])], [[2], [1]], [2, 1], ["1/2", 1]), 4, {}),
+    ("dra", additive([2], [[1], [2]], [1, 3], [1, "1/2"]), 2, {"reservation": 1, "period": 3, "migration": False}),
+    (
+        "dra-preemption",
+        additive([2], [[1], [2]], [1, 3], [2, 1]),
+        2,
+        {"reservation": 1, "priority": {"t1": 0, "t2": 1}, "trigger": "served"},
+    ),
 ]
 
 

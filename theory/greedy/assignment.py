@@ -252,13 +252,17 @@ def greedy_configurations(instance: Instance, pool: int = 0) -> list[Configurati
     return sorted(found, key=lambda k: (weight(k, u), k), reverse=True)
 
 
-def is_permutation_of_proposition_3_1(instance: Instance, permutation: Sequence[int]) -> bool:
+def is_permutation_of_proposition_3_1(
+    instance: Instance, permutation: Sequence[int], rewards: MaxRewards | None = None
+) -> bool:
     """Decide whether a permutation satisfies the two conditions of Proposition 3.1, from their statement alone.
 
     Parameters
     ----------
     instance : Instance
     permutation : sequence of int, length J
+    rewards : MaxRewards, optional
+        Of the same pools and rewards, to share its memory between permutations.
 
     Notes
     -----
@@ -272,23 +276,27 @@ def is_permutation_of_proposition_3_1(instance: Instance, permutation: Sequence[
     >>> [is_permutation_of_proposition_3_1(two, order) for order in ([0, 1], [1, 0])]
     [True, False]
     """
-    return _satisfies_proposition_3_1(instance, permutation, clause=True)
+    return _satisfies_proposition_3_1(instance, permutation, rewards, clause=True)
 
 
-def is_permutation_without_clause(instance: Instance, permutation: Sequence[int]) -> bool:
+def is_permutation_without_clause(
+    instance: Instance, permutation: Sequence[int], rewards: MaxRewards | None = None
+) -> bool:
     """Decide the conditions of Proposition 3.1 without the clause on configuration i in condition 2.
 
-    The formula of condition 2 is lost in the text at hand, and the clause may stand in what is lost: this is not said
-    to be the printed condition. It serves to show that the clause is needed.
+    The formula of that condition is lost in the text at hand, and the clause may stand in what is lost: this is
+    not said to be the printed condition. It serves to show that the clause is needed.
     """
-    return _satisfies_proposition_3_1(instance, permutation, clause=False)
+    return _satisfies_proposition_3_1(instance, permutation, rewards, clause=False)
 
 
-def _satisfies_proposition_3_1(instance: Instance, permutation: Sequence[int], *, clause: bool) -> bool:
+def _satisfies_proposition_3_1(
+    instance: Instance, permutation: Sequence[int], rewards: MaxRewards | None, *, clause: bool
+) -> bool:
     n = len(instance.types)
     if sorted(permutation) != list(range(n)):
         return False
-    step_of = MaxRewards(instance)
+    step_of = MaxRewards(instance) if rewards is None else rewards
     slots = [step_of(frozenset(permutation[i:])).slots for i in range(n)]
     z: list[Fraction] = []
     for i, j in enumerate(permutation):  # condition 1: (6) determines z one by one

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import e, log
+from math import log
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.instances import (
-    WITHOUT_38,
-    at_worst,
     dynamic_instance,
     four_types,
-    limited_by_draining,
-    not_limited_by_draining,
-    tight_family,
 )
-from fluid.limits.convergence import crosscheck
-from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
-from fluid.limits.reservation import Reservation, fluid_path, minimum_rates, state_of
+from fluid.limits.reservation import Reservation, fluid_path, state_of
 from fluid.limits.reservation.path import State
-from fluid.simulation.driver import run_once
-from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.options import Expression
-from fluid.simulation.policy_names import policy
-from fluid.statistics import mean_interval, slope
 from theory.exact.configurations import maximal
-from theory.greedy.assignment import MaxRewards, global_greedy
-from theory.greedy.optimal import solve
-from theory.greedy.servers import greedy_placement, max_jobs
-from theory.instance import Instance, explicit
+from theory.greedy.servers import max_jobs
 
 SEED = 514
 SLOPES = (-0.8, -0.35)
@@ -40,7 +24,7 @@ RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}
 """g where (log L)^2 is no more than the jobs that a server holds."""
 
 
-def _random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
+def random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
     """Draw systems: servers in up to three random maximal configurations, their slots partly full."""
     rows = maximal(model.instance.pools[0].space)
     states = []
@@ -73,7 +57,7 @@ def theorem_6_1(level: Level, broken: str) -> Outcome:
         goal = Reservation(instance.with_workload([rho / 2 for rho in instance.workload])) if broken else model
         wanted = {s.configurations[0]: float(s.fraction) for s in goal.equilibrium.stages}
         until = 40.0 / float(model.service.min())
-        for start in [None, *_random_states(model, generator, states)]:
+        for start in [None, *random_states(model, generator, states)]:
             jobs, masses = fluid_path(model, until, start).state(until)
             # servers to spare may keep a configuration: only what lacks counts
             away = max((share - masses.get(k, 0.0) for k, share in wanted.items()), default=0.0)
@@ -102,7 +86,7 @@ def lemma_5_9(level: Level, broken: str) -> Outcome:
         model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
         time = log(max_jobs(instance) / eps) / float(model.service.min()) * (1 / 3 if broken else 1)
         full = state_of(model, {tuple(maximal(instance.pools[0].space)[0].tolist()): 1.0})
-        for start in [full, *_random_states(model, generator, 1)]:
+        for start in [full, *random_states(model, generator, 1)]:
             jobs = fluid_path(model, time, start).jobs([time])[0]
             kept += bool((jobs <= model.workload + eps).all())
             total += 1
@@ -111,8 +95,8 @@ def lemma_5_9(level: Level, broken: str) -> Outcome:
 
 @claim(
     "prop-5.10",
-    "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - mu_j "
-    "y_j (equation (40), with the types that drive the stages).",
+    "Along computed paths every followed configuration has a type that moves with it: sum_l k_j x_l' = lambda_j - "
+    "mu_j y_j (equation (40), with the types that drive the stages).",
     source="Proposition 5.10",
     printed="equations (40)-(42), constants lost",
     evidence=Evidence.numeric,
@@ -141,122 +125,6 @@ def proposition_5_10(level: Level, broken: str) -> Outcome:
 
 
 @claim(
-    "prop-6.2",
-    "The linear program of the Lyapunov function (45) has the greedy assignment as its only maximiser, with weights "
-    "that fall by 2K + 2 (the printed constants (46) are lost): an exact dual solution on random instances.",
-    source="Proposition 6.2",
-    printed="the unique maximiser is the global greedy assignment; constants (46) lost",
-    evidence=Evidence.certified,
-    breaks=("weights that fall by one in a hundred",),
-)
-def proposition_6_2(level: Level, broken: str) -> Outcome:
-    """Check the duals in rationals."""
-    count = 60 if level is Level.quick else 600
-    ratio = Fraction(101, 100) if broken else None
-    proved = sum(is_unique_maximiser(i, lyapunov(i, ratio)) for i in map(dynamic_instance, range(count)))
-    return Outcome(f"{proved} of {count} instances", proved == count)
-
-
-@claim(
-    "prop-6.3",
-    "The Lyapunov function rises along fluid paths once no type has more jobs than its workload, up to its maximum at "
-    "the greedy assignment.",
-    source="Proposition 6.3",
-    printed="the derivative of V is positive outside the limit set",
-    evidence=Evidence.numeric,
-    breaks=("the weights are in the opposite order",),
-)
-def proposition_6_3(level: Level, broken: str) -> Outcome:
-    """Sample it along paths."""
-    count, falls, points = (3 if level is Level.quick else 30), 0.0, 0
-    for seed in range(count):
-        instance = dynamic_instance(seed)
-        model, v = Reservation(instance), lyapunov(instance)
-        if broken:
-            v = Lyapunov(v.configurations, tuple(reversed(v.weights)), v.penalty)
-        rows = maximal(instance.pools[0].space)
-        few = np.minimum(model.workload, rows[0])
-        for start in (None, state_of(model, {tuple(rows[0].tolist()): 1.0}, few.tolist())):
-            path = fluid_path(model, 10.0, start)
-            values = [v.value(model, *path.state(float(t))) for t in np.linspace(0.0, 10.0, 81)]
-            falls = max(falls, max(-np.diff(values)) / float(max(v.weights)))
-            points += len(values)
-    return Outcome(f"{points} points on {2 * count} paths, largest fall {falls:.1e} of Z_1", bool(falls < 1e-9))
-
-
-@claim(
-    "lemma-d.1",
-    "When the jobs of one type change by one, the servers that greedy placement gives to stage i change by at most "
-    "(K + 1)^(i - 1) and no more (the printed constant is lost, this one derived): random systems, one event a time.",
-    source="Lemma D.1",
-    printed="a bounded change of greedy placement at each event (constant lost)",
-    evidence=Evidence.certified,
-    breaks=("the bound is one less",),
-)
-def lemma_d_1(level: Level, broken: str) -> Outcome:
-    """Compare placements before and after an event."""
-    generator, count, servers = np.random.default_rng(SEED), (150 if level is Level.quick else 3000), 997
-    kept, largest = 0, 0
-    for seed in range(count):
-        instance = dynamic_instance(seed % 40)
-        rewards, most = MaxRewards(instance), max_jobs(instance)
-        jobs = [int(servers * rho * Fraction(int(generator.integers(20, 100)), 100)) + 1 for rho in instance.workload]
-        changed = list(jobs)
-        changed[int(generator.integers(len(jobs)))] += int(generator.choice([-1, 1]))
-        placed = [
-            greedy_placement(instance.with_workload([Fraction(n, servers) for n in numbers]), servers, rewards)
-            for numbers in (jobs, changed)
-        ]
-        used = [{s.configurations[0]: s.servers[0] for s in p.stages} for p in placed]
-        order = sorted(set(used[0]) | set(used[1]), key=lambda k: max(_place(p, k) for p in placed))
-        fine = True
-        for i, k in enumerate(order):
-            moved = abs(used[0].get(k, 0) - used[1].get(k, 0))
-            largest = max(largest, moved)
-            fine &= moved <= (most + 1) ** i - broken
-        kept += fine
-    return Outcome(f"{kept} of {count} events, largest change {largest}", kept == count)
-
-
-def _place(placement: object, configuration: tuple[int, ...]) -> int:
-    stages = [s.configurations[0] for s in placement.stages]  # type: ignore[attr-defined]
-    return stages.index(configuration) if configuration in stages else -1
-
-
-@claim(
-    "prop-5.4",
-    "Scaled paths of dynamic reservation converge to the fluid limit: the supremum over [0, 10] and all types of "
-    "|Y_j/L - y_j| falls like L^-1/2 (slope in [-0.8, -0.35]), where draining limits the path and where it does not; "
-    "quick: an instance of each kind, full: six of each.",
-    source="Proposition 5.4",
-    printed="scaled paths converge to Lipschitz fluid limits (no rate)",
-    evidence=Evidence.statistical,
-    breaks=("the limit with the simplified drain rates",),
-)
-def proposition_5_4(level: Level, broken: str) -> Outcome:
-    """Fit log distance on log L."""
-    sizes, runs = ([500, 2000, 8000], 3) if level is Level.quick else ([500, 2000, 8000, 32000], 4)
-    instances = not_limited_by_draining() | limited_by_draining()
-    if level is Level.quick:
-        instances = {name: instances[name] for name in ("two types", "drains two types")}
-    shown, good = [], True
-    for name, instance in instances.items():
-        options = {"reservation": Expression(RESERVED.get(name, "(log L)^2"))}
-        check = crosscheck(instance, sizes, 10.0, runs, options=options, seed=SEED, bins=500)
-        if broken:
-            check = check.beside(_simplified)
-        rate = check.rate
-        good &= SLOPES[0] <= rate.mean <= SLOPES[1]
-        shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
-    computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, seed {SEED}"
-    return Outcome(computed, good)
-
-
-def _simplified(instance: Instance, times: np.ndarray) -> np.ndarray:
-    return fluid_path(Reservation(instance), float(times[-1]), rates=minimum_rates).jobs(times)
-
-
-@claim(
     "section-7-path",
     "For the four VM types at their worst workload the fluid path from the empty system keeps within the workload, "
     "first fills the servers, then follows the greedy map to the greedy reward 1796/13.",
@@ -279,53 +147,3 @@ def section_7_path(level: Level, broken: str) -> Outcome:
     computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
     good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
     return Outcome(computed, good)
-
-
-LEVEL = 1 - 1e-6
-SEED = 41
-
-
-@claim(
-    "theorem-4.1",
-    "The stationary reward of dynamic reservation, g(L) = (log L)^1.5, tends to the greedy reward from empty and "
-    "from full servers: three types without the monotone greedy property (full: and the tight family of three types) "
-    "at the worst workload, unequal service rates: the gap falls like a power of L below L^-0.35, and at the largest L "
-    "the reward keeps more than 1 - 1/e of the optimum.",
-    source="Theorem 4.1",
-    printed=(
-        "the reward of DRA over the optimum tends to U(g) / U* >= 1/2 at least; 1 - 1/e by Def. 3.8 (statement "
-        "lost; from the proof in Appendix J)"
-    ),
-    evidence=Evidence.statistical,
-    breaks=("the policy is power of two choices",),
-)
-def theorem_4_1(level: Level, broken: str) -> Outcome:
-    """Fit log gap on log L."""
-    quick = level is Level.quick
-    sizes, runs = ((100, 400, 1600), 8) if quick else ((250, 1000, 4000, 16_000), 16)
-    until, good, shown = 24.0 if quick else 80.0, True, []
-    every = {"no Def. 3.8": explicit(WITHOUT_38, [8, 3, 10]), "tight": tight_family(3)}
-    for name, instance in list(every.items())[: 1 if quick else 2]:
-        loaded = at_worst(instance)
-        limit, best = float(global_greedy(loaded).reward), float(solve(loaded).optimal.reward)
-        points, last = [], []
-        for servers in sizes:
-            full = np.tile(maximal(loaded.pools[0].space)[0].astype(np.int32), (servers, 1))
-            rewards = []
-            for run in range(runs):
-                scenario = LossScenario(loaded, servers, until, until / 2, initial=full if run % 2 else None, bins=4)
-                seed = np.random.SeedSequence((SEED, servers, run))
-                rewards.append(run_once(policy("power-of-d" if broken else "dra"), scenario, seed).mean_reward)
-            if max(rewards) >= limit:
-                computed = f"{name}: a reward of {max(rewards) / limit:.4f} of greedy at L = {servers:,}, no gap to fit"
-                return Outcome(computed, False)
-            points += [(log(servers), log(limit - reward)) for reward in rewards]
-            last = rewards
-        fitted = slope([x for x, _ in points], [y for _, y in points], LEVEL)
-        final = mean_interval(last, LEVEL)
-        good &= fitted.high < -0.35 and final.mean > 0.98 * limit and final.low > (1 - 1 / e) * best
-        shown.append(
-            f"{name}: {final.mean / limit:.4f} of greedy, {final.mean / best:.4f} of the optimum at L = {sizes[-1]:,}, "
-            f"gap ~ L^{fitted.mean:.2f} [{fitted.low:.2f}, {fitted.high:.2f}]"
-        )
-    return Outcome(f"{'; '.join(shown)}; {runs} runs a size, seed {SEED}", bool(good))

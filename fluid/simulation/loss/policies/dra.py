@@ -10,12 +10,16 @@ Where the text leaves a choice: an arriving job goes to the accept-group server 
 have the last rank, and of those the lowest numbered configuration is taken; empty servers without a configuration are
 reassigned before configured ones, surplus ones before those of later stages. The reservation is g rounded up: GPA's
 ceilings of whole jobs plus g do not notice.
+
+Variants that the paper mentions (end of its Sections 4 and 8), as options: with ``period = n`` CRA runs at every n-th
+admission or departure, and what it decided stands until then; with ``estimate`` it runs on L times a given workload
+plus g instead of the jobs in service plus g; with ``migration = false`` drained servers only empty by departures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import ceil
+from collections.abc import Callable, Mapping
+from math import ceil, floor
 from typing import Any, cast
 
 import numpy as np
@@ -35,13 +39,14 @@ from fluid.simulation.loss.policies.slot_lists import (
     mark_all,
     set_effective,
 )
-from fluid.simulation.options import PLACEMENT, RESERVATION
+from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RESERVATION, Option
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import Configuration
 from theory.jit import step
+from theory.numbers import rational
 
 TYPES_AT_ONCE = 7
 """Up to so many types MaxReward of all sets of types is computed beforehand; beyond, as sets come up."""
@@ -70,6 +75,9 @@ ReservationState = state_type(
     "unmatched",
     "changed",
     "reserve",
+    "estimate",
+    "period",
+    "migrates",
     "worst_first",
     "plan_",
     "need_",
@@ -77,7 +85,10 @@ ReservationState = state_type(
     "known_",
     "touched_",
 )
-"""The common part, the servers by configuration (see `slot_lists`), and the greedy plan."""
+"""The common part, the servers by configuration (see `slot_lists`), the greedy plan, and the options.
+
+``changed`` counts the admissions and departures since CRA ran last; ``estimate`` int64[J] is L times the estimated
+workload, rounded up, -1 where CRA takes the jobs in service."""
 
 
 @step
@@ -145,8 +156,8 @@ def drained(state: Any, j: int) -> int:
 def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Free the slot; if the server accepts, pull a job of the type out of a drained server into it."""
     freed(state, server, job_type)
-    state.changed[0] = 1
-    if not is_rejecting(state, server):
+    state.changed[0] += 1
+    if state.migrates[0] and not is_rejecting(state, server):
         source = drained(state, job_type)
         if source >= 0:
             move(state, job_type, source, server)
@@ -156,12 +167,12 @@ def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
 
 @step
 def refresh(state: Any, draws: Any) -> bool:
-    """Classify and reassign (CRA) after an admission or a departure."""
+    """Classify and reassign (CRA) after an admission or a departure, or after as many as make a period."""
     if state.touched_[0] >= 0:
         filled(state, state.touched_[0], state.touched_[1])
         state.touched_[0] = -1
-        state.changed[0] = 1
-    if state.changed[0] == 0:
+        state.changed[0] += 1
+    if state.changed[0] < state.period[0]:
         return False
     stages = plan_greedily(state)
     if stages < 0:
@@ -181,20 +192,32 @@ def refresh(state: Any, draws: Any) -> bool:
         state.plan[i, 0] = 0
         state.plan[i, 1] = 0
     state.stages[0] = stages
-    unmatched = len(state.totals) + 1
+    state.unmatched[0] = len(state.totals) + 1
     for i in range(stages):
-        c, wanted = state.plan[i, 0], state.plan[i, 1]
-        set_effective(state, c, min(wanted, state.number[c]))
-        while state.number[c] < wanted:
-            server = _empty_server(state, i)
-            if server < 0:
-                if unmatched > len(state.totals):
-                    unmatched = i + 1
-                break
-            assign(state, server, c)
-            state.done[REASSIGNED] += 1
-    state.unmatched[0] = unmatched
+        set_effective(state, state.plan[i, 0], min(state.plan[i, 1], state.number[state.plan[i, 0]]))
+        if not _match(state, i) and state.unmatched[0] > len(state.totals):
+            state.unmatched[0] = i + 1
     return False
+
+
+@step
+def _match(state: Any, stage: int) -> bool:
+    """Reassign empty servers to a stage until it has as many as it wants; return whether it has."""
+    c = state.plan[stage, 0]
+    while state.number[c] < state.plan[stage, 1]:
+        server = _empty_server(state, stage)
+        if server < 0:
+            return False
+        assign(state, server, c)
+        state.done[REASSIGNED] += 1
+    return True
+
+
+@step
+def match_first_unmatched(state: Any) -> None:
+    """Reassign empty servers to the first unmatched stage of the last plan, as the next run of CRA would begin."""
+    if state.unmatched[0] <= state.stages[0]:
+        _match(state, state.unmatched[0] - 1)
 
 
 @step
@@ -228,7 +251,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InputError
-        Several pools (not defined), more than 62 types, an unknown placement rule.
+        Several pools (not defined), more than 62 types, an option out of bounds.
     """
     instance, types = setting.instance, len(setting.instance.types)
     if len(instance.pools) > 1:
@@ -236,6 +259,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     if types > TYPES:
         raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
     rule = PLACEMENT(setting.options)
+    period = floor(_of_servers(setting, PERIOD, 1))
     base = common(setting, resources=False)
     known = greedy_configurations_of(setting, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
     table: dict[Configuration, int] = {(0,) * types: 0}
@@ -267,8 +291,11 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "plan": np.zeros((types, 2), np.int64),
         "stages": np.zeros(1, np.int64),
         "unmatched": np.full(1, types + 1),
-        "changed": np.ones(1, np.int64),
+        "changed": np.full(1, period, np.int64),
         "reserve": np.full(1, ceil(reservation(setting)), np.int64),
+        "estimate": _estimated_jobs(setting),
+        "period": np.full(1, period, np.int64),
+        "migrates": np.full(1, MIGRATION(setting.options), np.int64),
         "worst_first": np.full(1, rule == "worst-ranked", np.int64),
         "plan_": np.zeros((types, 2), np.int64),
         "need_": np.zeros(types, np.int64),
@@ -288,15 +315,37 @@ def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, Configura
 
 def reservation(setting: Setting) -> float:
     """Return g(L) of a setting: a number, a function of L, or the default."""
-    given = RESERVATION(setting.options)
-    expected = f"simulation.reservation: expected a number from 0 to 2^31 at L = {setting.servers}"
+    return _of_servers(setting, RESERVATION, 0)
+
+
+def _of_servers(setting: Setting, option: Option, least: int) -> float:
+    """Return the value at L servers of an option that is a number or a function of L."""
+    given = option(setting.options)
+    expected = f"simulation.{option.name}: expected a number from {least} to 2^31 at L = {setting.servers}"
     try:
         value = float(cast(Callable[[int], float], given)(setting.servers) if callable(given) else given)
     except (ArithmeticError, TypeError, ValueError) as error:
         raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
-    if not 0 <= value < 2**31:
+    if not least <= value < 2**31:
         raise InputError(f"{expected}, got {value!r}")
     return value
+
+
+def _estimated_jobs(setting: Setting) -> NDArray[np.int64]:
+    """Return L times the estimated workload of each type, rounded up, int64[J]; -1 where there is no estimate."""
+    names, given = setting.instance.names, ESTIMATE(setting.options)
+    if given is None:
+        return np.full(len(names), -1, np.int64)
+    expected = f"simulation.estimate: expected jobs per server, at least 0, for each of {', '.join(names)}"
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise InputError(expected)
+    try:
+        jobs = [setting.servers * rational(given[name]) for name in names]
+    except ValueError as error:
+        raise InputError(f"{expected} ({error})") from None
+    if not all(0 <= number < 2**31 for number in jobs):
+        raise InputError(f"{expected} and less than 2^31 in all")
+    return np.array([ceil(number) for number in jobs], np.int64)
 
 
 def prepare(setting: Setting) -> Any:
@@ -364,6 +413,9 @@ def _mark_everything(state: Any) -> None:
             mark_all(state, c)
 
 
+OPTIONS = (RESERVATION.name, PLACEMENT.name, PERIOD.name, ESTIMATE.name, MIGRATION.name)
+"""What dynamic reservation reads, with and without preemption."""
+
 DRA = Policy(
     "dra",
     "loss",
@@ -375,5 +427,5 @@ DRA = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation: greedy placement of the jobs at hand plus g(L), draining and migration",
-    options=(RESERVATION.name, PLACEMENT.name),
+    options=OPTIONS,
 )

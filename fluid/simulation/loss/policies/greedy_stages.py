@@ -36,7 +36,7 @@ def remember(sets: NDArray[np.int64], known: NDArray[np.int32], types: int, conf
 
 @step
 def plan_greedily(state: Any) -> int:
-    """Run the Greedy Placement Algorithm on the jobs in service and the reservation; write ``plan_``.
+    """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; write ``plan_``.
 
     Row i of ``plan_`` is the configuration of stage i and how many servers it gets; stages after the servers have
     ended are left out.
@@ -55,7 +55,8 @@ def plan_greedily(state: Any) -> int:
     left = len(state.rows)
     mask = (1 << types) - 1
     for j in range(types):
-        state.need_[j] = state.totals[j] + state.reserve[0]
+        jobs = state.totals[j] if state.estimate[j] < 0 else state.estimate[j]
+        state.need_[j] = jobs + state.reserve[0]  # (19)
     for i in range(types):
         place = _place_of(state.sets_, mask)
         if state.sets_[place] == 0:

@@ -1,4 +1,10 @@
-"""Dynamic reservation with preemption: a refused job of higher priority stops jobs of priority 0, smallest first."""
+"""Dynamic reservation with preemption: a refused job of higher priority stops jobs of priority 0, smallest first.
+
+Where the text leaves a choice: the job for which others are stopped stays lost, the stops make slots for those that
+come after it (option ``trigger = "served"``: emptied servers are first given what the unmatched stage of the last plan
+lacks, and the job takes a slot if there is one then); CRA runs once, after all stops; a refused job stops as many jobs
+as the state has rows of moves for (4,096) at most.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +14,20 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
-from fluid.simulation.loss.policies.dra import ReservationState, answer, arrays, drained, settled
+from fluid.simulation.loss.policies.dra import (
+    OPTIONS,
+    ReservationState,
+    answer,
+    arrays,
+    drained,
+    match_first_unmatched,
+    settled,
+)
 from fluid.simulation.loss.policies.dra import depart as depart_by_reservation
 from fluid.simulation.loss.policies.dra import place as place_by_reservation
 from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
 from fluid.simulation.loss.policies.slot_lists import freed
-from fluid.simulation.options import PLACEMENT, PRIORITY, RESERVATION
+from fluid.simulation.options import PRIORITY, TRIGGER
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Common, Setting, state_type, stop
 from theory.errors import InputError
@@ -22,10 +36,19 @@ from theory.jit import step
 from theory.numbers import to_integers
 
 PreemptionState = state_type(
-    __name__, "PreemptionState", ReservationState._fields, "priority", "size", "victims", "held", "held_levels"
+    __name__,
+    "PreemptionState",
+    ReservationState._fields,
+    "priority",
+    "size",
+    "serves",
+    "victims",
+    "held",
+    "held_levels",
 )
-"""The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J]; ``victims``
-lists the types of priority 0 from the smallest; ``held``, ``held_levels``: the servers with a job of each victim type
+"""The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J];
+``serves`` whether the job that they are stopped for is; ``victims`` lists the types of priority 0 from the smallest;
+``held``, ``held_levels``: the servers with a job of each victim type
 (`fluid.simulation.bitset`)."""
 
 
@@ -53,7 +76,10 @@ def prepare(setting: Setting) -> Any:
     for row, j in enumerate(victims):
         for server in np.flatnonzero(made["counts"][:, j]).tolist():
             insert(held, levels, row, server)
-    state = PreemptionState(**made, priority=priority, size=size, victims=victims, held=held, held_levels=levels)
+    serves = np.full(1, TRIGGER(setting.options) == "served", np.int64)
+    state = PreemptionState(
+        **made, priority=priority, size=size, serves=serves, victims=victims, held=held, held_levels=levels
+    )
     return settled(setting, state, ids, refresh_by_reservation, answer)
 
 
@@ -89,9 +115,12 @@ def place(state: Any, job_type: int, draws: Any) -> int:
             stop(state, j, source)
             freed(state, source, j)
             _follow(state, source, j)
-            state.changed[0] = 1
+            state.changed[0] += 1
             stopped += state.size[j]
-    return -1
+    if stopped == 0 or not state.serves[0]:
+        return -1
+    match_first_unmatched(state)
+    return place_by_reservation(state, job_type, draws)
 
 
 @step
@@ -122,5 +151,5 @@ DRA_PREEMPTION = Policy(
     reserves=True,
     answer=answer,
     about="dynamic reservation that stops jobs of priority 0 when one of higher priority is refused",
-    options=(RESERVATION.name, PLACEMENT.name, PRIORITY.name),
+    options=(*OPTIONS, PRIORITY.name, TRIGGER.name),
 )
