@@ -77,7 +77,7 @@ def _knapsack(space: Additive, rewards: Iterable[Fraction], types: Iterable[int]
     "MaxReward of every set of types is the first of all feasible configurations of these types in the order of "
     "Definition 2.2, and its reward is the value of an unbounded knapsack over all resources (Remark 1): random "
     "instances of up to four types and three resources, every set of types, by enumeration and by dynamic programming.",
-    source="Definition 2.3",
+    source="Definition 2.3, Remark 1",
     printed="MaxReward, ties broken by Definition 2.2; equivalent with the unbounded knapsack problem (formula lost)",
     evidence=Evidence.certified,
     breaks=("ties go to the least configuration", "every type may be taken once"),
@@ -198,7 +198,7 @@ STAGES_MATTER = explicit([[1, 8, 0], [0, 1, 3]], [10, 1, 3], [Fraction(30, 1000)
     "The servers of each stage of integer greedy placement, divided by L, converge to the global greedy assignment, "
     "and differ from L times it by at most (K+1)^(i-1) in stage i (Lemma B.1), for L from 10^4 to 10^8 on random "
     "instances and on one with (1,8,0) and (0,1,3), where stage 2 moves by 8 for a job.",
-    source="Proposition 3.5",
+    source="Proposition 3.5, Lemma B.1",
     printed="the integer greedy assignment divided by L converges to the global greedy assignment",
     evidence=Evidence.certified,
     breaks=("the fluid fractions belong to a workload one percent larger", "the bound is one server at every stage"),

@@ -94,7 +94,7 @@ def _periods(history: History, period: int) -> list[tuple[int, int]]:
     "all are active all memory is in use, and more CPU of C and D together than under TSF and C-DRFH. While user 4 is "
     "away neither is claimed: the order decides which PS-DSF allocation is reached, and TSF leaves its split open. The "
     "times, 100 s each, are ours.",
-    source="Section V",
+    source="Section V, Figures 5 and 6",
     printed="greater utilisation than TSF and C-DRFH, prompt convergence (times lost)",
     evidence=Evidence.numeric,
     breaks=(SLOW, HUNGRY),

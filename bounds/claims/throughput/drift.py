@@ -100,7 +100,7 @@ REPAIRED = "(1 - gamma) / (sqrt(2J) max ||k' - gamma k||) for (52)"
     "least move, as a part of ||Q||, until a configuration of greatest weight has less than gamma of it: J = 2, gamma "
     "= 9/10, Q = (1, 2/3, 1/2, 1/3), where 3 e_3 is left behind by 2 e_2 after 0.0213. The angle is the distance in a "
     "plane only. The lemma needs some constant: (1 - gamma) / (sqrt(2J) max ||k' - gamma k||) is one.",
-    source="Equation (52)",
+    source="Lemma 4, Equation (52)",
     printed="Term_2 >= 1 - 2 (lambda + mu K_max L) N_2 / (B_gamma1 ||Q||), B_gamma1 = min sin of the angle (52)",
     evidence=Evidence.certified,
     verdict=Verdict.refuted,
