@@ -22,6 +22,9 @@ Variable F : realFieldType.
 Lemma ler_from2 (a b p q r s : F) : p <= q -> r <= s -> b - a = (q - p) + (s - r) -> a <= b.
 Proof. by move=> pq rs e; rewrite -subr_ge0 e addr_ge0 // subr_ge0. Qed.
 
+Lemma ltr_from1 (a b p q : F) : p < q -> b - a = q - p -> a < b.
+Proof. by move=> pq e; rewrite -subr_gt0 e subr_gt0. Qed.
+
 (** If n numbers in [0, 1] sum to one, the product of their complements is at most (1 - 1/n)^n. *)
 Lemma prod_complement_le (n : nat) (x : 'I_n -> F) :
   (forall i, 0 <= x i <= 1) -> \sum_i x i = 1 -> \prod_i (1 - x i) <= (1 - n%:R^-1) ^+ n.
