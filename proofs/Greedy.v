@@ -196,19 +196,14 @@ have h : \sum_(c <- columns a p) c.2 * f c.1 <= (\sum_(c <- columns a p) c.2) * 
 by apply: (le_trans h); apply: ler_wpmul2r => //; apply: feasible_pool.
 Qed.
 
-(** The bound behind every result on greedy: types outside [S] earn at most their workload, the others at most what the
-    best configurations of types in [S] earn. *)
-Lemma value_split (a : assignment) (S : {set J}) (best : P -> F) :
-  feasible a -> (forall p, 0 <= best p) ->
-  (forall p k, K p k -> uses_only S k -> reward k <= best p) ->
-  value a <= \sum_(j | j \notin S) u j * rho j + \sum_p w p * best p.
+(** Types outside [S] earn at most their workload, the others at most what the columns earn without the types outside
+    [S]. *)
+Lemma value_columns (a : assignment) (S : {set J}) : feasible a ->
+  value a <= \sum_(j | j \notin S) u j * rho j
+    + \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1).
 Proof.
-move=> fa best0 bestP.
-rewrite /value (bigID (mem S)) /= addrC; apply: ler_add.
+move=> fa; rewrite /value (bigID (mem S)) /= addrC; apply: ler_add.
   by apply: ler_sum => j _; apply: ler_wpmul2l => //; case/andP: (feasible_jobs fa j).
-apply: (@le_trans _ _ (\sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1))); last first.
-  apply: ler_sum => p _; apply: (@sum_columns_le a p (fun k => reward (restrict S k))) => // k Kk.
-  by apply: bestP; [apply: restrict_feasible | apply: restrict_uses].
 have -> : \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1)
         = \sum_(j in S) u j * \sum_p \sum_(c <- columns a p) c.2 * (c.1 j)%:R.
   under [RHS]eq_bigr do rewrite mulr_sumr.
@@ -218,6 +213,18 @@ have -> : \sum_p \sum_(c <- columns a p) c.2 * reward (restrict S c.1)
   rewrite /reward mulr_sumr [RHS]big_mkcond /=; apply: eq_bigr => j _.
   by rewrite /restrict; case: ifP => _; [rewrite mulrCA | rewrite !mulr0].
 by apply: ler_sum => j _; apply: ler_wpmul2l => //; apply: feasible_slots.
+Qed.
+
+(** The bound behind every result on greedy: types outside [S] earn at most their workload, the others at most what the
+    best configurations of types in [S] earn. *)
+Lemma value_split (a : assignment) (S : {set J}) (best : P -> F) :
+  feasible a -> (forall p, 0 <= best p) ->
+  (forall p k, K p k -> uses_only S k -> reward k <= best p) ->
+  value a <= \sum_(j | j \notin S) u j * rho j + \sum_p w p * best p.
+Proof.
+move=> fa best0 bestP; apply: (le_trans (value_columns S fa)); rewrite ler_add2l.
+apply: ler_sum => p _; apply: (@sum_columns_le a p (fun k => reward (restrict S k))) => // k Kk.
+by apply: bestP; [apply: restrict_feasible | apply: restrict_uses].
 Qed.
 
 Lemma sum_stages_ge0 st (f : stage -> F) :
