@@ -3,6 +3,6 @@
 
 From Coq Require Extraction ExtrOcamlBasic.
 From Coq Require Import ZArith.
-From packproof Require Import Checker.
+From packproof Require Import CertificateModel Checker.
 
 Extraction "build/extracted.ml" check Z.add Z.mul Z.opp.
