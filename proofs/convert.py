@@ -3,8 +3,8 @@
 ``python3 proofs/convert.py CERTIFICATE.json > certificate.txt``. Exit status 1: the document cannot be read as a
 certificate without fault; 2: it is no certificate of an assignment.
 
-The document is read by the functions of ``bounds/checker.py`` (standard library); whether its claims are true is decided
-by the proved checker alone. Whole servers, where the certificate has them, are left out.
+The document is read by the functions of ``bounds/checker.py`` (standard library); whether its claims are true is
+decided by the proved checker alone. Whole servers, where the certificate has them, are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bounds import checker  # noqa: E402
+from bounds import checker
 
 
 def converted(document: dict[str, Any]) -> str:
@@ -53,7 +53,7 @@ def converted(document: dict[str, Any]) -> str:
     *rewards, on_servers = checker.fields(
         claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise", optional=["servers"]
     )
-    checker.require((servers is None) == (on_servers is None), "evidence and claims on whole servers do not go together")
+    checker.require((servers is None) == (on_servers is None), "evidence and claims on servers do not go together")
     every_end = form == checker.FORMATS[1]
     listed = [stage_line(m, stage, every_end) for stage in checker.items(stages, "evidence.stages")]
     lines = [
@@ -101,10 +101,8 @@ def stage_line(m: checker.Model, stage: Any, every_end: bool) -> str:
     """Return the fraction of a greedy stage, the configurations by pool, and the types that it exhausts."""
     configurations, fraction, exhausts = checker.fields(stage, "a stage", "configurations", "fraction", "exhausts")
     found = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
-    if every_end:
-        names = checker.items(exhausts, "exhausts")
-    else:
-        names = [] if exhausts is None else [exhausts]
+    one = [] if exhausts is None else [exhausts]
+    names = checker.items(exhausts, "exhausts") if every_end else one
     checker.require(all(isinstance(name, str) and name in m.names for name in names), "an exhausted type is unknown")
     ended = [m.names.index(name) for name in names]
     slots = [s for k in found for s in k]

@@ -148,7 +148,8 @@ def forgeries() -> Iterator[dict[str, Any]]:
     )
     yield assignment_certificate(replace(solution, greedy=replace(solution.greedy, stages=(second, first))))
     longer = replace(first, fraction=Fraction(2, 3)), replace(second, fraction=Fraction(1, 3))
-    yield assignment_certificate(replace(solution, greedy=replace(solution.greedy, stages=longer, reward=Fraction(5, 3))))
+    slower = replace(solution.greedy, stages=longer, reward=Fraction(5, 3))
+    yield assignment_certificate(replace(solution, greedy=slower))
 
 
 def test_both_refuse_forgeries(proved: Verdict) -> None:
@@ -176,7 +177,8 @@ def test_commands(tmp_path: Path) -> None:
     assert subprocess.run([program, words], capture_output=True, check=False).returncode == 0
     words.write_text(done.stdout.replace("claims 1796/13", "claims 1797/13"))
     assert subprocess.run([program, words], capture_output=True, check=False).returncode == 1
-    for broken in ("", done.stdout + " 1", done.stdout.replace("449/515", "449/0"), done.stdout.replace("types 4", "types")):
+    spoiled = [done.stdout.replace(*change) for change in (("449/515", "449/0"), ("types 4", "types"))]
+    for broken in ("", done.stdout + " 1", *spoiled):
         words.write_text(broken)
         done_2 = subprocess.run([program, words], capture_output=True, text=True, check=False)
         assert (done_2.returncode, done_2.stderr.count("\n")) == (2, 1)

@@ -173,7 +173,8 @@ def test_lemma_6_1_sharp(fits: int, terms: int, resources: int) -> None:
     rows = [
         tuple(int(size * unit) if s == r else 0 for s in range(resources)) for r in range(resources) for size in sizes
     ]
-    space = Additive(tuple(f"r{r}" for r in range(resources)), (unit,) * resources, tuple(rows), (Fraction(1),) * resources)
+    names = tuple(f"r{r}" for r in range(resources))
+    space = Additive(names, (unit,) * resources, tuple(rows), (Fraction(1),) * resources)
     assert [space.most(j) for j in range(len(rows))] == most * resources
     jobs = [fits, *(1,) * terms] * resources
     assert space.holds(jobs)
@@ -195,7 +196,7 @@ def test_universal_partition(J: int) -> None:
     assert sorted(listed) == sorted(reduced_configurations(J))
     inf_size = [(Fraction(1, 2) if j % 2 else Fraction(2, 3)) / 2 ** (j // 2) for j in range(width)]
     assert inf_size == [low for low, _ in universal_cells(J)]
-    assert all(high == low for (_, high), low in pairwise([*universal_cells(J)[1:], (0, Fraction(1))])) or J > 0
+    assert all(high == low for (low, _), (_, high) in pairwise(universal_cells(J)))
     generator = random.Random(J)
     for _ in range(300):
         weights = [Fraction(generator.randint(0, 12)) / 2 ** generator.randint(0, j // 2) for j in range(width)]
@@ -230,5 +231,5 @@ def test_sources_assume_nothing_and_theorems_are_listed() -> None:
     for name in names:
         file, _, theorem = name.partition(".")
         assert re.search(rf"^(Theorem|Lemma) {theorem}\b", sources[file], re.MULTILINE), name
-    stated = {f"{file}.{theorem}" for file, text in sources.items() for theorem in re.findall(r"^Theorem (\w+)", text, re.M)}
+    stated = {f"{file}.{name}" for file, text in sources.items() for name in re.findall(r"^Theorem (\w+)", text, re.M)}
     assert stated <= set(names)  # every theorem is among those whose assumptions are printed
