@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import prod
 from pathlib import Path
 
@@ -20,7 +20,8 @@ import pytest
 from bounds.claims.instances import random_instance, tight_family, tight_family_additive
 from bounds.claims.packproof.region import harmonic
 from theory.exact.configurations import feasible
-from theory.greedy.assignment import global_greedy, sequential_greedy
+from theory.exact.knapsack import max_reward
+from theory.greedy.assignment import global_greedy, is_permutation_of_proposition_3_1, sequential_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Configuration, Instance, explicit, pooled
 from theory.numbers import total
@@ -88,6 +89,34 @@ def test_greedy_keeps_and_existence() -> None:
         assert all(best <= bound for bound in greedy.upper_bounds)  # Greedy.stage_bound
         if greedy.serves_all:
             assert best == earned  # Greedy.serves_all_optimal
+
+
+def proposition_3_1(instance: Instance, order: Sequence[int], z: Sequence[Fraction]) -> bool:
+    """Decide the record `proposition_3_1` of Permutation.v."""
+    rho, types = instance.workload, range(len(order))
+    slots = []
+    for i in types:
+        best = [max_reward(pool.space, instance.rewards, order[i:]) for pool in instance.pools]
+        slots.append([total(p.share * k[j] for p, k in zip(instance.pools, best, strict=True)) for j in types])
+    done = [[total(z[m] * slots[m][j] for m in range(i)) for j in types] for i in range(len(order) + 1)]
+    return all(slots[i][j] > 0 and z[i] >= 0 and rho[j] == done[i + 1][j] for i, j in enumerate(order)) and all(
+        not (slots[i][later] > 0 and rho[later] == done[i + 1][later]) or order[i] < later
+        for i in types
+        for later in order[i + 1 :]
+    )
+
+
+def test_exactly_one_permutation() -> None:
+    for instance in drawn(60):
+        greedy = global_greedy(instance)
+        assert proposition_3_1(instance, greedy.permutation, greedy.lengths)  # permutation_exists
+        assert not proposition_3_1(instance, greedy.permutation, [z + 1 for z in greedy.lengths])
+        valid = [
+            order
+            for order in permutations(range(len(instance.types)))
+            if is_permutation_of_proposition_3_1(instance, order)
+        ]
+        assert valid == [greedy.permutation]  # permutation_unique
 
 
 def test_conditions_of_a_run_are_needed() -> None:
