@@ -44,6 +44,7 @@ def converted(document: dict[str, Any]) -> str:
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
     )
     checker.require(signed == checker.digest(document), "the digest does not belong to the document")
+    checker.require(form in checker.FORMATS, "the format is unknown")
     if kind != "assignment":
         raise checker.Unreadable(f"expected a certificate of an assignment, got {kind!r}")
     m = checker.model(instance)
