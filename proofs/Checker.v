@@ -1,8 +1,8 @@
 (** * A checker of assignment certificates, proved sound
 
-    A function to booleans, extracted to OCaml. If it accepts a certificate, the claims are true of the instance: what the
-    optimum is, that the stages are a greedy run with ties broken by Definition 2.2, what greedy earns, the ratio, and
-    that the guarantees hold. *)
+    A function to booleans, extracted to OCaml. If it accepts a certificate, the claims are true of the instance: what
+    the optimum is, that the stages are a greedy run with ties broken by Definition 2.2, what greedy earns, the ratio,
+    and that the guarantees hold. *)
 
 From Coq Require Import ZArith QArith List Bool Lia Lqa.
 From packproof Require Import CertificateModel Configurations MaxReward Prices.
@@ -76,8 +76,8 @@ Qed.
 
 (** *** Running greedy
 
-    The stages are computed again, as [global_greedy] does, and compared with those of the certificate. Nothing is proved
-    of this computation: [greedy_run_b] decides about its result. *)
+    The stages are computed again, as [global_greedy] does, and compared with those of the certificate. Nothing is
+    proved of this computation: [greedy_run_b] decides about its result. *)
 
 Definition best (z : list Z) (left : list bool) (room : space) : list Z :=
   fold_left (fun b k => if better_b z b k then b else k) (candidates room left) (map (fun _ => 0%Z) left).

@@ -72,13 +72,15 @@ Lemma fits_nonneg n demands capacity k :
   length capacity = n -> forallb (row_ok n) demands = true -> fits demands capacity k ->
   Forall (fun c => 0 <= c)%Z capacity.
 Proof.
-  revert capacity k; induction demands as [|row demands IH]; intros capacity [|s k] Hn Hd; simpl; try easy; try (intros F; exact F).
+  revert capacity k; induction demands as [|row demands IH]; intros capacity [|s k] Hn Hd; simpl;
+    try easy; try (intros F; exact F).
   intros [Hs Hf]. simpl in Hd. apply andb_true_iff in Hd. destruct Hd as [Hr Hd].
   unfold row_ok in Hr. apply andb_true_iff in Hr. destruct Hr as [Hr _].
   apply andb_true_iff in Hr. destruct Hr as [Hl Hp]. apply Nat.eqb_eq in Hl.
   assert (L : length (less capacity s row) = n) by (rewrite less_length; congruence).
   specialize (IH _ _ L Hd Hf). clear - IH Hp Hs Hl Hn. subst n.
-  revert row Hl Hp IH; induction capacity as [|c capacity IHc]; intros [|d row] Hl Hp H; simpl in *; try easy; try (now constructor).
+  revert row Hl Hp IH; induction capacity as [|c capacity IHc]; intros [|d row] Hl Hp H; simpl in *;
+    try easy; try (now constructor).
   inversion H; subst. apply andb_true_iff in Hp. destruct Hp as [Hd Hp]. apply Z.leb_le in Hd.
   constructor; [nia | apply (IHc row); auto].
 Qed.

@@ -33,7 +33,7 @@ Fixpoint first_min (f : type -> F) (j : type) (s : seq type) : type :=
   if s is i :: s' then (if f i < f j then first_min f i s' else first_min f j s') else j.
 
 (** Stages as if servers never ended, for at most [n] types in [S] of which the work [left] is not served yet: the types
-    left, the type that ends with the stage, which is the first whose work lasts shortest, and the length of the stage. *)
+    left, the type that ends with the stage, which is the first whose work lasts shortest, and its length. *)
 Fixpoint steps (n : nat) (S : {set type}) (left : type -> F) : seq ({set type} * type * F) :=
   if n is m.+1 then
     if [seq j <- enum S | slots_of S j != 0] is j0 :: s then
@@ -126,7 +126,8 @@ case=> h1 h2 h3 h4 [|c a] s b [<- e].
 by rewrite -cat_rcons; apply: (IH _ h4 _ _ _ e).
 Qed.
 
-Lemma served_rcons pre (s : stage F [finType of type] P) (j : type) : served w (rcons pre s) j = served w pre j + frac s * slots w s j.
+Lemma served_rcons pre (s : stage F [finType of type] P) (j : type) :
+  served w (rcons pre s) j = served w pre j + frac s * slots w s j.
 Proof. by rewrite /served -cats1 big_cat big_seq1. Qed.
 
 (** What is to be shown of the stages [c] that follow [pre] and may use the fraction [room] of the servers. *)

@@ -1,5 +1,5 @@
-(** The proved checker as an OCaml program: booleans, lists, pairs and options become those of OCaml, numbers stay binary
-    numbers of any length. *)
+(** The proved checker as an OCaml program: booleans, lists, pairs and options become those of OCaml, numbers stay
+    binary numbers of any length. *)
 
 From Coq Require Extraction ExtrOcamlBasic.
 From Coq Require Import ZArith.

@@ -1,7 +1,7 @@
 (** * Exactly one permutation: Proposition 3.1 of the auto-scaling paper
 
-    The order in which greedy exhausts the types is the only one that satisfies the two conditions of the proposition, the
-    second with the clause that a configuration holds jobs of the later type. Over any number of pools. *)
+    The order in which greedy exhausts the types is the only one that satisfies the two conditions of the proposition,
+    the second with the clause that a configuration holds jobs of the later type. Over any number of pools. *)
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From packproof Require Import Greedy Existence.
@@ -32,14 +32,14 @@ Hypothesis all_fit : forall j, exists p k, [/\ 0 < w p, K p k & (0 < k j)%N].
 Implicit Types (order : nat -> type) (z : nat -> F).
 Definition left_before order i : {set type} := [set j | [forall l : 'I_i, order l != j]].
 
-(** Slots of type [j] on an average server in stage [i], and jobs of the type served in the first [i] stages if stage [l]
-    lasts [z l]. *)
+(** Slots of type [j] on an average server in stage [i], and jobs of the type served in the first [i] stages if stage
+    [l] lasts [z l]. *)
 Definition stage_slots order i (j : type) : F := slots_of w mr (left_before order i) j.
 Definition done_before order z i (j : type) : F := \sum_(l < i) z l * stage_slots order l j.
 
 (** The conditions of Proposition 3.1: (1) stage i has slots of the type that it exhausts, and the lengths solve (6);
-    (2) if a stage exhausts a later type too, of which it has slots, ties go to the lower index. A type with slots is one
-    that is left, so the order is a permutation (see [order_inj]). *)
+    (2) if a stage exhausts a later type too, of which it has slots, ties go to the lower index. A type with slots is
+    one that is left, so the order is a permutation (see [order_inj]). *)
 Record proposition_3_1 order z : Prop := Proposition {
   has_slots : forall i, (i < J)%N -> 0 < stage_slots order i (order i);
   lasts : forall i, (i < J)%N -> 0 <= z i;

@@ -1,5 +1,5 @@
-(* Reads a certificate in the form that convert.py writes and asks the proved checker. Nothing here is proved: trusted are
-   this reader, convert.py, the extraction of Coq, and the compiler of OCaml. *)
+(* Reads a certificate in the form that convert.py writes and asks the proved checker. Nothing here is proved: trusted
+   are this reader, convert.py, the extraction of Coq, and the compiler of OCaml. *)
 
 open Extracted
 
@@ -83,7 +83,12 @@ let read input =
   expect input "order";
   let order = indices () in
   expect input "ends";
-  let every_end = match next input with "all" -> true | "one" -> false | w -> unreadable ("expected all or one: " ^ w) in
+  let every_end =
+    match next input with
+    | "all" -> true
+    | "one" -> false
+    | word -> unreadable ("expected all or one, found " ^ word)
+  in
   expect input "stages";
   let stages = count input in
   let stage () =
