@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS ?= test,cluster
 TESTS ?=
 
-.PHONY: verify test lint foreign bench soak clean
+.PHONY: verify test lint foreign proofs bench soak clean
 
 verify: .venv/ready
 	$(BIN)/packproof verify
@@ -28,7 +28,11 @@ bench: .venv/ready
 soak: .venv/ready
 	$(BIN)/python -m pytest -m soak
 
+proofs:
+	$(MAKE) -C proofs
+
 clean:
+	$(MAKE) -C proofs clean
 	rm -rf .venv .foreign build dist *.egg-info
 
 .venv/ready: Makefile pyproject.toml constraints.txt

@@ -1,0 +1,186 @@
+"""The checker proved sound in Coq agrees with `bounds/checker.py`: on certificates, alterations and forgeries."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bounds import checker
+from bounds.certificates.assignment import assignment_certificate
+from bounds.claims.instances import four_types, random_instance, tight_family, tight_family_additive
+from tests.bounds.test_certificates import alterations, certificate
+from tests.proofs.built import PROOFS, proved_checker
+from theory.greedy.optimal import Column, solve
+from theory.instance import Instance, additive, explicit
+
+Verdict = Callable[[dict[str, Any]], str]
+
+
+def converter() -> Any:
+    spec = importlib.util.spec_from_file_location("convert", PROOFS / "convert.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def proved(tmp_path_factory: pytest.TempPathFactory) -> Verdict:
+    """Return the verdict of the proved checker on a document."""
+    program, convert = proved_checker(), converter()
+    path = tmp_path_factory.mktemp("converted") / "certificate.txt"
+
+    def verdict(document: dict[str, Any]) -> str:
+        try:
+            path.write_text(convert.converted(document))
+        except checker.Refused:
+            return "refused by the reader"
+        done = subprocess.run([program, path], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode in (0, 1), done.stderr
+        assert done.stdout == ("refused\n" if done.returncode else "accepted\n")
+        return done.stdout.strip()
+
+    return verdict
+
+
+def python(document: dict[str, Any]) -> str:
+    try:
+        checker.check(document)
+    except checker.Refused:
+        return "refused"
+    return "accepted"
+
+
+def signed(document: dict[str, Any]) -> dict[str, Any]:
+    document["digest"] = checker.digest(document)
+    return document
+
+
+def instances() -> Iterator[Instance]:
+    generator = np.random.default_rng(17)
+    for i in range(60):
+        yield random_instance(generator, pools=1 + i % 3, exact_fit=i % 5 == 0)
+    for _ in range(30):
+        rows = generator.integers(0, 5, (int(generator.integers(1, 5)), int(generator.integers(1, 4))))
+        rows[0] += rows.max(axis=0) == 0
+        workload = [Fraction(int(n), 3) for n in generator.integers(0, 9, rows.shape[1])]
+        yield explicit(rows.tolist(), [int(n) for n in generator.integers(1, 6, rows.shape[1])], workload)
+    yield four_types()
+    for types in (2, 3, 4):
+        yield tight_family(types)
+        yield tight_family_additive(types)
+
+
+def test_both_accept_what_is_made(proved: Verdict) -> None:
+    for instance in instances():
+        document = certificate(instance, None)
+        assert python(document) == "accepted"
+        assert proved(document) == "accepted"
+
+
+def test_they_agree_on_alterations(proved: Verdict) -> None:
+    decided = 0
+    for document, path in alterations(400):
+        if "servers" in path:  # whole servers are not in the proved checker
+            continue
+        verdict = proved(signed(document))
+        assert verdict.startswith(python(document)), path
+        decided += verdict == "refused"
+    assert decided > 100  # refused by the proved part, not by the reader alone
+
+
+def test_they_agree_on_altered_instances(proved: Verdict) -> None:
+    generator, verdicts = np.random.default_rng(3), []
+    for i in range(60):
+        document = certificate(random_instance(generator, pools=1 + i % 2), None)
+        kind = document["instance"]["type"][0]
+        name = ("workload", "reward", "service_rate")[i % 3]
+        kind[name] = str(Fraction(kind[name]) + Fraction(1, 1 + i % 4))
+        verdict = proved(signed(document))
+        assert verdict == python(document)
+        verdicts.append(verdict)
+    assert {"accepted", "refused"} == set(verdicts)
+
+
+def forgeries() -> Iterator[dict[str, Any]]:
+    """Numbers altered so that they agree with each other: each breaks one condition alone."""
+    half, one = Fraction(1, 2), Fraction(1)
+    two = additive([12], [[5], [7]])
+    solution = solve(two)
+    understated = replace(
+        solution.optimal,
+        reward=Fraction(3, 2),
+        columns=(Column(0, (2, 0), half), Column(0, (0, 1), half)),
+        slot_prices=(one, one),
+        server_prices=(Fraction(3, 2),),
+        job_prices=(Fraction(0), Fraction(0)),
+    )
+    yield assignment_certificate(replace(solution, optimal=understated))
+    more = solve(two.with_workload([2, 2]))
+    columns = (Column(0, (1, 1), Fraction(2)),)  # twice the servers that there are
+    yield assignment_certificate(
+        replace(more, optimal=replace(more.optimal, reward=2 * more.optimal.reward, columns=columns))
+    )
+    infeasible = replace(
+        more.optimal,
+        reward=Fraction(4),
+        columns=(Column(0, (2, 2), one),),
+        slot_prices=(one, one),
+        server_prices=(Fraction(4),),
+    )
+    yield assignment_certificate(replace(more, optimal=infeasible))
+    first, second = solution.greedy.stages
+    other_tie = replace(first, configurations=((1, 1),), fraction=one, ended=(0, 1), exhausts=0)
+    reward = Fraction(2)  # a better run, against the tie rule
+    yield assignment_certificate(
+        replace(solution, greedy=replace(solution.greedy, stages=(other_tie,), reward=reward, served=(one, one)))
+    )
+    yield assignment_certificate(replace(solution, greedy=replace(solution.greedy, stages=(second, first))))
+    longer = replace(first, fraction=Fraction(2, 3)), replace(second, fraction=Fraction(1, 3))
+    slower = replace(solution.greedy, stages=longer, reward=Fraction(5, 3))
+    yield assignment_certificate(replace(solution, greedy=slower))
+
+
+def test_both_refuse_forgeries(proved: Verdict) -> None:
+    for document in forgeries():
+        assert python(document) == "refused"
+        assert proved(document) == "refused"
+
+
+def test_the_old_format(proved: Verdict) -> None:
+    document = certificate(additive([2, 2], [[1, 0], [0, 1]]), None)
+    document["format"] = "packproof/1"
+    (stage,) = document["evidence"]["stages"]
+    for exhausts, expected in (("t1", "accepted"), ("t2", "refused"), (None, "refused")):
+        stage["exhausts"] = exhausts
+        assert proved(signed(document)) == python(document) == expected
+
+
+def test_commands(tmp_path: Path) -> None:
+    program = proved_checker()
+    source, words = tmp_path / "c.json", tmp_path / "c.txt"
+    source.write_text(json.dumps(certificate(four_types(), 10)))
+    command = [sys.executable, "-I", str(PROOFS / "convert.py"), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    words.write_text(done.stdout)
+    assert subprocess.run([program, words], capture_output=True, check=False).returncode == 0
+    words.write_text(done.stdout.replace("claims 1796/13", "claims 1797/13"))
+    assert subprocess.run([program, words], capture_output=True, check=False).returncode == 1
+    spoiled = [done.stdout.replace(*change) for change in (("449/515", "449/0"), ("types 4", "types"))]
+    for broken in ("", done.stdout + " 1", *spoiled):
+        words.write_text(broken)
+        done_2 = subprocess.run([program, words], capture_output=True, text=True, check=False)
+        assert (done_2.returncode, done_2.stderr.count("\n")) == (2, 1)
+    source.write_text("{}")
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 2

@@ -1,0 +1,264 @@
+"""The hypotheses and conclusions of the theorems in `proofs/`, evaluated with packproof's own functions.
+
+A theorem of Coq speaks of definitions written in Coq. These tests compute the same definitions from packproof's
+instances, so that theorem and code speak of the same objects; they run without Coq.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bounds.claims.instances import random_instance, tight_family, tight_family_additive
+from bounds.claims.packproof.region import harmonic
+from theory.exact.configurations import feasible
+from theory.exact.knapsack import max_reward
+from theory.greedy.assignment import global_greedy, is_permutation_of_proposition_3_1, sequential_greedy
+from theory.greedy.optimal import solve
+from theory.instance import Additive, Configuration, Instance, explicit, pooled
+from theory.numbers import total
+from theory.partition.universal import reduced_configurations, universal_cells
+from theory.region.worst_case import worst_weights
+
+PROOFS = Path(__file__).parent.parent.parent / "proofs"
+
+
+def drawn(count: int) -> Iterator[Instance]:
+    generator = np.random.default_rng(29)
+    for i in range(count):
+        if i % 4 == 3:
+            rows = generator.integers(0, 5, (4, 3))
+            rows[0] += rows.max(axis=0) == 0
+            workload = [Fraction(int(n), 3) for n in generator.integers(0, 9, 3)]
+            yield explicit(rows.tolist(), [int(n) for n in generator.integers(1, 6, 3)], workload)
+        else:
+            yield random_instance(generator, pools=1 + i % 3, exact_fit=i % 5 == 0)
+
+
+def value(rewards: Sequence[Fraction], k: Sequence[Fraction | int]) -> Fraction:
+    return total(u * n for u, n in zip(rewards, k, strict=True))
+
+
+def assert_greedy_run(instance: Instance, stages: Sequence[tuple[Sequence[Configuration], Fraction]]) -> Fraction:
+    """Assert the conditions of `greedy_run` in Greedy.v; return `earned`."""
+    u, rho = instance.rewards, instance.workload
+    served, used, earned = [Fraction(0)] * len(u), Fraction(0), Fraction(0)
+    sets = [[tuple(map(int, k)) for k in feasible(pool.space)] for pool in instance.pools]
+    for configurations, fraction in stages:
+        left = {j for j, amount in enumerate(served) if amount != rho[j]}  # run_gone for all others
+        assert fraction > 0  # run_frac
+        for pool, k, every in zip(instance.pools, configurations, sets, strict=True):  # run_max
+            assert pool.space.holds(k)
+            assert all(j in left for j, slots in enumerate(k) if slots)
+            among = [c for c in every if all(j in left for j, slots in enumerate(c) if slots)]
+            assert value(u, k) == max(value(u, c) for c in among)
+            assert k == max(among, key=lambda c: (value(u, c), c))  # the tie rule of Checker.v and Tight.v
+        for j in range(len(u)):
+            per_server = total(pool.share * k[j] for pool, k in zip(instance.pools, configurations, strict=True))
+            served[j] += fraction * per_server
+            earned += fraction * u[j] * per_server
+        used += fraction
+    assert all(a <= b for a, b in zip(served, rho, strict=True))  # run_fits
+    assert used <= 1  # run_servers
+    assert used == 1 or served == list(rho)  # run_end
+    return earned
+
+
+def test_greedy_keeps_and_existence() -> None:
+    for instance in drawn(120):
+        solution = solve(instance)
+        greedy = global_greedy(instance)
+        stages = [(stage.configurations, stage.fraction) for stage in greedy.stages]
+        earned = assert_greedy_run(instance, stages)  # Existence.greedy_is_run
+        types, best = len(instance.types), solution.optimal.reward
+        assert len(stages) <= types  # Existence.greedy_stages
+        assert earned == greedy.reward
+        missed = prod((1 - fraction for _, fraction in stages), start=Fraction(1))
+        assert (1 - missed) * best <= earned  # Greedy.greedy_keeps_product
+        for m in range(max(1, len(stages)), types + 3):  # Greedy.greedy_keeps
+            assert (1 - (1 - Fraction(1, m)) ** m) * best <= earned
+        assert best <= 2 * earned  # Greedy.greedy_keeps_half
+        assert all(best <= bound for bound in greedy.upper_bounds)  # Greedy.stage_bound
+        if greedy.serves_all:
+            assert best == earned  # Greedy.serves_all_optimal
+
+
+def proposition_3_1(instance: Instance, order: Sequence[int], z: Sequence[Fraction]) -> bool:
+    """Decide the record `proposition_3_1` of Permutation.v."""
+    rho, types = instance.workload, range(len(order))
+    slots = []
+    for i in types:
+        best = [max_reward(pool.space, instance.rewards, order[i:]) for pool in instance.pools]
+        slots.append([total(p.share * k[j] for p, k in zip(instance.pools, best, strict=True)) for j in types])
+    done = [[total(z[m] * slots[m][j] for m in range(i)) for j in types] for i in range(len(order) + 1)]
+    return all(slots[i][j] > 0 and z[i] >= 0 and rho[j] == done[i + 1][j] for i, j in enumerate(order)) and all(
+        not (slots[i][later] > 0 and rho[later] == done[i + 1][later]) or order[i] < later
+        for i in types
+        for later in order[i + 1 :]
+    )
+
+
+def test_exactly_one_permutation() -> None:
+    for instance in drawn(60):
+        greedy = global_greedy(instance)
+        assert proposition_3_1(instance, greedy.permutation, greedy.lengths)  # permutation_exists
+        assert not proposition_3_1(instance, greedy.permutation, [z + 1 for z in greedy.lengths])
+        valid = [
+            order
+            for order in permutations(range(len(instance.types)))
+            if is_permutation_of_proposition_3_1(instance, order)
+        ]
+        assert valid == [greedy.permutation]  # permutation_unique
+
+
+def test_conditions_of_a_run_are_needed() -> None:
+    """Negative control: a run that ignores the best configuration violates a condition, and the conclusion."""
+    instance = pooled([(1, [12])], [[5], [7]], rewards=[1, 100], workload=[10, 10])
+    with pytest.raises(AssertionError):
+        assert_greedy_run(instance, [([(2, 0)], Fraction(1))])
+    assert solve(instance).optimal.reward > 2 * 2
+
+
+@pytest.mark.parametrize("types", [2, 3, 4, 5])
+def test_tight_family(types: int) -> None:
+    """Tight.v with n + 1 = m = J, rewards times J^n: the same rewards, workload, demands and listed configurations."""
+    n, m = types - 1, types
+    q = 1 - Fraction(1, types)
+    rewards = [q**j for j in range(n)] + [types * q**n / m]
+    workload = [Fraction(1)] * n + [Fraction(m)]
+    listed, whole = tight_family(types), tight_family_additive(types)
+    for instance in (listed, whole):
+        assert [u / Fraction(types) ** n for u in instance.rewards] == rewards
+        assert list(instance.workload) == workload
+        greedy = global_greedy(instance)
+        assert [(s.configurations[0], s.fraction) for s in greedy.stages] == [
+            (tuple((types if i < n else m) if j == i else 0 for j in range(types)), Fraction(1, types))
+            for i in range(types)
+        ]
+        mixed = (*(1,) * n, m)
+        assert instance.pools[0].space.holds(mixed)
+        ratio = 1 - (1 - Fraction(1, types)) ** types
+        assert greedy.reward == ratio * value(instance.rewards, mixed)
+    space = whole.pools[0].space
+    assert isinstance(space, Additive)
+    intervals = [(a, p) for a in range(n) for p in range(a, n)]
+    assert space.capacity == (types * m,) * (len(intervals) + 1)
+    for j, row in enumerate(space.demands):  # `demand` of Tight.v
+        expected = [(m if a <= j <= p else 0) if j < n else types - (p + 1 - a) for a, p in intervals]
+        assert list(row) == [*expected, 0 if j < n else types]
+
+
+def series(b: int, terms: int) -> Fraction:
+    """`series` of SingleType.v."""
+    return Fraction(0) if terms == 0 else Fraction(1, b) + series(b * (b + 1), terms - 1)
+
+
+def constant(fits: int, terms: int) -> Fraction:
+    """`constant` of SingleType.v."""
+    return 1 + series(fits + 1, terms)
+
+
+def test_lemma_6_1() -> None:
+    for fits in range(1, 6):
+        assert constant(fits, 6) == harmonic(fits, 6)
+    assert constant(1, 7) < Fraction(423, 250)
+    generator = random.Random(7)
+    for _ in range(200):
+        resources = generator.randint(1, 3)
+        capacity = tuple(generator.randint(5, 40) for _ in range(resources))
+        demands = [tuple(generator.randint(0, c) for c in capacity) for _ in range(generator.randint(1, 4))]
+        demands = [row for row in demands if any(row)] or [capacity]
+        names = tuple(f"r{r}" for r in range(resources))
+        space = Additive(names, capacity, tuple(demands), (Fraction(1),) * resources)
+        most = [space.most(j) for j in range(len(demands))]
+        least = min(most)
+        assert least >= 1
+        for j, row in enumerate(demands):  # one_more
+            assert any((most[j] + 1) * d > c for d, c in zip(row, capacity, strict=True))
+        worst = worst_weights(space, "single-type")
+        bound = resources * constant(least, min(8, sum(worst.best)))
+        assert total(Fraction(slots, n) for slots, n in zip(worst.best, most, strict=True)) <= bound  # lemma_6_1
+        assert worst.ratio >= 1 / bound  # single_type_keeps
+
+
+@pytest.mark.parametrize(("fits", "terms", "resources"), [(1, 0, 1), (1, 3, 2), (2, 2, 1), (3, 2, 2)])
+def test_lemma_6_1_sharp(fits: int, terms: int, resources: int) -> None:
+    """The family of `lemma_6_1_sharp`, in whole units, judged by packproof's own worst weights."""
+    denominators = [fits + 1]
+    for _ in range(terms):
+        denominators.append(denominators[-1] * (denominators[-1] + 1))
+    most = [fits, *denominators[:-1]]
+    extra = Fraction(1, (fits + terms) * denominators[-1])
+    sizes = [Fraction(1, n + 1) + extra for n in most]
+    unit = prod(size.denominator for size in sizes)
+    rows = [
+        tuple(int(size * unit) if s == r else 0 for s in range(resources)) for r in range(resources) for size in sizes
+    ]
+    names = tuple(f"r{r}" for r in range(resources))
+    space = Additive(names, (unit,) * resources, tuple(rows), (Fraction(1),) * resources)
+    assert [space.most(j) for j in range(len(rows))] == most * resources
+    jobs = [fits, *(1,) * terms] * resources
+    assert space.holds(jobs)
+    worth = total(Fraction(slots, n) for slots, n in zip(jobs, most * resources, strict=True))
+    assert worth == resources * constant(fits, terms)
+
+
+def single(width: int, **slots: int) -> Configuration:
+    return tuple(slots.get(f"_{j}", 0) for j in range(width))
+
+
+@pytest.mark.parametrize("J", [2, 3, 4, 5])
+def test_universal_partition(J: int) -> None:
+    width = 2 * J
+    listed = [single(width, **{f"_{2 * m}": 2**m}) for m in range(J)]  # `reduced` of Universal.v
+    listed += [single(width, **{f"_{2 * m + 3}": 3 * 2**m}) for m in range(J - 1)]
+    listed += [single(width, _1=1, **{f"_{2 * m + 4}": 2 ** (m + 2) // 3}) for m in range(J - 2)]
+    listed += [single(width, _1=1, **{f"_{2 * m + 3}": 2**m}) for m in range(J - 1)]
+    assert sorted(listed) == sorted(reduced_configurations(J))
+    inf_size = [(Fraction(1, 2) if j % 2 else Fraction(2, 3)) / 2 ** (j // 2) for j in range(width)]
+    assert inf_size == [low for low, _ in universal_cells(J)]
+    assert all(high == low for (low, _), (_, high) in pairwise(universal_cells(J)))
+    generator = random.Random(J)
+    for _ in range(300):
+        weights = [Fraction(generator.randint(0, 12)) / 2 ** generator.randint(0, j // 2) for j in range(width)]
+        most = max(value(weights, k) for k in listed)
+        k, room = [0] * width, Fraction(1)
+        while True:  # a random maximal configuration of jobs just above the lower ends
+            fitting = [j for j in range(width) if inf_size[j] < room]
+            if not fitting:
+                break
+            j = generator.choice(fitting)
+            k[j] += 1
+            room -= inf_size[j]
+        assert value(weights, k) <= Fraction(3, 2) * most  # universal_two_thirds
+    extreme = [Fraction(0), Fraction(1), Fraction(1, 2), *[Fraction(0)] * (width - 3)]  # universal_attained
+    assert max(value(extreme, k) for k in listed) == 1
+    assert inf_size[1] + inf_size[2] < 1
+    assert extreme[1] + extreme[2] == Fraction(3, 2)
+
+
+def test_sequential_pools() -> None:
+    for instance in drawn(60):
+        assert solve(instance).optimal.reward <= 2 * sequential_greedy(instance)  # sequential_half
+    example = pooled([(1, [3]), (1, [2])], [[2], [3]], workload=["1/2", "1/2"])  # sequential_half_attained
+    assert sequential_greedy(example) == Fraction(1, 2)
+    assert solve(example).optimal.reward == 1
+
+
+def test_sources_assume_nothing_and_theorems_are_listed() -> None:
+    names = (PROOFS / "theorems.txt").read_text().split()
+    sources = {path.stem: path.read_text() for path in PROOFS.glob("*.v")}
+    assert not [n for n, text in sources.items() if re.search(r"\b(Admitted|admit|Axiom|Axioms|Conjecture)\b", text)]
+    for name in names:
+        file, _, theorem = name.partition(".")
+        assert re.search(rf"^(Theorem|Lemma) {theorem}\b", sources[file], re.MULTILINE), name
+    stated = {f"{file}.{name}" for file, text in sources.items() for name in re.findall(r"^Theorem (\w+)", text, re.M)}
+    assert stated <= set(names)  # every theorem is among those whose assumptions are printed
