@@ -105,6 +105,9 @@ class Claim:
         What fails, where the verdict is `refuted`.
     breaks : tuple of str
         The named perturbations; each must change the outcome.
+    theorems : tuple of str
+        For the rank `formal`: the theorems that Coq checked, ``File.name`` of the folder ``proofs``. The check then
+        shows that packproof's functions compute what they speak of.
     check : callable
         ``(level, broken) -> Outcome``.
     """
@@ -118,6 +121,7 @@ class Claim:
     verdict: Verdict
     refutes: Refutes | None
     breaks: tuple[str, ...]
+    theorems: tuple[str, ...]
     check: Check
 
     @property
@@ -182,6 +186,7 @@ def claim(
     verdict: Verdict = Verdict.holds,
     refutes: Refutes | None = None,
     breaks: tuple[str, ...] = (),
+    theorems: tuple[str, ...] = (),
 ) -> Callable[[Check], Check]:
     """Register a check function as a claim of the paper in whose folder it stands.
 
@@ -189,24 +194,27 @@ def claim(
     ----------
     name : str
         As listed in ``CLAIMS`` of the folder.
-    statement, source, printed, evidence, verdict, refutes, breaks
+    statement, source, printed, evidence, verdict, refutes, breaks, theorems
         As in `Claim`.
 
     Raises
     ------
     ValueError
-        A refutation that does not say what it refutes, or a claim that can be checked without any break.
+        A refutation that does not say what it refutes, a claim that can be checked without any break, or one of rank
+        `formal` without theorems.
     """
     if (verdict is Verdict.refuted) != (refutes is not None):
         raise ValueError(f"{name}: a refutation, and nothing else, says what it refutes")
     if (verdict is Verdict.skipped) != (evidence is None) or (verdict is Verdict.skipped) == bool(breaks):
         raise ValueError(f"{name}: a claim has evidence and breaks, or it is skipped")
+    if (evidence is Evidence.formal) != bool(theorems):
+        raise ValueError(f"{name}: a claim of rank formal, and no other, names its theorems")
 
     def register(check: Check) -> Check:
         paper = check.__module__.split(".")[2].replace("_", "-")
         identity = f"{paper}/{name}"
         REGISTRY[identity] = Claim(
-            identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, check
+            identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, theorems, check
         )
         return check
 

@@ -33,6 +33,7 @@ class Listed(Answer, frozen=True):
     evidence: str | None
     verdict: str
     refutes: str | None
+    theorems: list[str]
     holds: bool | None
 
 
@@ -48,6 +49,7 @@ class Verified(Answer, frozen=True):
     evidence: str | None
     verdict: str
     refutes: str | None
+    theorems: list[str]
     holds: bool | None
     as_registered: bool
     seconds: float
@@ -64,6 +66,7 @@ def listed(claim: Claim) -> Listed:
         evidence=claim.evidence,
         verdict=claim.verdict,
         refutes=claim.refutes,
+        theorems=list(claim.theorems),
         holds=claim.holds,
     )
 
@@ -81,6 +84,7 @@ def verified(checked: Checked) -> Verified:
         evidence=checked.evidence,
         verdict=checked.verdict,
         refutes=checked.refutes,
+        theorems=list(claim.theorems),
         holds=checked.outcome.holds,
         as_registered=checked.ok,
         seconds=round(checked.seconds, 3),
@@ -94,6 +98,7 @@ def verdict_lines(checked: Checked) -> list[str]:
     lines = [f"{SAID[checked.verdict]:14}  {claim.id}{unexpected}"]
     known = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
     lines += [f"     known    {known}"] if known else []
+    lines += [f"     theorems {', '.join(claim.theorems)} (folder proofs, checked by Coq)"] if claim.theorems else []
     return [
         *lines,
         f"     source   {claim.source}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,13 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "no-such-claim"]) == 2
     assert run(["verify", "--paper", "no-such-paper"]) == 2
     assert run(["verify", "--level", "huge"]) == 2
+
+
+def test_formal_claims_name_theorems_that_coq_checked() -> None:
+    listed = (Path(__file__).parents[2] / "proofs" / "theorems.txt").read_text().split()
+    named = {theorem for claim in claims() for theorem in claim.theorems}
+    assert len(named) > 5
+    assert named <= set(listed)
 
 
 def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:

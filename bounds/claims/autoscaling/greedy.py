@@ -125,14 +125,18 @@ def _families(level: Level) -> Iterator[Instance]:
 @claim(
     "prop-3.1",
     "Exactly one permutation satisfies conditions 1) and 2), the second with the clause that configuration i holds "
-    "jobs of the later type, and the construction (53)-(54) finds it: all permutations tried on every instance of "
-    "finite families (one resource: two and three types, all demands, rewards and workloads of small grids; two "
-    "resources: four types with rewards 1 or 2, five types, workloads 0, 1/2, 1). The formula of condition 2) is "
-    "lost, and the clause may be in it.",
+    "jobs of the later type; its formula is lost, and the clause may be in it. Beside the theorem, all permutations "
+    "are tried on every instance of finite families (one resource: two and three types, all demands, rewards and "
+    "workloads of small grids; two resources: four types with rewards 1 or 2, five types, workloads 0, 1/2, 1), and "
+    "the construction (53)-(54) finds the one.",
     source="Proposition 3.1",
     printed="for every workload there is a unique permutation with conditions 1) and 2)",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     breaks=("the clause on later types is left out", "the construction is given more work of the first type"),
+    theorems=(
+        "Permutation.permutation_exists",
+        "Permutation.permutation_unique",
+    ),
 )
 def proposition_3_1(level: Level, broken: str) -> Outcome:
     """Exhaust permutations on every instance."""

@@ -71,12 +71,17 @@ def _not_down_closed() -> Chain:
 
 @claim(
     "thm-3.7",
-    "Greedy keeps at least half of the optimum: the inequalities (12)-(14) of the proof and the theorem hold exactly "
-    "on random instances (up to four types and three resources).",
+    "Greedy keeps at least half of every assignment, over any number of pools with down-closed sets of "
+    "configurations. Beside the theorem, the inequalities (12)-(14) of the printed proof are evaluated exactly on "
+    "random instances (up to four types and three resources).",
     source="Theorem 3.7",
     printed="greedy keeps at least 1/2 of the optimal reward",
-    evidence=Evidence.certified,
+    evidence=Evidence.formal,
     breaks=("one set of configurations is not down-closed", "greedy is given half of the workload"),
+    theorems=(
+        "Greedy.greedy_keeps_half",
+        "Existence.greedy_run_exists",
+    ),
 )
 def theorem_3_7(level: Level, broken: str) -> Outcome:
     """Check the chain of the proof."""

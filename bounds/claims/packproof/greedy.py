@@ -81,12 +81,18 @@ def rewards_too(level: Level, broken: str) -> Outcome:
 
 @claim(
     "pools",
-    "Ascending in all pools at once, greedy keeps its guarantee over several pools, by the same stage bounds with"
-    " one price a pool: exact on random instances.",
+    "Ascending in all pools at once, greedy keeps 1 - prod(1 - x_i) of every assignment over any number of pools, x_i "
+    "the fractions of its stages, and 1 - (1 - 1/m)^m for every m that is at least the number of stages or of types. "
+    "Beside the theorem, guarantee and ratio are compared exactly on random instances of two and three pools.",
     source="packproof",
     printed="the paper postpones several server pools",
-    evidence=Evidence.certified,
+    evidence=Evidence.formal,
     breaks=("the pools are filled one after another",),
+    theorems=(
+        "Greedy.greedy_keeps_product",
+        "Greedy.greedy_keeps",
+        "Existence.greedy_guarantee",
+    ),
 )
 def pools(level: Level, broken: str) -> Outcome:
     """Compare guarantee and ratio."""
@@ -107,12 +113,17 @@ def pools(level: Level, broken: str) -> Outcome:
 
 @claim(
     "sequential-pools",
-    "Filling pools one after another keeps exactly half at worst: the worst over a family of two equal pools on "
-    "one resource is 1/2 (demands 2, 3, capacities 3, 2), and the optimum never exceeds twice it.",
+    "Filling pools one after another, each by greedy on what is left, keeps at least half of every assignment, and no "
+    "more on two pools with demands 2, 3 and capacities 3, 2. Beside the theorem, the worst over a family of two "
+    "equal pools on one resource is searched exhaustively.",
     source="packproof",
     printed="not in the paper",
-    evidence=Evidence.certified,
+    evidence=Evidence.formal,
     breaks=("all pools are filled at once",),
+    theorems=(
+        "Sequential.sequential_half",
+        "Sequential.sequential_half_attained",
+    ),
 )
 def sequential(level: Level, broken: str) -> Outcome:
     """Search the family exhaustively."""

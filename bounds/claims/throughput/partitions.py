@@ -77,12 +77,17 @@ def greatest_reduced_weight(J: int, without: str = "") -> tuple[Fraction, Fracti
 
 @claim(
     "prop-1",
-    "For every J = 2..12, every refinement of the universal partition and all queues some reduced configuration has at "
-    "least 2/3 of the weight of any configuration: the greatest <k, Q> subject to K_RED Q <= 1 is 3/2, exactly.",
+    "For every J >= 2 and all queues of the universal partition some reduced configuration has at least 2/3 of the "
+    "weight of every feasible configuration, and so of every refinement. Beside the theorem, the greatest <k, Q> "
+    "subject to K_RED Q <= 1 is computed for J = 2..12: 3/2, exactly.",
     source="Proposition 1",
     printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     breaks=(PAIRS, THREES),
+    theorems=(
+        "Universal.universal_two_thirds",
+        "Universal.sizes_feasible",
+    ),
 )
 def proposition_1(level: Level, broken: str) -> Outcome:
     """Decide the parametric knapsack for each J."""
@@ -94,12 +99,13 @@ def proposition_1(level: Level, broken: str) -> Outcome:
 
 @claim(
     "prop-1-tight",
-    "2/3 is attained for every J = 2..12: queues with Q_1 = 1, Q_2 = 1/2 meet every constraint of K_RED, and e_1 + e_2 "
-    "is feasible for sizes 0.6 and 0.4, with weight 3/2.",
+    "2/3 is attained for every J >= 2: queues with Q_1 = 1, Q_2 = 1/2 meet every constraint of K_RED, and e_1 + e_2 "
+    "is feasible for sizes 0.6 and 0.4, with weight 3/2 (the code: J = 2..12).",
     source="Proposition 1",
     printed="tightness of the 2/3 bound: the example with sizes 0.4 and 0.6",
-    evidence=Evidence.proved,
+    evidence=Evidence.formal,
     breaks=("Q_2 = 2/3",),
+    theorems=("Universal.universal_attained",),
 )
 def proposition_1_tight(level: Level, broken: str) -> Outcome:
     """Check the certificate against K_RED."""
