@@ -191,8 +191,8 @@ def many_sizes() -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             rounds = 0 if found is None else found.rounds
             print(
-                f"{kind:8} {len(sizes):4} sizes on {capacity:6}, {name:6} configurations: {seconds:7.2f} s CPU, {value}, "
-                f"{rounds} rounds, peak {peak} MB",
+                f"{kind:8} {len(sizes):4} sizes on {capacity:6}, {name:6} configurations: {seconds:7.2f} s CPU, "
+                f"{value}, {rounds} rounds, peak {peak} MB",
                 flush=True,
             )
 
