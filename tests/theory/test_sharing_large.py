@@ -245,3 +245,12 @@ def test_settled_tasks_are_fair_and_those_of_few_rounds_are_not() -> None:
     settled = settle(turns)
     assert settled is not None
     assert turns.distance(settled.tasks) < 1e-9
+
+
+def test_loads_count_in_the_distance() -> None:
+    turns = Turns(reduce(drawn(17)), "resource")
+    turns.run(2000)
+    settled = settle(turns)
+    assert settled is not None
+    assert turns.distance(settled.tasks * 0.75) == pytest.approx(0.25, abs=1e-6)
+    assert turns.distance(settled.tasks * 1.125) == pytest.approx(0.125, abs=1e-6)
