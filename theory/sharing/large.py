@@ -23,7 +23,7 @@ DAMPED = 0.75
 CLOSE = 1e-9
 """Distance from Theorem 1 in floats (`Turns.distance`) from which an exact finish is tried."""
 
-TOLERANCE = 1e-4
+TOLERANCE = 1e-3
 """Distance from Theorem 1 at which rounds stop where no exact allocation is made."""
 
 EXACT_PAIRS = 400_000
