@@ -58,7 +58,7 @@ def dearest(
     types: int,
     capacity: int,
     endless: bool,
-) -> tuple[float, NDArray[np.int64]]:
+) -> tuple[float, NDArray[np.int32]]:
     """Return the greatest value of items within the capacity, and for every type a set of items of great value.
 
     Parameters
@@ -77,16 +77,15 @@ def dearest(
     Returns
     -------
     float
-    int64[types, m]
-        Items of the best set that has an item of the type; where items are taken once, of the best set that has none of
-        a later type. Rows end with -1.
+    int32[types, n]
+        How often each item is in the best set that has an item of the type; where items are taken once, in the best set
+        that has none of a later type.
 
     Notes
     -----
     O(n capacity) time; memory O(capacity), and n capacity / 8 bytes of choices where items are taken once.
     """
-    jobs = capacity // weight.min() + 1
-    rows = np.full((types, jobs), -1, np.int64)
+    rows = np.zeros((types, weight.size), np.int32)
     value = np.zeros(capacity + 1)
     if endless:
         last = np.full(capacity + 1, -1, np.int32)
@@ -98,12 +97,11 @@ def dearest(
                     last[c] = j
         for j in range(weight.size):
             if weight[j] <= capacity:
-                rows[j, 0] = j
-                c, place = capacity - weight[j], 1
+                rows[j, j] = 1
+                c = capacity - weight[j]
                 while last[c] >= 0:
-                    rows[j, place] = last[c]
+                    rows[j, last[c]] += 1
                     c -= weight[last[c]]
-                    place += 1
         return value[capacity], rows
     took = np.zeros((weight.size, capacity // 8 + 1), np.uint8)
     for j in range(weight.size):
@@ -116,19 +114,18 @@ def dearest(
     for t in range(types - 1, -1, -1):
         while item >= 0 and owner[item] > t:
             item -= 1
-        c, place = capacity, 0
+        c = capacity
         for j in range(item, -1, -1):
             if took[j, c >> 3] & np.uint8(1 << (c & 7)):
-                rows[t, place] = j
+                rows[t, j] = 1
                 c -= weight[j]
-                place += 1
     return value[capacity], rows
 
 
 @kernel
 def long_dearest(
     weight: NDArray[np.int64], price: NDArray[np.int64], capacity: int, endless: bool
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Return a set of items of the greatest value within the capacity, for prices that are integers of any length.
 
     Parameters
@@ -142,8 +139,8 @@ def long_dearest(
 
     Returns
     -------
-    int64[m]
-        Ends with -1.
+    int32[n]
+        How often each item is in the set.
 
     Notes
     -----
@@ -178,19 +175,17 @@ def long_dearest(
                     last[c] = j
                 else:
                     took[j, c >> 3] |= np.uint8(1 << (c & 7))
-    row = np.full(capacity // weight.min() + 1, -1, np.int64)
-    c, place = capacity, 0
+    row = np.zeros(n, np.int32)
+    c = capacity
     if endless:
         while last[c] >= 0:
-            row[place] = last[c]
+            row[last[c]] += 1
             c -= weight[last[c]]
-            place += 1
         return row
     for j in range(n - 1, -1, -1):
         if took[j, c >> 3] & np.uint8(1 << (c & 7)):
-            row[place] = j
+            row[j] = 1
             c -= weight[j]
-            place += 1
     return row
 
 

@@ -179,14 +179,14 @@ class _Program:
         best, chosen = dearest(self.weight, values, self.owner, len(self.sizes), self.capacity, self.endless)
         return best, self._patterns(chosen)
 
-    def _patterns(self, chosen: NDArray[np.int64]) -> set[Pattern]:
+    def _patterns(self, chosen: NDArray[np.int32]) -> set[Pattern]:
         """Turn rows of items into patterns."""
         found = set()
         for row in chosen:
             jobs: dict[int, int] = {}
-            for item in row[row >= 0].tolist():
+            for item in row.nonzero()[0].tolist():
                 owner = int(self.owner[item])
-                jobs[owner] = jobs.get(owner, 0) + int(self.number[item])
+                jobs[owner] = jobs.get(owner, 0) + int(row[item]) * int(self.number[item])
             found.add(tuple(sorted(jobs.items())))
         return found - {()}
 
