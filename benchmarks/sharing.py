@@ -1,59 +1,118 @@
-"""How long fair sharing takes, and how that grows with users and servers.
+"""How long fair sharing takes, how that grows with users and servers, and a convex solver beside it.
 
-Run ``python -m benchmarks.sharing``; ``--large`` adds 1,000 users on 100 server classes.
+Run ``python -m benchmarks.sharing``; ``--large`` adds 1,000 users on 100 server classes, ``--huge`` 10,000 users on
+1,000 classes (PS-DSF with a numeric certificate). Seconds are CPU seconds of the process. The peer is cvxpy with
+Clarabel on the convex program of time division: floats, no certificate.
 """
 
 from __future__ import annotations
 
 import random
+import resource
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from math import log
+from typing import Any
 
+import numpy as np
+
+from bounds import checker
 from bounds.adversary.sharing import random_cluster
-from theory.sharing.maxmin import c_drfh, tsf
-from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
+from bounds.certificates.allocation import allocation_certificate
+from theory.sharing.allocation import Allocation
+from theory.sharing.large import large_ps_dsf
+from theory.sharing.maxmin import c_drfh, cdrf, tsf
+from theory.sharing.model import Cluster, cluster
+from theory.sharing.occupation import occupation
+from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm
 
-MECHANISMS = {
+MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
     "ps-dsf": ps_dsf,
-    "ps-dsf-tdm (convex)": ps_dsf_tdm,
-    "ps-dsf-tdm (rounds)": ps_dsf_tdm_rounds,
+    "ps-dsf-tdm": ps_dsf_tdm,
     "tsf": tsf,
     "c-drfh": c_drfh,
+    "cdrf": cdrf,
 }
+PEER = "tdm, cvxpy and Clarabel"
 
 
-def run(sizes: list[tuple[int, int]]) -> dict[str, list[float]]:
-    """Time every mechanism at every size (users, server classes); print one line each."""
-    seconds: dict[str, list[float]] = {name: [] for name in MECHANISMS}
-    for users, servers in sizes:
-        instance = random_cluster(random.Random(1), users, servers, 4, largest=50)
+def drawn(users: int, servers: int) -> Cluster:
+    """Draw a cluster of four resources with capacities and demands up to 50."""
+    return random_cluster(random.Random(1), users, servers, 4, largest=50)
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    begin = time.process_time()
+    result = call()
+    return result, time.process_time() - begin
+
+
+def line(size: tuple[int, int], name: str, seconds: float, note: str) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"{size[0]:6} users x {size[1]:4} classes  {name:24} {seconds:9.2f} s  {note}, peak {peak} MB", flush=True)
+
+
+def run(sizes: list[tuple[int, int]], *, certificates: bool = False) -> dict[str, list[float]]:
+    """Time every mechanism, and the peer, at every size (users, server classes); print one line each."""
+    seconds: dict[str, list[float]] = {name: [] for name in [*MECHANISMS, PEER]}
+    for size in sizes:
+        instance = drawn(*size)
+        exact: Allocation | None = None
         for name, mechanism in MECHANISMS.items():
-            begin = time.perf_counter()
-            allocation = mechanism(instance)
-            seconds[name].append(time.perf_counter() - begin)
-            certified = "exact" if allocation.exact else "numeric"
-            rounds = "" if allocation.rounds is None else f", {allocation.rounds} rounds"
-            print(
-                f"{users:5} users x {servers:3} classes  {name:20} {seconds[name][-1]:9.2f} s  {certified}{rounds}",
-                flush=True,
-            )
+            allocation, taken = timed(partial(mechanism, instance))
+            seconds[name].append(taken)
+            note = "exact" if allocation.exact else "numeric"
+            note += "" if allocation.rounds is None else f", {allocation.rounds} rounds"
+            if certificates:
+                document = allocation_certificate(instance, allocation)
+                _, checking = timed(partial(checker.check, document))
+                note += f", accepted by the checker in {checking:.1f} s"
+            line(size, name, taken, note)
+            exact = allocation if name == "ps-dsf-tdm" else exact
+        table = occupation(instance).in_time()
+        tasks, taken = timed(partial(eisenberg_gale, table))
+        seconds[PEER].append(taken)
+        assert exact is not None
+        error = np.max(np.abs(tasks.sum(axis=1) / [float(x) for x in exact.totals] - 1))
+        line(size, PEER, taken, f"floats, totals off by {error:.0e}")
     return seconds
+
+
+def huge(users: int, servers: int) -> None:
+    """Time PS-DSF with a numeric certificate."""
+    generator = random.Random(1)
+
+    def entry(zeros: float) -> int:
+        return 0 if generator.random() < zeros else generator.randint(1, 50)
+
+    capacities = [[generator.randint(1, 50)] + [entry(0.1) for _ in range(3)] for _ in range(servers)]
+    demands = [[generator.randint(1, 50)] + [entry(0.2) for _ in range(3)] for _ in range(users)]
+    eligible = [[generator.random() >= 0.2 for _ in range(servers)] for _ in range(users)]
+    weights = [generator.randint(1, 3) for _ in range(users)]
+    instance = cluster(capacities, demands, weights, eligible)
+    for division in ("time", "resource"):
+        allocation, taken = timed(partial(large_ps_dsf, instance, division))
+        note = f"feasible exactly, within {allocation.tolerance:.1e} of the condition, {allocation.rounds} rounds"
+        line((users, servers), f"ps-dsf, {division} division", taken, note)
 
 
 def main() -> None:
     """Print times, and growth as the slope of log time over log size."""
-    run([(4, 4)])  # compile and import
+    run([(60, 40)])  # compile and import
     for what, sizes in (
-        ("users", [(25, 20), (50, 20), (100, 20), (200, 20)]),
-        ("classes", [(50, 10), (50, 20), (50, 40), (50, 80)]),
+        ("users", [(100, 40), (200, 40), (400, 40), (800, 40)]),
+        ("classes", [(200, 20), (200, 40), (200, 80), (200, 160)]),
     ):
         seconds = run(sizes)
         span = log(sizes[-1][0] * sizes[-1][1] / (sizes[0][0] * sizes[0][1]))
         for name, times in seconds.items():
             print(f"growth in {what}: {name} ~ {what}^{log(times[-1] / times[0]) / span:.2f}")
     if "--large" in sys.argv:
-        run([(1000, 100)])
+        run([(1000, 100)], certificates=True)
+    if "--huge" in sys.argv:
+        huge(10_000, 1_000)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 Run ``python -m benchmarks.throughput``; with ``--peers FOLDER`` (a folder of ``conf_cg.py`` and ``conf_vpsolver.py``,
 set up by its ``setup.sh``) each peer runs on the same instances right after ours. Machines are noisy: trust ratios.
+``--many-sizes`` runs large configuration programs only, up to 1,000 sizes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -25,6 +27,7 @@ from theory.partition.bounding import bracket
 from theory.partition.guarantees import best_partitions, guarantee
 from theory.partition.laws import Law, discrete, uniform
 from theory.partition.rounded import Supportable, supportable
+from theory.partition.stock import stock
 from theory.partition.universal import universal_cells, vqs_workload
 
 
@@ -142,6 +145,58 @@ def configuration_program(folder: Path | None) -> None:
     print(f"growth in the number of servers (1 to 10^6): L^{slope:.2f} (the program is solved for one)")
 
 
+def drawn_jobs(kind: str, jobs: int, capacity: int, seed: int = 1) -> tuple[list[int], list[int]]:
+    """Draw jobs of a kind that is published for bin packing (the instances are ours); return sizes and their numbers.
+
+    ``uniform``: sizes of 10 to 70 % of the capacity; ``triplets``: three jobs, each from a quarter to a half, fill a
+    server; ``cut``: servers cut at random places into three to five jobs, so the optimum fills all of them.
+    """
+    generator = random.Random(seed)
+    made: list[int] = []
+    while len(made) < jobs:
+        if kind == "uniform":
+            made.append(generator.randint(capacity // 10, 7 * capacity // 10))
+        elif kind == "triplets":
+            a, b = (generator.randint(capacity // 4 + 1, capacity // 2 - 1) for _ in range(2))
+            if capacity // 4 < capacity - a - b < capacity // 2:
+                made += [a, b, capacity - a - b]
+        else:
+            cuts = sorted(generator.sample(range(1, capacity), generator.randint(2, 4)))
+            parts = [b - a for a, b in zip([0, *cuts], [*cuts, capacity], strict=True)]
+            if min(parts) >= capacity // 20:
+                made += parts
+    sizes = sorted(set(made))
+    return sizes, [made.count(size) for size in sizes]
+
+
+def many_sizes() -> None:
+    """Print exact times of large programs: any configurations, and proper ones."""
+    stock([3, 5], [2, 2], 10)
+    stock([3, 5], [2, 2], 10, [2, 2])
+    for kind, jobs, capacity in (
+        ("uniform", 500, 1000),
+        ("uniform", 1000, 10_000),
+        ("triplets", 501, 1000),
+        ("triplets", 1002, 10_000),
+        ("cut", 400, 10_000),
+        ("cut", 1000, 10_000),
+        ("uniform", 1000, 100_000),
+    ):
+        sizes, numbers = drawn_jobs(kind, jobs, capacity)
+        for name, most in (("any", None), ("proper", numbers)):
+            begin = time.process_time()
+            found = stock(sizes, numbers, capacity, most)
+            seconds = time.process_time() - begin
+            value = "no exact answer" if found is None else f"{float(found.servers):.6f} servers, exact"
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            rounds = 0 if found is None else found.rounds
+            print(
+                f"{kind:8} {len(sizes):4} sizes on {capacity:6}, {name:6} configurations: {seconds:7.2f} s CPU, "
+                f"{value}, {rounds} rounds, peak {peak} MB",
+                flush=True,
+            )
+
+
 def guarantees() -> None:
     """Print the time of exact guarantees and of searches."""
     for J in (2, 3, 4):
@@ -158,6 +213,9 @@ def guarantees() -> None:
 
 def main() -> None:
     """Print every figure."""
+    if "--many-sizes" in sys.argv:
+        many_sizes()
+        return
     folder = Path(sys.argv[sys.argv.index("--peers") + 1]) if "--peers" in sys.argv else None
     brackets_of_laws()
     configuration_program(folder)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
+from math import lcm
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
+
+if TYPE_CHECKING:
+    from theory.partition.laws import Law
 
 
 @app.command()
@@ -17,6 +22,24 @@ def throughput(
     gap: Annotated[
         str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")
     ] = "0.01",
+    exact_cells: Annotated[
+        int,
+        typer.Option(
+            "--exact-cells",
+            metavar="N",
+            min=1,
+            help="Solve a discrete law exactly if sizes times units of the finest common grid are at most N.",
+        ),
+    ] = 20_000_000,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="Also bound the bins that N jobs of a discrete law need, with no configuration above what there is.",
+        ),
+    ] = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
@@ -45,7 +68,7 @@ def throughput(
     best = None
     with progress() as say:
         try:
-            for best in brackets(given.law, distance):
+            for best in brackets(given.law, distance, exact_cells=exact_cells):
                 cells = best.history[-1][0]
                 lower, upper = float(given.servers * best.lower), float(given.servers * best.upper)
                 say(f"{cells} cells: between {lower:.6g} and {upper:.6g}, gap {float(best.gap):.3%}")
@@ -58,7 +81,8 @@ def throughput(
     if given.partition is not None:
         bounds = (f(given.law, given.partition, given.servers) for f in (upper_rounded, lower_rounded))
         rounded = tuple(bounds)
-    answer = throughput_answer(given, best, guaranteed, distance, rounded)
+    bins = None if jobs is None else _bins(given.law, jobs)
+    answer = throughput_answer(given, best, guaranteed, distance, rounded, bins)
     if certificate is not None:
         from bounds.certificates.throughput import throughput_certificate
 
@@ -68,3 +92,18 @@ def throughput(
 
         picture_of_throughput(given, best, plot)
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
+
+
+def _bins(law: Law, jobs: int) -> tuple[int, Fraction, Fraction]:
+    """Return the number of jobs and both bounds of their bins; the law must say how many there are of each size."""
+    from theory.errors import InputError
+    from theory.partition.stock import bins
+
+    counts = [jobs * p for _, p in law.atoms]
+    if law.pieces or any(count.denominator > 1 for count in counts):
+        raise InputError(f"--jobs: expected a discrete law with whole numbers of jobs of each size, not so for {jobs}")
+    units = lcm(*(size.denominator for size, _ in law.atoms))
+    found = bins([int(size * units) for size, _ in law.atoms], list(map(int, counts)), units)
+    if found is None:
+        raise InputError("--jobs: the configuration program could not be solved exactly")
+    return jobs, found[0].servers, found[1].servers

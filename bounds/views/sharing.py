@@ -127,6 +127,8 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
     cluster = allocation.cluster
     servers = [server.name for server in cluster.servers]
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
+    if allocation.tolerance is not None:
+        kind = f"numeric, within {allocation.tolerance:.1e} of the condition of Theorem 1"
     lines = [f"{allocation.mechanism} ({kind})"]
     rows = [["user", "tasks", *servers]]
     for user, x, row in zip(cluster.users, allocation.totals, allocation.tasks, strict=True):

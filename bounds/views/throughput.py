@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
 from bounds.views.text import Answer, Exact, short
 from theory.files.sizes import Sizes
-from theory.numbers import text
+from theory.numbers import ceiling, text
 from theory.partition.bounding import Bracket
 from theory.partition.guarantees import Guarantee
 from theory.partition.laws import Law
@@ -51,6 +51,18 @@ class Rounded(Answer, frozen=True):
     lower_rounded: Exact | None
 
 
+class Bins(Answer, frozen=True):
+    """Bins for a list of jobs: least servers in fractions, by any configurations and by proper ones.
+
+    A configuration is proper if it holds no more jobs of a size than there are; `at_least` is the second, rounded up.
+    """
+
+    jobs: int
+    configurations: Exact
+    proper: Exact
+    at_least: int
+
+
 class Throughput(Answer, frozen=True):
     """The answer of ``throughput``; workloads are on all servers."""
 
@@ -68,10 +80,16 @@ class Throughput(Answer, frozen=True):
     best_fit_guarantee: float
     rounds: list[Round]
     partition: Rounded | UnsetType = UNSET
+    bins: Bins | UnsetType = UNSET
 
 
 def throughput_answer(
-    sizes: Sizes, best: Bracket, vqs: Guaranteed, gap: Fraction, rounded: tuple[Fraction | None, ...] | None = None
+    sizes: Sizes,
+    best: Bracket,
+    vqs: Guaranteed,
+    gap: Fraction,
+    rounded: tuple[Fraction | None, ...] | None = None,
+    bins: tuple[int, Fraction, Fraction] | None = None,
 ) -> Throughput:
     """Return the answer of ``throughput``.
 
@@ -86,6 +104,8 @@ def throughput_answer(
         The distance that was asked for.
     rounded : (Fraction, Fraction or None), optional
         Workloads of the upper- and lower-rounded queues of the file's partition, on all servers.
+    bins : (int, Fraction, Fraction), optional
+        A number of jobs, and the servers they need in fractions: by any configurations, by proper ones.
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
@@ -117,6 +137,9 @@ def throughput_answer(
             for cells, low, high in best.history
         ],
         partition=partition,
+        bins=UNSET
+        if bins is None
+        else Bins(jobs=bins[0], configurations=text(bins[1]), proper=text(bins[2]), at_least=ceiling(bins[2])),
     )
 
 
@@ -148,6 +171,12 @@ def throughput_lines(answer: Throughput) -> list[str]:
             for value in (answer.partition.upper_rounded, answer.partition.lower_rounded)
         )
         lines.append(f"the file's partition           upper-rounded {low}, lower-rounded {high}")
+    if answer.bins:
+        every, proper = (short(Fraction(value)) for value in (answer.bins.configurations, answer.bins.proper))
+        lines += [
+            f"bins for {answer.bins.jobs} jobs: at least {answer.bins.at_least}",
+            f"  servers in fractions: {every} with any configurations, {proper} with proper ones",
+        ]
     return lines
 
 

@@ -79,8 +79,8 @@ def test_the_size_schema_describes_the_examples() -> None:
 def test_interrupted_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     whole = bounding.brackets
 
-    def interrupted(*arguments: Any) -> Iterator[Bracket]:
-        for i, found in enumerate(whole(*arguments)):
+    def interrupted(*arguments: Any, **options: Any) -> Iterator[Bracket]:
+        for i, found in enumerate(whole(*arguments, **options)):
             if i == 2:
                 raise KeyboardInterrupt
             yield found
@@ -91,6 +91,27 @@ def test_interrupted_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch, caps
     assert len(found["rounds"]) == 2
     low, high = (Fraction(found["maximum"][key]) for key in ("lower_exact", "upper_exact"))
     assert low < high
+
+
+def test_the_limit_of_exact_tables_can_be_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text('[sizes]\ndiscrete = { "301/1000" = "1/2", "457/1000" = "1/4", "203/1000" = "1/4" }\n')
+    low = answer([str(path), "--gap", "0.5", "--exact-cells", "2999"], capsys)["maximum"]
+    high = answer([str(path), "--gap", "0.5", "--exact-cells", "3000"], capsys)["maximum"]
+    assert high["exact"] is not None
+    assert low["exact"] is None
+    assert Fraction(low["lower_exact"]) <= Fraction(high["exact"]) <= Fraction(low["upper_exact"])
+
+
+def test_bins_of_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text('[sizes]\ndiscrete = { "3/10" = "1/2", "1/2" = "1/2" }\n')
+    found = answer([str(path), "--jobs", "4"], capsys)
+    assert found["bins"] == {"jobs": 4, "configurations": "5/3", "proper": "2", "at_least": 2}
+    for body, jobs in (('discrete = { "3/10" = "1/3", "1/2" = "2/3" }', "4"), ('uniform = ["1/10", "9/10"]', "4")):
+        path.write_text(f"[sizes]\n{body}\n")
+        assert run(["throughput", str(path), "--jobs", jobs]) == 2
+        assert "--jobs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact import rational
+from theory.exact import rational, sparse
 
 Number = Fraction | int
 Bound = Fraction | int | None
@@ -223,18 +223,13 @@ class LinearProgram:
                 for i, entry in self._columns[j].entries:
                     if i in place:
                         targets[place[i]] -= value * entry * self._columns[j].unit
-        square: list[list[int]] = [[0] * len(columns) for _ in tight]
-        for position, j in enumerate(columns):
-            for i, entry in self._columns[j].entries:
-                if i in place:
-                    square[place[i]][position] = entry
-        values = rational.solve(square, targets)
+        square, transposed = self._square(columns, place)
+        values = sparse.solve(square, targets)
         if values is None:
             return None
         for j, value in zip(columns, values, strict=True):
             x[j] = value / self._columns[j].unit
-        transposed = [list(column) for column in zip(*square, strict=True)]
-        multipliers = rational.solve(transposed, [self._columns[j].cost for j in columns])
+        multipliers = sparse.solve(transposed, [self._columns[j].cost for j in columns])
         if multipliers is None:
             return None
         y = [Fraction(0)] * len(self._rows)
@@ -242,6 +237,18 @@ class LinearProgram:
             y[i] = multiplier
         exact = [Fraction(value) for value in x]
         return self._vertex(exact, y) if self._is_optimal(exact, y, is_basic) else None
+
+    def _square(
+        self, columns: Sequence[int], place: Mapping[int, int]
+    ) -> tuple[list[dict[int, int]], list[dict[int, int]]]:
+        """Return the integer entries of the basic columns in the rows of `place`, and the transposed matrix."""
+        square: list[dict[int, int]] = [{} for _ in place]
+        transposed: list[dict[int, int]] = [{} for _ in columns]
+        for position, j in enumerate(columns):
+            for i, entry in self._columns[j].entries:
+                if i in place:
+                    square[place[i]][position] = transposed[position][place[i]] = entry
+        return square, transposed
 
     def _is_optimal(self, x: Sequence[Fraction], y: Sequence[Fraction], basic: set[int]) -> bool:
         """Decide primal feasibility, dual feasibility and complementarity exactly."""

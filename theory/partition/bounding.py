@@ -16,7 +16,7 @@ from theory.partition.rounded import supportable
 from theory.partition.spread import Prices, lemma_2, spread_prices
 
 EXACT_CELLS = 20_000_000
-"""Largest pricing table (types times size units) for which a law of atoms is solved as it stands."""
+"""Pricing table (types times size units) up to which a law of atoms is solved as it stands, unless told otherwise."""
 
 GRID = 20_000
 """Finest grid of the prices; points that are not on it are rounded to it."""
@@ -58,7 +58,9 @@ class Bracket:
         return self.upper / self.lower - 1
 
 
-def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) -> Iterator[Bracket]:
+def brackets(
+    law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400, exact_cells: int = EXACT_CELLS
+) -> Iterator[Bracket]:
     """Yield brackets of rho* on one server that get no wider, until the gap is reached.
 
     Parameters
@@ -68,6 +70,9 @@ def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) 
         Relative distance of the bounds at which to end; 0 asks for the exact value.
     most_cells : int
         Cells beyond which to give up.
+    exact_cells : int
+        Largest pricing table, types times size units, for which a law of atoms is solved exactly as it stands. Time
+        grows with the table; memory with the size units alone, some tens of bytes for each.
 
     Yields
     ------
@@ -88,7 +93,7 @@ def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) 
     >>> best.lower, best.upper
     (Fraction(2, 1), Fraction(2, 1))
     """
-    exact = _exact(law)
+    exact = _exact(law, exact_cells)
     if exact is not None:
         yield exact
         return
@@ -117,18 +122,20 @@ def brackets(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) 
         cells = finer
 
 
-def bracket(law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400) -> Bracket:
+def bracket(
+    law: Law, gap: Fraction = Fraction(1, 100), most_cells: int = 400, exact_cells: int = EXACT_CELLS
+) -> Bracket:
     """Return the last of `brackets`."""
-    *_, last = brackets(law, gap, most_cells)
+    *_, last = brackets(law, gap, most_cells, exact_cells)
     return last
 
 
-def _exact(law: Law) -> Bracket | None:
+def _exact(law: Law, most: int) -> Bracket | None:
     """Solve a law of atoms as it stands, if its pricing table is small enough."""
     if law.pieces:
         return None
     units = lcm(*(size.denominator for size, _ in law.atoms))
-    if units * len(law.atoms) > EXACT_CELLS:
+    if units * len(law.atoms) > most:
         return None
     sizes, probabilities = [size for size, _ in law.atoms], [p for _, p in law.atoms]
     best = supportable(sizes, probabilities)

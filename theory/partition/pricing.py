@@ -51,6 +51,145 @@ def values_by_capacity(
 
 
 @kernel
+def dearest(
+    weight: NDArray[np.int64],
+    price: NDArray[np.float64],
+    owner: NDArray[np.int64],
+    types: int,
+    capacity: int,
+    endless: bool,
+) -> tuple[float, NDArray[np.int32]]:
+    """Return the greatest value of items within the capacity, and for every type a set of items of great value.
+
+    Parameters
+    ----------
+    weight : int64[n]
+        Positive.
+    price : float64[n]
+        At least 0.
+    owner : int64[n]
+        Type of each item, not decreasing.
+    types : int
+    capacity : int
+    endless : bool
+        Whether each item, one a type, may be taken without end; else at most once.
+
+    Returns
+    -------
+    float
+    int32[types, n]
+        How often each item is in the best set that has an item of the type; where items are taken once, in the best set
+        that has none of a later type.
+
+    Notes
+    -----
+    O(n capacity) time; memory O(capacity), and n capacity / 8 bytes of choices where items are taken once.
+    """
+    rows = np.zeros((types, weight.size), np.int32)
+    value = np.zeros(capacity + 1)
+    if endless:
+        last = np.full(capacity + 1, -1, np.int32)
+        for j in range(weight.size):
+            for c in range(weight[j], capacity + 1):
+                with_one = value[c - weight[j]] + price[j]
+                if with_one > value[c]:
+                    value[c] = with_one
+                    last[c] = j
+        for j in range(weight.size):
+            if weight[j] <= capacity:
+                rows[j, j] = 1
+                c = capacity - weight[j]
+                while last[c] >= 0:
+                    rows[j, last[c]] += 1
+                    c -= weight[last[c]]
+        return value[capacity], rows
+    took = np.zeros((weight.size, capacity // 8 + 1), np.uint8)
+    for j in range(weight.size):
+        for c in range(capacity, weight[j] - 1, -1):
+            with_one = value[c - weight[j]] + price[j]
+            if with_one > value[c]:
+                value[c] = with_one
+                took[j, c >> 3] |= np.uint8(1 << (c & 7))
+    item = weight.size - 1
+    for t in range(types - 1, -1, -1):
+        while item >= 0 and owner[item] > t:
+            item -= 1
+        c = capacity
+        for j in range(item, -1, -1):
+            if took[j, c >> 3] & np.uint8(1 << (c & 7)):
+                rows[t, j] = 1
+                c -= weight[j]
+    return value[capacity], rows
+
+
+@kernel
+def long_dearest(
+    weight: NDArray[np.int64], price: NDArray[np.int64], capacity: int, endless: bool
+) -> NDArray[np.int32]:
+    """Return a set of items of the greatest value within the capacity, for prices that are integers of any length.
+
+    Parameters
+    ----------
+    weight : int64[n]
+    price : int64[n, limbs]
+        Words of 62 bits, most significant first; sums must fit.
+    capacity : int
+    endless : bool
+        As in `dearest`.
+
+    Returns
+    -------
+    int32[n]
+        How often each item is in the set.
+
+    Notes
+    -----
+    O(n capacity limbs) time; memory as in `dearest`, and 8 limbs bytes for each level.
+    """
+    n, limbs = price.shape
+    base = np.int64(1) << np.int64(62)
+    value = np.zeros((capacity + 1, limbs), np.int64)
+    last = np.full(capacity + 1 if endless else 1, -1, np.int32)
+    took = np.zeros((1 if endless else n, capacity // 8 + 1), np.uint8)
+    with_one = np.zeros(limbs, np.int64)
+    for j in range(n):
+        for step in range(capacity + 1 - weight[j]):
+            c = weight[j] + step if endless else capacity - step
+            carry = np.int64(0)
+            for limb in range(limbs - 1, -1, -1):
+                part = value[c - weight[j], limb] + price[j, limb] + carry
+                carry = np.int64(0)
+                if part >= base:
+                    part -= base
+                    carry = np.int64(1)
+                with_one[limb] = part
+            more = False
+            for limb in range(limbs):
+                if with_one[limb] != value[c, limb]:
+                    more = with_one[limb] > value[c, limb]
+                    break
+            if more:
+                for limb in range(limbs):
+                    value[c, limb] = with_one[limb]
+                if endless:
+                    last[c] = j
+                else:
+                    took[j, c >> 3] |= np.uint8(1 << (c & 7))
+    row = np.zeros(n, np.int32)
+    c = capacity
+    if endless:
+        while last[c] >= 0:
+            row[last[c]] += 1
+            c -= weight[last[c]]
+        return row
+    for j in range(n - 1, -1, -1):
+        if took[j, c >> 3] & np.uint8(1 << (c & 7)):
+            row[j] = 1
+            c -= weight[j]
+    return row
+
+
+@kernel
 def valuable_mixes(
     middles: NDArray[np.int64],
     tops: NDArray[np.int64],

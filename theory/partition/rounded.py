@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from theory.exact.columns import ConfigurationColumns, trimmed
+from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
 from theory.exact.linear import LinearProgram
 from theory.instance import Additive, Configuration
 from theory.partition.cuts import Partition
 from theory.partition.laws import Law
+from theory.partition.stock import Stock, stock
+
+MANY = 100
+"""Types beyond which column generation runs in floats until the end (`theory.partition.stock`)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) ->
 
     Notes
     -----
-    The configuration linear program by column generation with exact pricing. On L servers the maximum is L times it.
+    The configuration linear program by column generation with exact pricing; beyond `MANY` types by `stock`, whose
+    columns and prices may be others where they are not unique. On L servers the maximum is L times it.
     Source: high-throughput bin packing, (4).
 
     Examples
@@ -65,6 +70,9 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) ->
     capacity = lcm(*(sizes[j].denominator for j in real))
     demands = tuple((int(sizes[j] * capacity),) for j in real)
     share = [probabilities[j] for j in real]
+    found = stock([d for (d,) in demands], share, capacity) if len(real) > MANY else None
+    if found is not None:
+        return _widened(found, real, len(sizes), share)
     program = LinearProgram([(None, 0)] * len(real) + [(None, 1)])
     program.add_columns([1], [dict(enumerate(share))])
     space = Additive(("size",), (capacity,), demands, (Fraction(1, capacity),))
@@ -72,16 +80,39 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) ->
     vertex = columns.solve()
     workload = vertex.objective
     used = [(p, k, vertex.primal[column]) for p, k, column in columns.items() if vertex.primal[column]]
-    kept = trimmed(used, [workload * p for p in share])
+    return _answer(workload, used, [price / workload for price in vertex.dual[: len(real)]], real, len(sizes), share)
+
+
+def _widened(found: Stock, real: Sequence[int], width: int, share: Sequence[Fraction]) -> Supportable:
+    """Return the answer of `stock` for one server: it needs `found.servers` of them for a workload of one."""
+    used = []
+    for pattern, amount in found.patterns:
+        slots = [0] * len(real)
+        for j, number in pattern:
+            slots[j] = number
+        used.append((0, tuple(slots), amount / found.servers))
+    return _answer(1 / found.servers, used, found.prices, real, width, share)
+
+
+def _answer(
+    workload: Fraction,
+    used: Sequence[PoolColumn],
+    prices: Sequence[Fraction],
+    real: Sequence[int],
+    width: int,
+    share: Sequence[Fraction],
+) -> Supportable:
+    """Take away slots beyond the workload, and add the types without a job or without a size."""
 
     def wide(k: Configuration) -> Configuration:
         slots = dict(zip(real, k, strict=True))
-        return tuple(slots.get(j, 0) for j in range(len(sizes)))
+        return tuple(slots.get(j, 0) for j in range(width))
 
-    prices = [Fraction(0)] * len(sizes)
-    for j, price in zip(real, vertex.dual, strict=False):
-        prices[j] = price / workload
-    return Supportable(workload, tuple((wide(k), amount) for _, k, amount in kept), tuple(prices))
+    kept = trimmed(used, [workload * p for p in share])
+    everywhere = [Fraction(0)] * width
+    for j, price in zip(real, prices, strict=True):
+        everywhere[j] = price
+    return Supportable(workload, tuple((wide(k), amount) for _, k, amount in kept), tuple(everywhere))
 
 
 def upper_rounded(law: Law, partition: Partition, servers: int = 1) -> Fraction:

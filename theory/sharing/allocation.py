@@ -51,6 +51,9 @@ class Allocation:
         Rounds of Algorithm I that were run.
     damped : bool
         Whether servers went part of their way only in the last of them: the algorithm as printed found no limit.
+    tolerance : float, optional
+        Of an allocation by `theory.sharing.large` that is not exact: how far it may be from the condition of Theorem 1
+        (`theory.sharing.turns.Turns.distance`), rounding errors included.
     stages : tuple of Stage
         Proof of max-min fairness, for the mechanisms that are max-min fair in one number a user.
     """
@@ -62,6 +65,7 @@ class Allocation:
     exact: bool = True
     rounds: int | None = None
     damped: bool = False
+    tolerance: float | None = None
     stages: tuple[Stage, ...] = ()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""PS-DSF under resource division: Algorithm I, its limit made exact."""
+"""PS-DSF: Algorithm I with its limit made exact; large clusters go to `theory.sharing.large`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from theory.numbers import total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.finish import exact_tasks
+from theory.sharing.large import large_ps_dsf
 from theory.sharing.model import Cluster, Matrix
 from theory.sharing.occupation import Merged, Occupation, merge, occupation
 from theory.sharing.rounds import State, start
@@ -21,6 +22,9 @@ PLAIN = 64
 
 DAMPED = 0.75
 """Part of its way that a server goes once a cycle was seen."""
+
+LARGE = 2_000
+"""Pairs of user and server class beyond which a cluster counts as large."""
 
 CLOSE = 1e-6
 """Largest relative change of a user's tasks from the float limit to the exact allocation."""
@@ -49,6 +53,9 @@ def ps_dsf(cluster: Cluster, *, rounds: int = 16384) -> Allocation:
     goes three quarters of its way only from then on (`DAMPED`), which has ended all cycles seen; on large clusters that
     is the usual case. Neither convergence nor the existence of a PS-DSF allocation is proved in general.
 
+    That is for small clusters. Beyond `LARGE` pairs of user and class, `large_ps_dsf` runs the same rounds as
+    water-filling and finds the exact allocation by elimination.
+
     PS-DSF allocations under resource division are not unique, and the one that is reached depends on the order of the
     servers. So proportional users and servers are merged and the rest is put in an order that does not depend on the
     file or on units (`merge`): permuting, scaling or splitting changes nothing. A round costs O(N^2 K R) at worst.
@@ -61,6 +68,8 @@ def ps_dsf(cluster: Cluster, *, rounds: int = 16384) -> Allocation:
     >>> [str(x) for x in ps_dsf(figure1).totals]
     ['3', '3', '6']
     """
+    if _is_large(cluster):
+        return large_ps_dsf(cluster, "resource", rounds=rounds)
     return _limit(cluster, merge(occupation(cluster)), "ps-dsf", "resource", rounds)
 
 
@@ -69,7 +78,13 @@ def ps_dsf_tdm_rounds(cluster: Cluster, *, rounds: int = 16384) -> Allocation:
 
     Algorithm I with the single resource *time* (`Occupation.in_time`); totals are unique here.
     """
+    if _is_large(cluster):
+        return large_ps_dsf(cluster, "time", rounds=rounds)
     return _limit(cluster, merge(occupation(cluster).in_time()), "ps-dsf-tdm", "time", rounds)
+
+
+def _is_large(cluster: Cluster) -> bool:
+    return len(cluster.users) * len(cluster.servers) > LARGE
 
 
 def finished(
@@ -176,7 +191,9 @@ def ps_dsf_tdm(cluster: Cluster) -> Allocation:
 
     The float solution names the servers of each user; the allocation with that structure is solved for in rationals (a
     linear Fisher market has a rational equilibrium) and verified by `is_ps_dsf_tdm`. Where the interior-point
-    solution is too blurred, a few rounds of the simplified algorithm sharpen it first.
+    solution is too blurred, a few rounds of the simplified algorithm sharpen it first. Large clusters go to
+    `large_ps_dsf`, which needs no convex program: each of its turns maximises sum_n phi_n log x_n over the time of one
+    server, so the rounds are a coordinate ascent.
 
     Examples
     --------
@@ -185,6 +202,8 @@ def ps_dsf_tdm(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in ps_dsf_tdm(wireless).totals]
     ['1', '1']
     """
+    if _is_large(cluster):
+        return large_ps_dsf(cluster, "time")
     merged = merge(occupation(cluster).in_time())
     tasks = eisenberg_gale(merged.occupation)
     state: State = start(merged.occupation, exact=False, tasks=_within(merged.occupation, tasks))

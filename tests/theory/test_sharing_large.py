@@ -1,0 +1,256 @@
+"""Large clusters: turns against Algorithm I as printed, allocations and tolerances against the checkers."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bounds import checker
+from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
+from bounds.certificates.allocation import allocation_certificate
+from theory.jit import plain
+from theory.sharing import filling, large
+from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.large import large_ps_dsf
+from theory.sharing.model import Cluster, User
+from theory.sharing.occupation import merge, occupation
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
+from theory.sharing.reduction import reduce
+from theory.sharing.rounds import start
+from theory.sharing.structure import Levels, exact_tasks, settle
+from theory.sharing.turns import Turns
+
+CHECKS = {"resource": is_ps_dsf, "time": is_ps_dsf_tdm}
+
+
+def drawn(seed: int, most: int = 40) -> Cluster:
+    """Draw a cluster: small integers (ties), zero demands, placement constraints, weights, counts."""
+    generator = random.Random(seed)
+    size = generator.randint(1, most), generator.randint(1, most // 2), generator.randint(1, 4)
+    return random_cluster(generator, *size, largest=generator.choice([2, 6, 50]), counts=4)
+
+
+@pytest.mark.parametrize("division", CHECKS)
+@pytest.mark.parametrize("seed", range(30))
+def test_certified(division: str, seed: int) -> None:
+    instance = drawn(seed)
+    allocation = large_ps_dsf(instance, division)
+    assert allocation.exact
+    assert CHECKS[division](instance, allocation.tasks)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_time_division_is_that_of_the_convex_program(seed: int) -> None:
+    instance = drawn(seed, 12)
+    assert large_ps_dsf(instance, "time").totals == ps_dsf_tdm(instance).totals
+
+
+def test_a_large_cluster_by_the_public_names() -> None:
+    instance = random_cluster(random.Random(7), 90, 30, 4, largest=50, counts=3)
+    for mechanism in (ps_dsf, ps_dsf_tdm):
+        allocation = mechanism(instance)
+        assert checker.check(allocation_certificate(instance, allocation))["mechanism"] == allocation.mechanism
+        assert allocation.rounds is not None
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_turn_is_the_inner_loop_of_algorithm_1(seed: int) -> None:
+    """Both start from the same tasks; one runs the loop of the paper, the other fills up."""
+    generator = random.Random(seed)
+    instance = random_cluster(generator, 6, 4, 3, largest=9)
+    table = occupation(instance)
+    state = start(table, exact=False)
+    filled = np.ascontiguousarray(state.tasks.T)
+    needs = (state.shares > 0).any(axis=1)
+    kinds, kind = np.unique(needs, axis=0, return_inverse=True)
+    for _ in range(3):
+        state.round()
+        for i in range(4):
+            bound = np.full(len(kinds), np.inf)
+            filling.fill(
+                np.ascontiguousarray(state.shares[:, i]),
+                np.ascontiguousarray(state.per_task[:, i]),
+                kinds,
+                kind.ravel(),
+                filled[i],
+                totals := filled.sum(axis=0),
+                bound,
+                np.empty(3),
+                1.0,
+            )
+            assert totals == pytest.approx(filled.sum(axis=0))
+        assert pytest.approx(state.tasks, abs=1e-7) == filled.T
+
+
+def test_python_runs_the_same_path() -> None:
+    arrays = []
+    for run in (filling.rounds, plain(filling.rounds)):
+        turns = Turns(reduce(random_cluster(random.Random(2), 12, 6, 3)), "resource")
+        run(turns.shares, turns.per_task, turns._needs, turns._kind, turns.tasks, turns._bound, turns.level, 9, 0.75)
+        arrays.append(turns.tasks)
+    assert (arrays[0] == arrays[1]).all()
+
+
+def test_a_narrow_first_look_changes_nothing() -> None:
+    """Users above the bound are not looked at; where that was wrong, a second look must find them."""
+    made = []
+    for bound in (np.inf, 1e-6):
+        turns = Turns(reduce(random_cluster(random.Random(4), 30, 8, 3)), "resource")
+        turns._bound[turns._bound > 0] = bound
+        turns.run(5)
+        made.append(turns.tasks)
+    assert made[0] == pytest.approx(made[1], rel=1e-12)
+
+
+def test_a_cycle_is_left_by_damping() -> None:
+    instance = cycling_cluster()
+    assert exact_rounds(instance, 4)[2] == exact_rounds(instance, 4)[4]
+    allocation = large_ps_dsf(instance, "resource")
+    assert allocation.exact
+    assert allocation.damped
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_reduction_is_the_merging_of_exact_tables(seed: int) -> None:
+    generator = random.Random(seed)
+    instance = random_cluster(generator, 8, 6, 2, largest=2, counts=3)
+    made, exact = reduce(instance), merge(occupation(instance))
+    assert made.eligible.shape == (len(exact.occupation.weights), len(exact.occupation.shares[0]))
+    for i, (j, part) in enumerate(made.server):  # the same classes belong together, in the same parts
+        k, same = exact.server[i]
+        assert part == same
+        assert {a for a, (b, _) in enumerate(made.server) if b == j} == {
+            a for a, (b, _) in enumerate(exact.server) if b == k
+        }
+    tasks = {(n, i): Fraction(n + 1, i + 2) for n, i in np.argwhere(made.eligible).tolist()}
+    wide = made.expand(tasks)
+    for i, j in enumerate(dict(made.server)):
+        load = [sum(x * s for (n, k), x in tasks.items() if k == j for s in [made.share(n, j)[0]])]
+        members = [place for place, (k, _) in enumerate(made.server) if k == j]
+        used = sum(wide[n][p] * instance.use(n, p)[0] for n in range(len(wide)) for p in members)
+        capacity = sum(instance.capacity[p][0] for p in members)
+        assert used == load[0] * capacity, i
+
+
+def test_order_units_and_copies_do_not_matter() -> None:
+    generator = random.Random(3)
+    instance = random_cluster(generator, 60, 40, 3, largest=9, counts=2)
+    totals = ps_dsf(instance).totals
+    users = generator.sample(range(60), 60)
+    servers = generator.sample(range(40), 40)
+    turned = Cluster(
+        instance.resources, tuple(instance.servers[i] for i in servers), tuple(instance.users[n] for n in users)
+    )
+    assert [*ps_dsf(turned).totals] == [totals[n] for n in users]
+    unit = Fraction(7, 3)
+    scaled = Cluster(
+        instance.resources,
+        tuple(replace(s, capacity=(s.capacity[0] * unit, *s.capacity[1:])) for s in instance.servers),
+        tuple(replace(u, demand=(u.demand[0] * unit, *u.demand[1:])) for u in instance.users),
+    )
+    assert ps_dsf(scaled).totals == totals
+    half = [replace(user, weight=user.weight / 2) for user in instance.users]
+    split = replace(instance, users=(*half, *(replace(user, name=f"{user.name}'") for user in half)))
+    assert [2 * x for x in ps_dsf(split).totals[:60]] == list(totals)
+
+
+def test_effective_capacities() -> None:
+    base = random_cluster(random.Random(5), 25, 12, 2, zeros=0, placement=0)
+    users = tuple(
+        User(
+            user.name,
+            user.demand,
+            user.weight,
+            effective={
+                base.servers[n % 12].name: tuple(c * Fraction(3, 2 + n % 3) for c in base.servers[n % 12].capacity)
+            },
+        )
+        for n, user in enumerate(base.users)
+    )
+    instance = replace(base, users=users)
+    for division, check in CHECKS.items():
+        allocation = large_ps_dsf(instance, division)
+        assert allocation.exact
+        assert check(instance, allocation.tasks)
+        checker.check(allocation_certificate(instance, allocation))
+
+
+@pytest.mark.parametrize("division", CHECKS)
+def test_numeric_allocations_keep_their_tolerance(division: str) -> None:
+    """Feasible exactly; the condition of the theorem, evaluated in rationals, holds up to the stated tolerance."""
+    instance = random_cluster(random.Random(8), 80, 25, 3, largest=50)
+    allocation = large_ps_dsf(instance, division, exact=False, tolerance=1e-2)
+    assert not allocation.exact
+    assert allocation.tolerance is not None
+    assert 1e-9 < allocation.tolerance < 1.1e-2
+    assert is_feasible_allocation(instance, allocation.tasks, division=division)
+    assert exact_distance(instance, allocation.tasks, division) <= Fraction(allocation.tolerance)
+    assert exact_distance(instance, allocation.tasks, division) > Fraction(allocation.tolerance) / 2
+
+
+def exact_distance(instance: Cluster, tasks: tuple[tuple[Fraction, ...], ...], division: str) -> Fraction:
+    """Return the least eps for which every user has a bottleneck up to eps everywhere, from the definition."""
+    totals = [sum(row) for row in tasks]
+    worst = Fraction(0)
+    for i, capacity in enumerate(instance.capacity):
+        eligible = [n for n in range(len(totals)) if instance.monopoly[n][i]]
+        level = {n: totals[n] / instance.monopoly[n][i] / instance.weights[n] for n in eligible}
+        needs = {
+            n: [1 / instance.monopoly[n][i]]
+            if division == "time"
+            else [u / c if u else 0 for u, c in zip(instance.use(n, i), capacity, strict=True)]
+            for n in eligible
+        }
+        width = len(next(iter(needs.values()), []))
+        loads = [sum(tasks[n][i] * needs[n][r] for n in eligible) for r in range(width)]
+        tops = [max((level[n] for n in eligible if tasks[n][i] and needs[n][r]), default=0) for r in range(width)]
+        for n in eligible:
+            worst = max(worst, min(max(1 - loads[r], tops[r] / level[n] - 1) for r in range(width) if needs[n][r]))
+    return worst
+
+
+def test_a_wrong_finish_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: exact tasks that are a little off are refused, and the allocation is not called exact."""
+
+    def off(turns: Turns, settled: object, bits: int) -> dict[tuple[int, int], Fraction] | None:
+        made = exact_tasks(turns, settled, bits)  # type: ignore[arg-type]
+        assert made is not None
+        pair = max(made)
+        return {**made, pair: made[pair] * Fraction(999_999, 1_000_000)}
+
+    monkeypatch.setattr(large, "exact_tasks", off)
+    instance = drawn(17)
+    allocation = large_ps_dsf(instance, "resource", rounds=600)
+    assert not allocation.exact
+    assert is_feasible_allocation(instance, allocation.tasks)
+
+
+def test_a_false_tie_is_refused() -> None:
+    levels = Levels()
+    assert levels.tie((0, 0), Fraction(2), (1, 0))
+    assert levels.tie((1, 0), Fraction(3), (2, 1))
+    assert levels.tie((0, 0), Fraction(6), (2, 1))
+    assert not levels.tie((2, 1), Fraction(1, 5), (0, 0))
+
+
+def test_settled_tasks_are_fair_and_those_of_few_rounds_are_not() -> None:
+    turns = Turns(reduce(drawn(17)), "resource")
+    turns.run(3)
+    assert turns.distance(turns.tasks) > 1e-3
+    turns.run(2000)
+    settled = settle(turns)
+    assert settled is not None
+    assert turns.distance(settled.tasks) < 1e-9
+
+
+def test_loads_count_in_the_distance() -> None:
+    turns = Turns(reduce(drawn(17)), "resource")
+    turns.run(2000)
+    settled = settle(turns)
+    assert settled is not None
+    assert turns.distance(settled.tasks * 0.75) == pytest.approx(0.25, abs=1e-6)
+    assert turns.distance(settled.tasks * 1.125) == pytest.approx(0.125, abs=1e-6)

@@ -1,0 +1,150 @@
+"""The configuration program of many sizes: against enumeration, against the other solver, and by its own proof."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+from math import lcm
+
+import numpy as np
+import pytest
+
+from theory.exact.linear import LinearProgram
+from theory.jit import plain
+from theory.partition import rounded
+from theory.partition import stock as module
+from theory.partition.pricing import dearest, long_dearest
+from theory.partition.rounded import supportable
+from theory.partition.stock import Stock, bins, stock
+
+
+def drawn(seed: int, most: int = 5) -> tuple[list[int], list[int], int]:
+    generator = random.Random(seed)
+    capacity = generator.randint(6, 30)
+    sizes = sorted(generator.sample(range(1, capacity + 1), generator.randint(1, most)))
+    return sizes, [generator.randint(1, 6) for _ in sizes], capacity
+
+
+def triplets(seed: int, groups: int, capacity: int) -> tuple[list[int], list[int]]:
+    """Draw jobs in threes that fill a server, each from a quarter to a half of it."""
+    generator = random.Random(seed)
+    jobs: list[int] = []
+    while len(jobs) < 3 * groups:
+        a, b = (generator.randint(capacity // 4 + 1, capacity // 2 - 1) for _ in range(2))
+        if capacity // 4 < capacity - a - b < capacity // 2:
+            jobs += [a, b, capacity - a - b]
+    sizes = sorted(set(jobs))
+    return sizes, [jobs.count(size) for size in sizes]
+
+
+def is_proved(found: Stock, sizes: list[int], demand: list[int], capacity: int, most: list[int] | None) -> bool:
+    """Decide optimality from the answer alone: the patterns carry the demand, and a table in integers bounds prices."""
+    have = [Fraction(0)] * len(sizes)
+    for pattern, amount in found.patterns:
+        if amount < 0 or sum(sizes[j] * k for j, k in pattern) > capacity:
+            return False
+        if most is not None and any(k > most[j] for j, k in pattern):
+            return False
+        for j, k in pattern:
+            have[j] += k * amount
+    if any(a < d for a, d in zip(have, demand, strict=True)) or sum(x for _, x in found.patterns) != found.servers:
+        return False
+    unit = lcm(*(price.denominator for price in found.prices))
+    best = [0] * (capacity + 1)
+    for j, (size, price) in enumerate(zip(sizes, found.prices, strict=True)):
+        number = capacity // size if most is None else min(most[j], capacity // size)
+        worth = int(price * unit)
+        for _ in range(number):
+            for c in range(capacity, size - 1, -1):
+                best[c] = max(best[c], best[c - size] + worth)
+    value = sum(p * d for p, d in zip(found.prices, demand, strict=True))
+    return min(found.prices) >= 0 and best[capacity] <= unit and value == found.servers
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_against_enumeration(seed: int, bounded: bool) -> None:
+    sizes, demand, capacity = drawn(seed)
+    most = demand if bounded else [capacity] * len(sizes)
+    ranges = [range(min(capacity // size, number) + 1) for size, number in zip(sizes, most, strict=True)]
+    program = LinearProgram([(d, None) for d in demand])
+    for k in product(*ranges):
+        if any(k) and sum(n * s for n, s in zip(k, sizes, strict=True)) <= capacity:
+            program.add_columns([-1], [dict(enumerate(k))])
+    found = stock(sizes, demand, capacity, demand if bounded else None)
+    assert found is not None
+    assert found.servers == -program.solve().objective
+    assert is_proved(found, sizes, demand, capacity, demand if bounded else None)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_many_sizes(bounded: bool) -> None:
+    generator = random.Random(1)
+    sizes = sorted(generator.sample(range(50, 500), 110))
+    demand = [generator.randint(1, 5) for _ in sizes]
+    found = stock(sizes, demand, 1000, demand if bounded else None)
+    assert found is not None
+    assert is_proved(found, sizes, demand, 1000, demand if bounded else None)
+
+
+def test_triplets_fill_their_servers() -> None:
+    sizes, demand = triplets(3, 40, 1000)
+    pair = bins(sizes, demand, 1000)
+    assert pair is not None
+    assert [found.servers for found in pair] == [40, 40]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_both_solvers_of_supportable_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = random.Random(seed)
+    numbers = sorted(generator.sample(range(1, 200), 30))
+    sizes = [Fraction(0), *(Fraction(s, 200) for s in numbers)]
+    weights = [generator.randint(0, 9) for _ in sizes]
+    probabilities = [Fraction(w, sum(weights)) for w in weights]
+    first = supportable(sizes, probabilities)
+    monkeypatch.setattr(rounded, "MANY", 0)
+    second = supportable(sizes, probabilities)
+    assert first is not None
+    assert second is not None
+    assert first.workload == second.workload
+    assert sum(x for _, x in second.columns) <= 1
+    for j, p in enumerate(probabilities):
+        slots = sum(k[j] * x for k, x in second.columns)
+        assert slots == (second.workload * p if sizes[j] else 0)
+    assert sum(p * y for p, y in zip(probabilities, second.prices, strict=True)) * second.workload == 1
+
+
+@pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_long_and_short_tables_agree(seed: int, endless: bool) -> None:
+    """Prices shifted by 130 bits are chosen as the prices themselves; Python runs the same path."""
+    generator = np.random.default_rng(seed)
+    weight = generator.integers(1, 20, 7)
+    price = generator.integers(0, 50, 7)
+    value, rows = dearest(weight, price.astype(float), np.arange(7), 7, 40, endless)
+    words = np.stack([np.zeros(7, np.int64), price << 6, np.zeros(7, np.int64)], axis=1)
+    for run in (long_dearest, plain(long_dearest)):
+        row = run(weight, words, 40, endless)
+        assert price @ row == value
+        assert weight @ row <= 40
+        assert endless or row.max() <= 1
+    assert (rows @ weight <= 40).all()
+    again = plain(dearest)(weight, price.astype(float), np.arange(7), 7, 40, endless)
+    assert again[0] == value
+    assert (again[1] == rows).all()
+
+
+def test_prices_that_floats_miss_are_found_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: with floats that see no gain at all, the exact table alone must still reach the optimum."""
+    sizes, demand, capacity = [3, 5, 7, 11], [7, 3, 5, 4], 24
+    right = stock(sizes, demand, capacity)
+    monkeypatch.setattr(module, "NEAR", 1e9)
+    blind = stock(sizes, demand, capacity)
+    assert right is not None
+    assert blind is not None
+    assert blind.servers == right.servers
+    monkeypatch.setattr(module._Program, "price_exactly", lambda *_: False)
+    unproved = stock(sizes, demand, capacity)
+    assert unproved is not None
+    assert not is_proved(unproved, sizes, demand, capacity, None)

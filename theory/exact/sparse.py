@@ -1,0 +1,145 @@
+"""Sparse linear systems solved exactly: cheap pivots first, the dense core that remains by FLINT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+
+import flint
+
+from theory.exact import rational
+
+SMALL = 40
+"""Up to this order a system is solved as a dense one, which is faster there."""
+
+FILL = 24
+"""Most entries that a pivot may touch, (row length - 1)(column length - 1); beyond it the rest counts as dense."""
+
+
+def solve(rows: Sequence[Mapping[int, Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction] | None:
+    """Solve a square sparse system exactly.
+
+    Parameters
+    ----------
+    rows : sequence of mapping from column to rational, length n
+    right : sequence of rational, length n
+
+    Returns
+    -------
+    list of Fraction, length n, or None
+        None if the matrix is singular.
+
+    Notes
+    -----
+    Gaussian elimination in rationals. The pivot is an entry of a shortest row, or of a shortest column, that touches
+    few other entries (Markowitz's rule). Bases of linear programs and of flows on graphs are nearly triangular, so this
+    costs little and keeps numbers short. Once the pivot would touch more than `FILL` entries,
+    `theory.exact.rational.solve` takes over what is left; small systems are left to it at once.
+
+    Examples
+    --------
+    >>> solve([{0: 2, 1: 1}, {1: 4}], [1, Fraction(1, 2)])
+    [Fraction(7, 16), Fraction(1, 8)]
+    """
+    if len(rows) <= SMALL:
+        dense = [[row.get(j, 0) for j in range(len(rows))] for row in rows]
+        return rational.solve(dense, right)
+    system = _System(rows, right)
+    order: list[tuple[int, int]] = []
+    while (pivot := system.cheapest()) is not None:
+        system.eliminate(*pivot)
+        order.append(pivot)
+    values = system.core()
+    if values is None:
+        return None
+    for i, j in reversed(order):
+        row = system.rows[i]
+        rest = system.right[i]
+        for column, entry in row.items():
+            if column != j:
+                rest -= entry * values[column]
+        values[j] = rest / row[j]
+    return [Fraction(int(values[j].p), int(values[j].q)) for j in range(len(rows))]
+
+
+class _System:
+    """A system and what of it is still to be eliminated: the open rows and columns."""
+
+    def __init__(self, rows: Sequence[Mapping[int, Fraction | int]], right: Sequence[Fraction | int]) -> None:
+        self.rows: list[dict[int, flint.fmpq]] = [{j: _exact(v) for j, v in row.items() if v} for row in rows]
+        self.right = [_exact(value) for value in right]
+        self.columns: list[set[int]] = [set() for _ in rows]
+        for i, row in enumerate(self.rows):
+            for j in row:
+                self.columns[j].add(i)
+        self.open_rows = set(range(len(rows)))
+        self.open_columns = set(range(len(rows)))
+        self._by_row = [(len(row), i) for i, row in enumerate(self.rows)]
+        self._by_column = [(len(column), j) for j, column in enumerate(self.columns)]
+        heapify(self._by_row)
+        heapify(self._by_column)
+
+    def cheapest(self) -> tuple[int, int] | None:
+        """Return row and column of a cheap pivot; None if there is none, or if the system is singular."""
+        i = _shortest(self._by_row, self.open_rows, lambda i: len(self.rows[i]))
+        j = _shortest(self._by_column, self.open_columns, lambda j: len(self.columns[j]))
+        if i is None or j is None or not self.rows[i] or not self.columns[j]:
+            return None
+        beside = min(self.rows[i], key=lambda column: (len(self.columns[column]), column))
+        above = min(self.columns[j], key=lambda row: (len(self.rows[row]), row))
+        costs = [
+            ((len(self.rows[row]) - 1) * (len(self.columns[column]) - 1), row, column)
+            for row, column in ((i, beside), (above, j))
+        ]
+        cost, row, column = min(costs)
+        return (row, column) if cost <= FILL else None
+
+    def eliminate(self, i: int, j: int) -> None:
+        """Take row `i` and column `j` out: subtract multiples of the row from the other rows of the column."""
+        row = self.rows[i]
+        self.open_rows.discard(i)
+        self.open_columns.discard(j)
+        for column in row:
+            self.columns[column].discard(i)
+        others = [(column, entry) for column, entry in row.items() if column != j]
+        for k in self.columns[j]:
+            target = self.rows[k]
+            factor = target.pop(j) / row[j]
+            for column, entry in others:
+                old = target.get(column)
+                new = -factor * entry if old is None else old - factor * entry
+                if new:
+                    target[column] = new
+                    self.columns[column].add(k)
+                else:
+                    target.pop(column, None)
+                    self.columns[column].discard(k)
+            self.right[k] -= factor * self.right[i]
+            heappush(self._by_row, (len(target), k))
+        for column, _ in others:
+            heappush(self._by_column, (len(self.columns[column]), column))
+        self.columns[j] = set()
+
+    def core(self) -> dict[int, flint.fmpq] | None:
+        """Return the values of the open columns, from the open rows; None if they are singular."""
+        columns = sorted(self.open_columns)
+        rows = sorted(self.open_rows)
+        dense = [[_fraction(self.rows[i].get(j)) for j in columns] for i in rows]
+        values = rational.solve(dense, [_fraction(self.right[i]) for i in rows])
+        return None if values is None else {j: _exact(value) for j, value in zip(columns, values, strict=True)}
+
+
+def _shortest(heap: list[tuple[int, int]], still: set[int], length: Callable[[int], int]) -> int | None:
+    """Return the open row or column that stands first by length, without entries that are out of date."""
+    while heap and (heap[0][1] not in still or heap[0][0] != length(heap[0][1])):
+        heappop(heap)
+    return heap[0][1] if heap else None
+
+
+def _exact(value: Fraction | int) -> flint.fmpq:
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def _fraction(value: flint.fmpq | None) -> Fraction:
+    return Fraction(0) if value is None else Fraction(int(value.p), int(value.q))

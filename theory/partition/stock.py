@@ -1,0 +1,248 @@
+"""The configuration program of many sizes: column generation in floats, kept steady, and one exact finish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.exact.linear import LinearProgram, Vertex
+from theory.numbers import total
+from theory.partition.pricing import dearest, long_dearest
+
+SEVERAL = 100
+"""Most columns that join in one round, each the best with a size of its own."""
+
+STEADY = 0.7
+"""Weight of the prices of the best bound in those that columns are sought for (Wentges' smoothing)."""
+
+NEAR = 1e-9
+"""Relative gain of a configuration, in floats, below which it is taken for none."""
+
+LIMB = 62
+"""Exact prices are integers in words of this many bits."""
+
+Pattern = tuple[tuple[int, int], ...]
+"""Jobs in a server: (type, number), numbers positive, types increasing."""
+
+
+@dataclass(frozen=True)
+class Stock:
+    """An optimal basis of the configuration program.
+
+    Attributes
+    ----------
+    servers : Fraction
+        Least amount of servers, in fractions, that has the demanded slots.
+    patterns : tuple of (pattern, Fraction)
+        Amounts of servers; together they have at least the demanded slots.
+    prices : tuple of Fraction, length J
+        At least 0; no configuration is worth more than 1, and the demand is worth `servers`.
+    rounds : int
+        Of column generation.
+    """
+
+    servers: Fraction
+    patterns: tuple[tuple[Pattern, Fraction], ...]
+    prices: tuple[Fraction, ...]
+    rounds: int
+
+
+def stock(
+    sizes: Sequence[int], demand: Sequence[Fraction | int], capacity: int, most: Sequence[int] | None = None
+) -> Stock | None:
+    """Solve the configuration program of one resource exactly.
+
+    Parameters
+    ----------
+    sizes : sequence of int, length J
+        From 1 to `capacity`.
+    demand : sequence of rational, length J
+        Positive.
+    capacity : int
+    most : sequence of int, length J, optional
+        Most jobs of each type in one server; only the capacity bounds them where left out. With the demand itself, this
+        is the tighter program of cutting stock whose configurations are all proper.
+
+    Returns
+    -------
+    Stock or None
+        None where no basis in floats became an exact optimum.
+
+    Notes
+    -----
+    Columns are found by a table in floats, O(J capacity) time and O(capacity) memory (with `most`, each type counts as
+    often as its number has bits, and the table of choices takes a bit for each of them and each level). One table gives
+    a good configuration with each of the types, and many of them join. Prices are smoothed towards those of the best
+    bound. At the end the basis is made exact, and its prices are proved by the same table over integers of any length;
+    a configuration that is worth too much joins, and it goes on.
+
+    Examples
+    --------
+    >>> found = stock([3, 5], [2, 2], 10)
+    >>> found.servers, found.prices
+    (Fraction(5, 3), (Fraction(1, 3), Fraction(1, 2)))
+    >>> stock([3, 5], [2, 2], 10, most=[2, 2]).servers
+    Fraction(2, 1)
+    """
+    program = _Program(sizes, demand, capacity, most)
+    rounds = 0
+    while True:
+        rounds += program.generate()
+        vertex = program.linear.solve_basis()
+        if vertex is None:
+            return None
+        prices = [-y for y in vertex.dual]
+        if not program.price_exactly(prices):
+            return program.answer(vertex, prices, rounds)
+
+
+def bins(sizes: Sequence[int], jobs: Sequence[int], capacity: int) -> tuple[Stock, Stock] | None:
+    """Return the least servers, in fractions, for a list of jobs: with any configurations, and with proper ones.
+
+    A configuration is proper if it holds no more jobs of a type than there are. Both values are lower bounds of the
+    bins that the jobs need, and the second is at least the first.
+
+    Examples
+    --------
+    >>> [str(found.servers) for found in bins([3, 5], [2, 2], 10)]
+    ['5/3', '2']
+    """
+    any_, proper = stock(sizes, jobs, capacity), stock(sizes, jobs, capacity, jobs)
+    return None if any_ is None or proper is None else (any_, proper)
+
+
+class _Program:
+    """A program, its columns, and how they are priced."""
+
+    def __init__(
+        self, sizes: Sequence[int], demand: Sequence[Fraction | int], capacity: int, most: Sequence[int] | None
+    ) -> None:
+        self.sizes = np.array(sizes, np.int64)
+        self.capacity = capacity
+        room = capacity // self.sizes
+        self.most = room if most is None else np.minimum(room, np.array(most, np.int64))
+        unbounded = bool((self.most == room).all())
+        # a type is a few items that are taken at most once: 1, 2, 4, ... of its jobs; one item without end if unbounded
+        self.owner, self.number = _items(self.most, unbounded)
+        self.endless = unbounded
+        self.weight = self.sizes[self.owner] * self.number
+        self.demand = [Fraction(d) for d in demand]
+        self.unit = len(self.demand) / total(self.demand)  # the solver sees a mean demand of 1
+        self.linear = LinearProgram([(d * self.unit, None) for d in self.demand])
+        self.patterns: list[Pattern] = []
+        self.present: set[Pattern] = set()
+        for j, number in enumerate(self.most.tolist()):
+            self.add(((j, number),))
+        for pattern in _greedy(self.sizes, self.demand, capacity, self.most):
+            self.add(pattern)
+        self.floats = np.array([float(d) for d in self.demand])
+        self.centre = np.zeros(len(self.demand))
+        self.bound = 0.0
+
+    def add(self, pattern: Pattern) -> bool:
+        if pattern in self.present:
+            return False
+        self.present.add(pattern)
+        self.patterns.append(pattern)
+        self.linear.add_columns([-1], [dict(pattern)])
+        return True
+
+    def generate(self) -> int:
+        """Add columns until none in floats is worth more than its server; return the rounds."""
+        rounds, steady = 0, STEADY
+        while True:
+            rounds += 1
+            _, _, dual = self.linear.solve_float()
+            prices = np.maximum(-dual, 0.0)
+            sought = steady * self.centre + (1 - steady) * prices if self.bound else prices
+            best, found = self._dearest(sought)
+            bound = float(self.floats @ sought) / max(best, 1.0)
+            if bound > self.bound:
+                self.bound, self.centre = bound, sought / max(best, 1.0)
+            gains = [(sum(float(prices[j]) * k for j, k in pattern), pattern) for pattern in found]
+            gains = sorted((gain for gain in gains if gain[0] > 1 + NEAR), reverse=True)[:SEVERAL]
+            fresh = sum([self.add(pattern) for _, pattern in gains])
+            if not fresh:
+                if steady == 0:
+                    return rounds
+                steady = 0.0  # nothing at the smoothed prices: look at the true ones
+            else:
+                steady = STEADY
+
+    def _dearest(self, prices: NDArray[np.float64]) -> tuple[float, set[Pattern]]:
+        values = prices[self.owner] * self.number
+        best, chosen = dearest(self.weight, values, self.owner, len(self.sizes), self.capacity, self.endless)
+        return best, self._patterns(chosen)
+
+    def _patterns(self, chosen: NDArray[np.int32]) -> set[Pattern]:
+        """Turn rows of items into patterns."""
+        found = set()
+        for row in chosen:
+            jobs: dict[int, int] = {}
+            for item in row.nonzero()[0].tolist():
+                owner = int(self.owner[item])
+                jobs[owner] = jobs.get(owner, 0) + int(row[item]) * int(self.number[item])
+            found.add(tuple(sorted(jobs.items())))
+        return found - {()}
+
+    def price_exactly(self, prices: Sequence[Fraction]) -> bool:
+        """Add the configurations that a table of exact integers finds to be worth more than 1; return whether any."""
+        unit = lcm(*(price.denominator for price in prices))
+        worth = [price.numerator * (unit // price.denominator) for price in prices]
+        items = [worth[j] * k for j, k in zip(self.owner.tolist(), self.number.tolist(), strict=True)]
+        jobs = int(self.capacity // self.sizes.min()) + 1
+        limbs = max(1, -(-(max(worth) * jobs).bit_length() // LIMB))
+        mask = (1 << LIMB) - 1
+        words = np.array([[(w >> (LIMB * (limbs - 1 - i))) & mask for i in range(limbs)] for w in items], np.int64)
+        row = long_dearest(self.weight, words, self.capacity, self.endless)
+        fresh = False
+        for pattern in self._patterns(row[None, :]):
+            if sum(worth[j] * k for j, k in pattern) > unit:
+                fresh = self.add(pattern)
+        return fresh
+
+    def answer(self, vertex: Vertex, prices: Sequence[Fraction], rounds: int) -> Stock:
+        used = [(p, x / self.unit) for p, x in zip(self.patterns, vertex.primal, strict=True) if x]
+        return Stock(-vertex.objective / self.unit, tuple(used), tuple(prices), rounds)
+
+
+def _items(most: NDArray[np.int64], endless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return type and number of the items into which the jobs of each type are bundled."""
+    if endless:
+        return np.arange(len(most)), np.ones(len(most), np.int64)
+    owner, number = [], []
+    for j, jobs in enumerate(most.tolist()):
+        bundle, done = 1, 0
+        while done < jobs:
+            owner.append(j)
+            number.append(min(bundle, jobs - done))
+            done += number[-1]
+            bundle *= 2
+    return np.array(owner, np.int64), np.array(number, np.int64)
+
+
+def _greedy(
+    sizes: NDArray[np.int64], demand: Sequence[Fraction], capacity: int, most: NDArray[np.int64]
+) -> list[Pattern]:
+    """Return patterns that serve the demand, each filled with the largest jobs that still wait and fit."""
+    left = [float(d) for d in demand]
+    order = sorted(range(len(left)), key=lambda j: -int(sizes[j]))
+    patterns = []
+    while order:
+        free, pattern = capacity, {}
+        for j in order:
+            number = min(free // int(sizes[j]), int(most[j]))
+            if number:
+                pattern[j] = number
+                free -= number * int(sizes[j])
+        amount = min(left[j] / number for j, number in pattern.items())
+        for j, number in pattern.items():
+            left[j] -= amount * number
+        order = [j for j in order if left[j] > 1e-9 * float(demand[j])]
+        patterns.append(tuple(sorted(pattern.items())))
+    return patterns

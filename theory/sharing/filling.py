@@ -1,0 +1,230 @@
+"""One turn of a server, as water-filling: what the inner loop of Algorithm I ends with, found at once.
+
+The inner loop at one server moves tasks there until each of its users has a bottleneck there; the tasks on the other
+servers stay. Where it ends does not depend on its steps. Suppose two allocations of the server both give every user a
+bottleneck, and let n be the user of least level, in either, among those that differ; say in the first, which gives n
+less. The holders of its bottleneck in the first have at most that level, so those that differ have more in the second,
+and so has n: then the second uses more of that resource than the first, which uses it up. Hence the levels may simply
+rise together from zero: a user joins when the level reaches what its tasks elsewhere give it, and stops when a resource
+saturates that it demands.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.jit import kernel
+
+WIDER = 1.03
+"""A turn first looks at the users below this multiple of the levels at which the previous turn ended."""
+
+TINY = 1e-15
+"""Less than this part of a user's tasks counts as none."""
+
+
+@kernel
+def fill(
+    shares: NDArray[Any],
+    per_task: NDArray[Any],
+    needs: NDArray[np.bool_],
+    kind: NDArray[Any],
+    tasks: NDArray[Any],
+    totals: NDArray[Any],
+    bound: NDArray[Any],
+    level: NDArray[Any],
+    part: float,
+) -> None:
+    """Let one server have its turn, in place.
+
+    Parameters
+    ----------
+    shares : float64[N, R]
+        Share of each resource of this server that one task takes.
+    per_task : float64[N]
+        1 / (phi_n gamma_{n,i}): the level that one task adds; 0 for users that may not use the server.
+    needs : bool[M, R]
+        What the users of each kind demand.
+    kind : int64[N]
+        Kind of each user.
+    tasks : float64[N]
+        x_{n,i}; changed.
+    totals : float64[N]
+        x_n over all servers; changed.
+    bound : float64[M]
+        Users of each kind that stand above it elsewhere are not looked at; widened where that was wrong, and set for
+        the next turn.
+    level : float64[R]
+        Written: the level at which each resource saturated, infinity for the others.
+    part : float
+        How far the tasks move towards the filling, 1 for all of the way.
+
+    Notes
+    -----
+    O(N) for the look at the users, and O(m (log m + R) + R^2 m) for the m below their bound.
+    """
+    chosen = np.empty(per_task.size, np.int64)
+    leaving = np.empty(per_task.size, np.int64)
+    start = np.empty(per_task.size)
+    while True:
+        found = 0
+        left = 0
+        for n in range(per_task.size):
+            elsewhere = (totals[n] - tasks[n]) * per_task[n]
+            if elsewhere < bound[kind[n]] and per_task[n] > 0:
+                chosen[found] = n
+                start[found] = max(elsewhere, 0.0)
+                found += 1
+            elif tasks[n] > 0:
+                leaving[left] = n
+                left += 1
+        filled = _rise(shares, per_task, needs, kind, chosen[:found], start[:found], level)
+        if _enough(needs, level, bound):
+            break
+    for place in range(found):
+        _move(tasks, totals, chosen[place], filled[place], part)
+    for n in leaving[:left]:
+        _move(tasks, totals, n, 0.0, part)
+
+
+@kernel
+def _move(tasks: NDArray[Any], totals: NDArray[Any], n: int, goal: float, part: float) -> None:
+    """Move the tasks of a user towards a goal."""
+    new = tasks[n] + part * (goal - tasks[n])
+    if new <= TINY * totals[n]:
+        new = 0.0
+    totals[n] += new - tasks[n]
+    tasks[n] = new
+
+
+@kernel
+def _rise(
+    shares: NDArray[Any],
+    per_task: NDArray[Any],
+    needs: NDArray[np.bool_],
+    kind: NDArray[Any],
+    chosen: NDArray[Any],
+    start: NDArray[Any],
+    level: NDArray[Any],
+) -> NDArray[Any]:
+    """Raise the chosen users together from their starting levels; return their tasks, and write the levels."""
+    width = shares.shape[1]
+    order = np.argsort(start)
+    tasks = np.zeros(chosen.size)
+    rising = np.empty(chosen.size, np.int64)
+    free = np.ones(width)
+    rate = np.zeros(width)
+    for r in range(width):
+        level[r] = np.inf
+    height, count, coming = 0.0, 0, 0
+    while True:
+        first, when = -1, np.inf
+        for r in range(width):
+            if rate[r] > 0 and level[r] == np.inf and height + free[r] / rate[r] < when:
+                first, when = r, height + free[r] / rate[r]
+        while coming < chosen.size and _stopped(needs, level, kind[chosen[order[coming]]]):
+            coming += 1
+        if coming < chosen.size and start[order[coming]] <= when:  # a user joins
+            own = order[coming]
+            step = max(start[own] - height, 0.0)
+            rising[count] = own
+            count += 1
+            coming += 1
+            for r in range(width):
+                free[r] -= step * rate[r]
+                rate[r] += shares[chosen[own], r] / per_task[chosen[own]]
+            height += step
+            continue
+        if first < 0:
+            return tasks
+        for r in range(width):  # a resource saturates: who demands it stops
+            free[r] -= (when - height) * rate[r]
+            rate[r] = 0.0
+        height = level[first] = when
+        left = 0
+        for own in rising[:count]:
+            n = chosen[own]
+            if needs[kind[n], first]:
+                tasks[own] = (height - start[own]) / per_task[n]
+            else:
+                rising[left] = own
+                left += 1
+                for r in range(width):
+                    rate[r] += shares[n, r] / per_task[n]
+        count = left
+
+
+@kernel
+def _stopped(needs: NDArray[np.bool_], level: NDArray[Any], kind: int) -> bool:
+    """Whether a resource is saturated that users of this kind demand."""
+    for r in range(level.size):  # noqa: SIM110 - compiled
+        if needs[kind, r] and level[r] < np.inf:
+            return True
+    return False
+
+
+@kernel
+def _enough(needs: NDArray[np.bool_], level: NDArray[Any], bound: NDArray[Any]) -> bool:
+    """Whether every kind stopped below its bound; set the bounds for the next turn, or those of a second look."""
+    good = True
+    for k in range(bound.size):
+        stop = np.inf
+        for r in range(level.size):
+            if needs[k, r]:
+                stop = min(stop, level[r])
+        if bound[k] < 0:  # nobody of this kind may use the server
+            continue
+        if stop > bound[k]:
+            bound[k] = np.inf
+            good = False
+    if good:
+        for k in range(bound.size):
+            stop = np.inf
+            for r in range(level.size):
+                if needs[k, r]:
+                    stop = min(stop, level[r])
+            if bound[k] >= 0:
+                bound[k] = stop * WIDER
+    return good
+
+
+@kernel
+def rounds(
+    shares: NDArray[Any],
+    per_task: NDArray[Any],
+    needs: NDArray[np.bool_],
+    kind: NDArray[Any],
+    tasks: NDArray[Any],
+    bound: NDArray[Any],
+    level: NDArray[Any],
+    count: int,
+    part: float,
+) -> NDArray[Any]:
+    """Run rounds in which every server has one turn, in order; return the totals.
+
+    Parameters
+    ----------
+    shares : float64[K, N, R]
+    per_task, tasks : float64[K, N]
+    needs : bool[M, R]
+    kind : int64[N]
+    bound : float64[K, M]
+    level : float64[K, R]
+    count : int
+        Rounds.
+    part : float
+
+    Returns
+    -------
+    float64[N]
+    """
+    totals = np.zeros(tasks.shape[1])
+    for _ in range(count):
+        totals[:] = 0.0
+        for i in range(tasks.shape[0]):
+            totals += tasks[i]
+        for i in range(tasks.shape[0]):
+            fill(shares[i], per_task[i], needs, kind, tasks[i], totals, bound[i], level[i], part)
+    return totals

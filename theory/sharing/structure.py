@@ -1,0 +1,293 @@
+"""Who holds what, which levels are tied, what is saturated: from near-fair tasks to fair ones, in floats and exactly.
+
+By Theorem 1 the users whose bottleneck at server i is r, and who hold some of it, are at one level L_{i,r}. A user who
+holds tasks on several servers has x_n = phi_n gamma_{n,i} L_{i,r} at each of them, so it ties their levels in a
+rational proportion, and every level is a known multiple of the level of its component. What remains is linear: the
+unknowns are one level a component and the split of the users of several servers, and each saturated resource is one
+equation. There are usually more unknowns than equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import frexp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.exact import sparse
+from theory.sharing.reduction import Pair
+from theory.sharing.turns import Turns
+
+Node = tuple[int, int]
+"""A server and a resource saturated there."""
+
+HELD = 1e-9
+"""Share of a server's time, by which tasks of less are taken for none."""
+
+FULL = 1e-9
+"""What a load may lack of 1 to count as saturated."""
+
+TRIES = 4
+"""How often ties of users who would hold less than nothing are given up, before the structure is."""
+
+BITS = (30, 60)
+"""Bits to which the unknowns are rounded that the equations leave free; the next number where the one before fails."""
+
+
+class Levels:
+    """Levels of bottlenecks, each a rational multiple of the level of its component.
+
+    Examples
+    --------
+    >>> levels = Levels()
+    >>> levels.tie((0, 0), Fraction(2), (1, 0)), levels.tie((1, 0), Fraction(1, 2), (0, 0))
+    (True, True)
+    >>> levels.tie((0, 0), Fraction(3), (1, 0))
+    False
+    """
+
+    def __init__(self) -> None:
+        self._up: dict[Node, tuple[Node, Fraction]] = {}
+
+    def find(self, node: Node) -> tuple[Node, Fraction]:
+        """Return the root of a component and the ratio of the node's level to the root's."""
+        one = Fraction(1)
+        path: list[tuple[Node, Fraction]] = []
+        while (up := self._up.setdefault(node, (node, one)))[0] != node:
+            path.append((node, up[1]))
+            node = up[0]
+        ratio = one
+        for below, step in reversed(path):
+            ratio *= step
+            self._up[below] = (node, ratio)
+        return node, ratio
+
+    def tie(self, node: Node, factor: Fraction, other: Node) -> bool:
+        """Make the level of `other` `factor` times that of `node`; False where they differ already from that."""
+        root, ratio = self.find(node)
+        second, its = self.find(other)
+        if root == second:
+            return its == factor * ratio
+        self._up[second] = (root, factor * ratio / its)
+        return True
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The linear system that fair tasks with a given structure solve.
+
+    Attributes
+    ----------
+    home : dict from user to (server, component, Fraction)
+        Where it holds most, and its tasks x_n as a multiple of the level of its component.
+    pieces : list of (user, server)
+        The other places where users hold tasks; what is left of x_n stands at home.
+    nodes : dict from (server, resource) to int
+        The equations: load 1 on each saturated resource.
+    components : int
+        The unknowns are the levels of the components, then the pieces.
+    """
+
+    home: dict[int, tuple[int, int, Fraction]]
+    pieces: list[Pair]
+    nodes: dict[Node, int]
+    components: int
+
+    def terms(self, turns: Turns) -> Iterator[tuple[int, int, Fraction]]:
+        """Yield the coefficients of the system: equation, unknown, value; several may belong to one place."""
+        for n, (i, component, factor) in self.home.items():
+            for r, share in enumerate(turns.share(n, i)):
+                if share and (i, r) in self.nodes:
+                    yield self.nodes[i, r], component, factor * share
+        for place, (n, i) in enumerate(self.pieces, self.components):
+            for server, sign in ((i, 1), (self.home[n][0], -1)):
+                for r, share in enumerate(turns.share(n, server)):
+                    if share and (server, r) in self.nodes:
+                        yield self.nodes[server, r], place, sign * share
+
+    def tasks(self, unknowns: Any, nothing: Any) -> dict[Pair, Any]:
+        """Return the tasks of users on servers, those that are not zero, for given unknowns (floats or rationals)."""
+        made: dict[Pair, Any] = {}
+        for n, (i, component, factor) in self.home.items():
+            made[n, i] = (factor + nothing) * unknowns[component]
+        for place, (n, i) in enumerate(self.pieces, self.components):
+            made[n, i] = unknowns[place]
+            made[n, self.home[n][0]] -= unknowns[place]
+        return {pair: x for pair, x in made.items() if x}
+
+
+def structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Structure | None:
+    """Read the structure of tasks off the last turns of the servers.
+
+    Parameters
+    ----------
+    turns : Turns
+    without : set of (user, server)
+        Tasks that are left out.
+
+    Returns
+    -------
+    Structure or None
+        None where a user holds nothing.
+
+    Notes
+    -----
+    Users tie levels, the largest holdings first. A tie that contradicts those before it cannot hold in the limit: its
+    tasks are left out, since they are on their way to zero.
+    """
+    part = turns.tasks * turns.per_task * turns.weights
+    levels = Levels()
+    at_home: dict[int, tuple[int, Node, Fraction]] = {}
+    pieces: list[Pair] = []
+    held = np.argwhere(part > HELD)
+    for i, n in held[np.argsort(-part[held[:, 0], held[:, 1]], kind="stable")].tolist():
+        if (n, i) in without:
+            continue
+        exact = turns.share(n, i)
+        node = (i, min((turns.level[i, r], r) for r, need in enumerate(exact) if need)[1])
+        factor = turns.reduced.weights[n] / max(exact)  # x_n as a multiple of the level of the node
+        if n not in at_home:
+            levels.find(node)
+            at_home[n] = (i, node, factor)
+        elif levels.tie(at_home[n][1], at_home[n][2] / factor, node):
+            pieces.append((n, i))
+    if len(at_home) < len(turns.weights):
+        return None
+    components: dict[Node, int] = {}
+    home = {}
+    for n, (i, node, factor) in at_home.items():
+        root, ratio = levels.find(node)
+        home[n] = (i, components.setdefault(root, len(components)), factor * ratio)
+    full = np.argwhere((turns.loads() >= 1 - FULL) | np.isfinite(turns.level))
+    return Structure(home, pieces, {(i, r): b for b, (i, r) in enumerate(full.tolist())}, len(components))
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Tasks in floats that solve their structure's equations.
+
+    Attributes
+    ----------
+    form : Structure
+    matrix : scipy.sparse.csr_array, shape (B, U)
+        Coefficients of the unknowns in the equations.
+    unknowns : float64[U]
+    tasks : float64[K, N]
+        Not negative.
+    """
+
+    form: Structure
+    matrix: Any
+    unknowns: NDArray[np.float64]
+    tasks: NDArray[np.float64]
+
+
+def settle(turns: Turns) -> Settled | None:
+    """Return the tasks nearest to those of the turns, relative to each unknown, that solve the structure's equations.
+
+    Returns
+    -------
+    Settled or None
+        None where nothing does, or where tasks would be negative whatever ties are given up.
+
+    Notes
+    -----
+    The least change D v of the unknowns z with A (z + D v) = 1, D the diagonal of z, is D (A D)' y with
+    (A D)(A D)' y = 1 - A z; the singular or nearly singular matrix gets a small ridge, and the solution is refined.
+    """
+    from scipy import sparse as matrices
+    from scipy.linalg import lu_factor, lu_solve
+
+    without: frozenset[Pair] = frozenset()
+    for _ in range(TRIES):
+        form = structure(turns, without)
+        if form is None:
+            return None
+        size = len(form.nodes), form.components + len(form.pieces)
+        entries = np.array([(b, u, float(value)) for b, u, value in form.terms(turns)])
+        places = (entries[:, 0].astype(np.int64), entries[:, 1].astype(np.int64))
+        matrix = matrices.coo_array((entries[:, 2], places), shape=size).tocsr()
+        guess = _guess(turns, form)
+        scaled = matrix @ matrices.diags_array(guess)
+        normal = (scaled @ scaled.T).toarray()
+        normal[np.diag_indices(size[0])] += 1e-14 * normal.diagonal().max()
+        factors = lu_factor(normal, overwrite_a=True, check_finite=False)
+        unknowns = guess
+        for _ in range(4):
+            unknowns = unknowns + guess * (scaled.T @ lu_solve(factors, 1 - matrix @ unknowns))
+        if not np.abs(matrix @ unknowns - 1).max() < FULL:
+            return None
+        tasks = np.zeros_like(turns.tasks)
+        for (n, i), x in form.tasks(unknowns, 0.0).items():
+            tasks[i, n] = x
+        negative = np.argwhere(tasks < 0).tolist()
+        if not negative:
+            return Settled(form, matrix, unknowns, tasks)
+        without |= {(n, i) for i, n in negative}
+    return None
+
+
+def _guess(turns: Turns, form: Structure) -> NDArray[np.float64]:
+    """Return the unknowns of the present tasks: of a component's level the mean over its users."""
+    totals = turns.tasks.sum(axis=0)
+    levels = np.zeros(form.components)
+    users = np.zeros(form.components)
+    for n, (_, component, factor) in form.home.items():
+        levels[component] += totals[n] / float(factor)
+        users[component] += 1
+    return np.array([*(levels / users), *(turns.tasks[i, n] for n, i in form.pieces)])
+
+
+def exact_tasks(turns: Turns, settled: Settled, bits: int) -> dict[Pair, Fraction] | None:
+    """Return exact tasks with the structure of settled ones, or None where the equations have no solution.
+
+    Parameters
+    ----------
+    bits : int
+        To which the free unknowns are rounded, relative to each.
+
+    Notes
+    -----
+    Orthogonal elimination with pivots chooses as many unknowns as there are independent equations, large ones first;
+    the others keep their floats, rounded to a few bits, since powers of two as denominators do not add up. The chosen
+    ones are solved for exactly. The answer satisfies the equations that are independent in floats; whether it is fair
+    is for `theory.sharing.checks` to say.
+    """
+    from scipy.linalg import qr
+
+    scaled = settled.matrix.toarray() * settled.unknowns
+    _, triangle, columns = qr(scaled, mode="economic", pivoting=True)
+    size = np.abs(np.diag(triangle))
+    rank = int((size > 1e-11 * size[0]).sum())
+    basis = {int(u): place for place, u in enumerate(columns[:rank])}
+    rows = {b: b for b in range(len(scaled))}
+    if rank < len(scaled):
+        chosen = qr(scaled[:, list(basis)].T, mode="r", pivoting=True)[1][:rank]
+        rows = {int(b): place for place, b in enumerate(sorted(chosen))}
+    unknowns = [_rounded(float(value), bits) for value in settled.unknowns]
+    system: list[dict[int, Fraction]] = [{} for _ in rows]
+    right = [Fraction(1)] * rank
+    for b, u, value in settled.form.terms(turns):
+        if b not in rows:
+            continue
+        if u in basis:
+            row = system[rows[b]]
+            row[basis[u]] = row.get(basis[u], Fraction(0)) + value
+        elif unknowns[u]:
+            right[rows[b]] -= value * unknowns[u]
+    values = sparse.solve(system, right)
+    if values is None:
+        return None
+    for u, place in basis.items():
+        unknowns[u] = values[place]
+    return settled.form.tasks(unknowns, Fraction(0))
+
+
+def _rounded(value: float, bits: int) -> Fraction:
+    """Round a number to so many significant bits."""
+    unit = Fraction(2) ** (frexp(value)[1] - bits)
+    return round(Fraction(value) / unit) * unit
