@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,cluster
 TESTS ?=
+MUTANTS ?=
 
-.PHONY: verify test lint bench soak clean
+.PHONY: verify test lint bench soak mutants clean
 
 verify: .venv/ready
 	$(BIN)/packproof verify
@@ -23,6 +24,10 @@ bench: .venv/ready
 
 soak: .venv/ready
 	$(BIN)/python -m pytest -m soak
+
+mutants: .venv/ready
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
+	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS)
 
 clean:
 	rm -rf .venv build dist *.egg-info
