@@ -89,6 +89,7 @@ ASSIGNMENTS: dict[str, tuple[Document, int | None]] = {
     "no work": (IDLE, 2),
     "long numbers": (LONG, None),
     "least servers": (LEAST, 6),
+    "fewer servers than pools": (TWO, 1),
 }
 
 REGIONS: dict[str, tuple[Document, bool]] = {

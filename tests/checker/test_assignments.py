@@ -156,3 +156,18 @@ def test_the_corpus_has_every_kind_and_form() -> None:
     assert {row["kind"] for row in CERTIFICATES.values()} == set(checker.KINDS)
     mechanisms = {at(row, ("claims", "mechanism")) for row in CERTIFICATES.values() if row["kind"] == "allocation"}
     assert mechanisms == {"drf", *checker.LEVELLED, "ps-dsf", "ps-dsf-tdm"}
+
+
+def test_stages_that_use_the_pools_out_of_proportion() -> None:
+    """There are two big servers and four little ones: a stage of one big server has two little ones."""
+    two = CERTIFICATES["assignment, least servers"]
+    used = ("evidence", "servers", "stages", 0, "servers")
+    cases = (
+        (1, 1, "the servers of a stage are not in proportion"),
+        (0, 2, "the servers of a stage are not in proportion"),
+        (2, 2, "the servers of a stage are not in proportion"),
+        (0, 1, "a stage ends before a type is exhausted"),  # a quarter of the time, before the first big one
+        (1, 3, "a stage is longer than its first type lasts"),  # three quarters, before the second big one
+    )
+    for big, little, reason in cases:
+        refused(reason, changed(two, (used, {"big": big, "little": little})))

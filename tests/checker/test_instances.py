@@ -121,6 +121,8 @@ def test_a_law_that_makes_no_sense() -> None:
         ("mixed", (*sizes, "piecewise"), {"a": 1}, "piecewise is no list"),
         ("mixed", (*sizes, "piecewise"), ["abc"], "a piece is no list"),
         ("mixed", (*sizes, "piecewise"), [["0", "1"]], "a piece has not two ends and a probability"),
+        ("mixed", (*sizes, "piecewise"), [["0", "1", "1", "1"]], "a piece has not two ends and a probability"),
+        ("uniform", (*sizes, "uniform"), ["0", "1", "1"], "a piece has not two ends and a probability"),
         ("mixed", (*sizes, "piecewise"), [["0", "1", "1/2"], ["1/2", "1", "1/2"]], "pieces overlap"),
         ("mixed", (*sizes, "piecewise"), [["0", "1/2", "1/2"], ["1/2", "1", "1/4"]], summed),
     ]

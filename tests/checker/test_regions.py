@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.checker.corpus import CERTIFICATES, Document, at, changed, document, refused, verdict
+from tests.checker.corpus import CERTIFICATES, GONE, Document, at, changed, document, refused, verdict
 
 
 def region(
@@ -42,6 +42,7 @@ def test_intensities_that_are_not_right() -> None:
     for prices in (["2", "0"], ["1/2", "0"], ["0", "0"]):
         refused("the prices are not coprime integers", region(*apart, half, prices, "1", False))
     refused("a price is less than 0", region(*apart, half, ["1", "-1"], "1", False))
+    refused("claims.traffic_intensity is less than 0", region(*apart, half, ["1", "0"], "-1", True))
     idle = {"x": "1"}, [("1", {"x": "1"}), ("0", {"x": "1"})]
     assert not verdict(region(*idle, [((1, 0), "1")], ["1", "0"], "1", False))
     refused("a price without workload", region(*idle, [((1, 0), "1")], ["1", "1"], "1", False))
@@ -86,6 +87,8 @@ def test_facets_that_are_none() -> None:
     for forged in (facet((1, 0, 0), "2"), facet((1, 0, 0), "1/2"), facet((1, 0, 0), "0")):
         refused(wrong, with_boundary([*facets[:5], forged], vertices, simplices))
     refused(wrong, with_boundary([*facets[:5], facet((1, 0, -1), "1")], vertices, simplices))
+    # its value on the maximal configuration is 1, but without the third type a configuration is worth 2
+    refused(wrong, with_boundary([*facets[:5], facet((2, 0, -1), "1")], vertices, simplices))
     refused(wrong, with_boundary([*facets[:3], facet((-1, -1, 0), "0"), *facets[3:]], vertices, simplices))
     coprime = "a normal is not of coprime integers"
     for forged in (facet((2, 0, 0), "2"), facet((0, 0, 0), "0")):
@@ -96,6 +99,31 @@ def test_facets_that_are_none() -> None:
     walls = "the coordinate facets do not come first"
     for inner in ([facets[1], facets[0], facets[2]], [*facets[:2], facet((0, 0, -1), "1")], facets[:2]):
         refused(walls, with_boundary([*inner, *facets[3:]], vertices, simplices))
+
+
+def test_facets_and_their_evidence_go_together() -> None:
+    for path in (("claims", "facets"), ("evidence", "boundary")):
+        refused("facets and their evidence do not go together", changed(CERTIFICATES[CUBE], (path, GONE)))
+    assert not verdict(changed(CERTIFICATES[CUBE], (("claims", "facets"), GONE), (("evidence", "boundary"), GONE)))
+
+
+def test_a_pool_that_holds_more_than_its_share() -> None:
+    """Both pools are needed in full; half of the servers of one must not hold all."""
+    table = CERTIFICATES["region, one type"]
+    (server,) = at(table, ("instance", "server"))
+    halves = [{**server, "name": name, "share": "1/2"} for name in ("s", "t")]
+    job = {"a": 2}
+
+    def held(first: str, second: str | None) -> Document:
+        rows = [("s", first), ("t", second)]
+        columns = [{"pool": p, "configuration": job, "fraction": part} for p, part in rows if part]
+        claims = {"traffic_intensity": "3/4", "supportable": True}
+        evidence = {"columns": columns, "prices": {"a": "1"}}
+        return changed(table, (("instance", "server"), halves), (("evidence",), evidence), (("claims",), claims))
+
+    assert not verdict(held("3/8", "3/8"))
+    for first, second in (("1/2", "1/4"), ("1/4", "1/2"), ("3/4", None)):
+        refused("the columns use too many servers", held(first, second))
 
 
 def test_vertices_and_simplices_that_are_none() -> None:

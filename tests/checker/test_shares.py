@@ -100,6 +100,10 @@ def test_allocations_that_are_not_allowed_or_not_proved() -> None:
     full = [{"prices": {"A": {"cpu": "1"}}, "values": {"u": "1/2", "v": "1/2"}}]
     both = {"u": None, "v": None}
     refused("a server holds more than it can", shared(["A"], both, {"u": {"A": "1"}, "v": {"A": "1"}}, full, ones))
+    three = dict.fromkeys("uvw")  # the first has no task on the server that holds too much
+    rows = {"u": {"B": "1"}, "v": {"A": "1"}, "w": {"A": "1"}}
+    thirds = [{"prices": half, "values": dict.fromkeys("uvw", "1/3")}]
+    refused("a server holds more than it can", shared(["A", "B"], three, rows, thirds, dict.fromkeys("uvw", "1")))
     unfair, tasks = {"u": {"A": "3/4"}, "v": {"A": "1/4"}}, {"u": "3/4", "v": "1/4"}
     last = {"prices": {"A": {"cpu": "1"}}, "values": {"u": "1", "v": "1"}}
     for price, worth, reason in (
