@@ -105,12 +105,28 @@ def test_prices_of_sizes_that_are_not_right() -> None:
         ("uniform", 10, [[1, "1/10"], [10, "1"]], "4", "a point lies beyond the sizes"),
         ("uniform", 10, [[0, "0"], [1, "1/10"], [9, "9/10"]], "4", "a point is of no use"),
         ("uniform", 10, [[1, "1/10"], [4, "3/10"], [5, "3/10"], [6, "3/10"], [9, "3/5"]], "4", "a point is of no use"),
+        ("uniform", 10, [[1, "1/10"], [4, "3/10"], [5, "3/10"], [9, "3/10"]], "4", "a point is of no use"),
     ]
     for name, grid, points, upper, reason in cases:
         found = verdict(forged(name, grid, points, upper))
         assert found == reason, (name, grid, points, found)
     exact = forged("uniform", 10, [[1, "1/10"], [9, "9/10"]], "4")
     assert not verdict(exact)
+
+
+def test_prices_that_do_not_rise() -> None:
+    """Two jobs of [2/5, 1/2] fit a server and three do not: a price of 1/2 for each proves it."""
+    column = {"slots": {"0": 2}, "fraction": "1"}
+    vqs = {"columns": [{"slots": [0, 0, 2, 0], "fraction": "1"}], "prices": ["0", "0", "1/2", "0"]}
+    flat = changed(
+        CERTIFICATES["throughput, uniform"],
+        (("instance", "sizes"), {"servers": 2, "uniform": ["2/5", "1/2"]}),
+        (("evidence", "below"), {"cells": [["2/5", "1/10"]], "columns": [column]}),
+        (("evidence", "above"), {"grid": 20, "points": [[8, "1/2"], [10, "1/2"]]}),
+        (("evidence", "vqs"), vqs),
+        (("claims",), {"lower": "4", "upper": "4", "vqs": "4", "vqs_lost": "0", "J": 2}),
+    )
+    assert not verdict(flat)
 
 
 def test_a_size_off_the_points_counts() -> None:
