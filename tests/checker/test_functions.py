@@ -167,6 +167,9 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     assert units(lambda: list(checker._configurations(pool))) == 20 * (20 + 2 * 2 * 3)
     listed = 20 * (20 + 2 * 2 * 3) + 20 * 2 * 4
     assert units(lambda: checker.greatest_of(pool, [[1, 1], [long, 1]])) == listed + 2 * 1 * 7 + 1 * (5004 // 100)
+    units_listed = units(lambda: checker.greatest_of(pool, [[1, 1]]))
+    assert limited("MAX_LISTED", 19, units, lambda: checker.greatest_of(pool, [[1, 1]])) == units_listed
+    assert limited("MAX_LISTED", 18, units, lambda: checker.greatest_of(pool, [[1, 1]])) != units_listed
     assert units(lambda: checker.greatest_of(explicit, [[1, 1], [long, 1]])) == 2 * 3 * 7 + 3 * (5004 // 100)
     for bits, hundreds in ((5049, 50), (5100, 51)):
         normals = [[1, 1 << (bits - 2)]]
@@ -251,10 +254,35 @@ def test_ranks_and_determinants() -> None:
     assert checker.rank([[0, 1, 2], [0, 2, 4]])[0] == 1
     assert checker.rank([[0, 1, 2], [3, 2, 4]])[0] == 2
     assert checker.rank([[0, 1], [1, 0]]) == (2, -1)
-    assert checker.rank([])[0] == 0
+    assert checker.rank([]) == (0, 1)  # the empty product
     huge = [[10**40 + i * j for j in range(3)] for i in (1, 2, 5)]
     huge[1][1] += 7
     assert checker.rank(huge)[1] == determinant(huge)
+
+
+def test_a_direction_is_in_a_cone_whatever_the_order_of_its_corners() -> None:
+    first = [[1, 0], [1, 1]]  # its middle is the direction (2, 1)
+    for other, inside in (([[1, 1], [0, 1]], False), ([[3, 1], [1, 1]], True), ([[2, 1], [0, 1]], True)):
+        for corners in (other, other[::-1]):
+            try:
+                checker.require_once([first, corners])
+            except checker.Refused as reason:
+                assert inside, reason
+            else:
+                assert not inside
+
+
+def test_simplices_beyond_the_limit_are_not_looked_at() -> None:
+    rows = [[0, 1], [0, 2], [1, 2]]
+    for most in (3, 4):
+        assert limited("MAX_SIMPLICES", most, checker.simplices_of, rows, 2, 3) == rows
+    for most in (1, 2):
+        try:
+            limited("MAX_SIMPLICES", most, checker.simplices_of, rows, 2, 3)
+        except checker.Unreadable as reason:
+            assert str(reason).startswith("3 simplices: beyond the ")
+        else:
+            raise AssertionError(most)
 
 
 def test_coprime_integers() -> None:
