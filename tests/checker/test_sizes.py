@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds import checker
 from tests.checker.corpus import CERTIFICATES, Document, changed, refused, verdict
 
 HALF = "throughput, one atom"
@@ -112,6 +113,22 @@ def test_prices_of_sizes_that_are_not_right() -> None:
         assert found == reason, (name, grid, points, found)
     exact = forged("uniform", 10, [[1, "1/10"], [9, "9/10"]], "4")
     assert not verdict(exact)
+
+
+def test_a_grid_beyond_the_limit_is_not_decided() -> None:
+    table, old = CERTIFICATES["throughput, atoms"], checker.MAX_CELLS  # 35 places and three points
+    try:
+        checker.MAX_CELLS = 105
+        assert not verdict(table)
+        checker.MAX_CELLS = 104
+        try:
+            checker.check(table)
+        except checker.Unreadable as reason:
+            assert str(reason).startswith("a table of more than 104 cells")
+        else:
+            raise AssertionError("decided")
+    finally:
+        checker.MAX_CELLS = old
 
 
 def test_prices_that_do_not_rise() -> None:
