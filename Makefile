@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,cluster
 TESTS ?=
+MUTANTS ?=
 
-.PHONY: verify test lint foreign proofs bench soak clean
+.PHONY: verify test lint foreign proofs bench soak mutants clean
 
 verify: .venv/ready
 	$(BIN)/packproof verify
@@ -30,6 +31,10 @@ soak: .venv/ready
 
 proofs:
 	$(MAKE) -C proofs
+
+mutants: .venv/ready
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
+	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS)
 
 clean:
 	$(MAKE) -C proofs clean

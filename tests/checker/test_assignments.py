@@ -1,0 +1,172 @@
+"""Forged assignments and placements that agree with themselves: each breaks one condition, and is refused for it.
+
+The instances are small enough to see by hand what is true of them; the honest certificate beside a forgery is accepted.
+"""
+
+from __future__ import annotations
+
+from bounds import checker
+from tests.checker.corpus import CERTIFICATES, GONE, Document, at, changed, document, refused, verdict
+
+
+def contended() -> Document:
+    """One slot a server for types a, which earns 10 and has half a job a server, and b, which earns 1 and has two.
+
+    The optimum, like greedy, gives half of the time to each: 11/2. The prices 1 of a slot prove it: 9/2 + 0 + 1.
+    """
+    kinds = [
+        {"name": name, "reward": reward, "workload": load, "service_rate": "1", "demand": {"cpu": "1"}}
+        for name, reward, load in (("a", "10", "1/2"), ("b", "1", "2"))
+    ]
+    instance = {"server": [{"name": "s", "share": "1", "capacity": {"cpu": "1"}}], "type": kinds}
+    evidence = {
+        "permutation": ["a", "b"],
+        "stages": [
+            {"configurations": {"s": {"a": 1}}, "fraction": "1/2", "exhausts": ["a"]},
+            {"configurations": {"s": {"b": 1}}, "fraction": "1/2", "exhausts": []},
+        ],
+        "columns": [
+            {"pool": "s", "configuration": {"a": 1}, "fraction": "1/2"},
+            {"pool": "s", "configuration": {"b": 1}, "fraction": "1/2"},
+        ],
+        "slot_prices": {"a": "1", "b": "1"},
+        "server_prices": {"s": "1"},
+    }
+    claims = {
+        "greedy": "11/2",
+        "optimal": "11/2",
+        "ratio": "1",
+        "guarantee": "3/4",
+        "guarantee_stagewise": "11/12",
+    }
+    return document("assignment", instance, evidence, claims, "packproof/2")
+
+
+def overstated(honest: Document, columns: list[tuple[str, str]], optimal: str, ratio: str) -> Document:
+    """Return a forgery whose prices, all 0, let every job be served: they prove 7."""
+    listed = [{"pool": "s", "configuration": {name: 1}, "fraction": fraction} for name, fraction in columns]
+    return changed(
+        honest,
+        (("evidence", "columns"), listed),
+        (("evidence", "slot_prices"), {"a": "0", "b": "0"}),
+        (("evidence", "server_prices"), {"s": "0"}),
+        (("claims", "optimal"), optimal),
+        (("claims", "ratio"), ratio),
+    )
+
+
+def test_an_optimum_with_more_slots_than_work_of_one_type() -> None:
+    """All servers are used and no more; a has 2/3 slots for 1/2 job, b is below its work: 20/3 + 1/3 = 7."""
+    honest = contended()
+    assert not verdict(honest)
+    forged = overstated(honest, [("a", "2/3"), ("b", "1/3")], "7", "11/14")
+    refused("the columns have more slots than work", forged)
+
+
+def test_an_optimum_on_more_servers_than_there_are() -> None:
+    forged = overstated(contended(), [("a", "1/2"), ("b", "2")], "7", "11/14")
+    refused("the columns use too many servers", forged)
+
+
+def test_an_optimum_that_no_columns_earn_or_no_prices_prove() -> None:
+    honest = contended()
+    refused(
+        "the columns do not earn the optimal reward", overstated(honest, [("a", "1/2"), ("b", "1/2")], "7", "11/14")
+    )
+    under = changed(
+        honest,
+        (("evidence", "columns", 1, "fraction"), "1/4"),
+        (("claims", "optimal"), "21/4"),
+        (("claims", "ratio"), "22/21"),
+    )
+    refused("the prices do not prove the optimal reward", under)
+    dear = changed(
+        honest, (("evidence", "slot_prices"), {"a": "11", "b": "1"}), (("evidence", "server_prices", "s"), "11")
+    )
+    refused("a slot price is above the reward, or not 0 without workload", dear)
+    idle = changed(CERTIFICATES["assignment, no work"], (("evidence", "slot_prices", "a"), "1"))
+    refused("a slot price is above the reward, or not 0 without workload", idle)
+    refused(
+        "a server price is not the greatest value of a configuration",
+        changed(honest, (("evidence", "server_prices", "s"), "1/2")),
+    )
+
+
+def test_placements_that_are_not_greedy() -> None:
+    """On ten servers greedy gives five to pairs of a and five to b."""
+    one = CERTIFICATES["assignment, one pool"]
+
+    def placed(*stages: tuple[dict[str, int], int], greedy: str) -> Document:
+        listed = [{"configurations": {"s": k}, "servers": {"s": n}} for k, n in stages]
+        return changed(one, (("evidence", "servers", "stages"), listed), (("claims", "servers", "greedy"), greedy))
+
+    a, b, both = {"a": 2}, {"b": 1}, {"a": 1, "b": 1}
+    assert not verdict(placed((a, 5), (b, 5), greedy="15"))
+    refused("a stage is longer than its first type lasts", placed((a, 6), (b, 4), greedy="14"))
+    refused("a stage ends before a type is exhausted", placed((a, 4), (b, 6), greedy="14"))
+    refused("a stage ends before a type is exhausted", placed((a, 3), (a, 2), (b, 5), greedy="15"))
+    refused("a configuration is not MaxReward of the types left", placed((both, 10), greedy="20"))
+    refused("a configuration is not MaxReward of the types left", placed((b, 5), (a, 5), greedy="15"))
+    refused("greedy placement has further stages", placed((a, 5), greedy="10"))
+    refused("a stage comes after greedy placement has ended", placed((a, 5), (b, 5), (b, 1), greedy="15"))
+    refused("a stage uses more servers than there are", placed((a, 11), greedy="10"))
+    refused("a stage uses no server", placed((a, 0), (a, 5), (b, 5), greedy="15"))
+    refused("the reward of greedy placement is not right", placed((a, 5), (b, 5), greedy="16"))
+
+
+def test_numbers_of_servers_that_are_not_right() -> None:
+    one, two = CERTIFICATES["assignment, one pool"], CERTIFICATES["assignment, least servers"]
+    prices, columns, claims = (
+        ("evidence", "servers", "slot_prices"),
+        ("evidence", "servers", "columns"),
+        ("claims", "servers"),
+    )
+    wrong = "the prices do not prove the least number of servers"
+    for least in (9, 11, 1):
+        refused(wrong, changed(one, ((*claims, "least"), least)))
+    refused(wrong, changed(one, (prices, {"a": "1/10", "b": "1/10"}), ((*claims, "least"), 5)))
+    refused(wrong, changed(one, (prices, {"a": "1/15", "b": "1/15"})))
+    refused("prices that prove nothing are not 0", changed(one, ((*claims, "least"), 0)))
+    assert not verdict(changed(one, (prices, {"a": "0", "b": "0"}), ((*claims, "least"), 0)))
+    for big, little in ((3, 3), (1, 5), (2, 3), (2, 5)):
+        pools = ("evidence", "servers", "pools"), {"big": big, "little": little}
+        refused("the servers of the pools are not in proportion to the shares", changed(two, pools))
+    spare = [
+        {"pool": "s", "configuration": {"a": 1, "b": 1}, "servers": 9},
+        {"pool": "s", "configuration": {"a": 1}, "servers": 1},
+    ]
+    rest = {"pool": "s", "configuration": {"b": 1}, "servers": 1}
+    assert not verdict(changed(one, (columns, [*spare, rest]), ((*claims, "most"), 11)))
+    refused("the columns do not need as many servers as claimed", changed(one, (columns, [*spare, rest])))
+    refused("the columns do not carry just the jobs", changed(one, (columns, spare)))
+    refused(
+        "the columns do not carry just the jobs",
+        changed(one, (columns, [*spare[:1], {**spare[1], "servers": 2}, rest]), ((*claims, "most"), 12)),
+    )
+    refused("a column is empty or not feasible", changed(one, (columns, [at(one, columns)[0], {**rest, "servers": 0}])))
+    refused("no servers", changed(one, ((*claims, "servers"), 0)))
+    refused("a price where nothing is needed", changed(CERTIFICATES["assignment, no work"], ((*prices, "a"), "1")))
+    refused("evidence and claims on whole servers do not go together", changed(one, (claims, GONE)))
+    refused("evidence and claims on whole servers do not go together", changed(one, (("evidence", "servers"), GONE)))
+    assert not verdict(changed(one, (claims, GONE), (("evidence", "servers"), GONE)))
+
+
+def test_the_corpus_has_every_kind_and_form() -> None:
+    assert {row["kind"] for row in CERTIFICATES.values()} == set(checker.KINDS)
+    mechanisms = {at(row, ("claims", "mechanism")) for row in CERTIFICATES.values() if row["kind"] == "allocation"}
+    assert mechanisms == {"drf", *checker.LEVELLED, "ps-dsf", "ps-dsf-tdm"}
+
+
+def test_stages_that_use_the_pools_out_of_proportion() -> None:
+    """There are two big servers and four little ones: a stage of one big server has two little ones."""
+    two = CERTIFICATES["assignment, least servers"]
+    used = ("evidence", "servers", "stages", 0, "servers")
+    cases = (
+        (1, 1, "the servers of a stage are not in proportion"),
+        (0, 2, "the servers of a stage are not in proportion"),
+        (2, 2, "the servers of a stage are not in proportion"),
+        (0, 1, "a stage ends before a type is exhausted"),  # a quarter of the time, before the first big one
+        (1, 3, "a stage is longer than its first type lasts"),  # three quarters, before the second big one
+    )
+    for big, little, reason in cases:
+        refused(reason, changed(two, (used, {"big": big, "little": little})))

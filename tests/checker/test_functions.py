@@ -1,0 +1,466 @@
+"""The mathematics of the checker against definitions: enumeration, Leibniz's formula, sums over the law."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+from itertools import combinations, pairwise, permutations, product
+from math import gcd, lcm, prod
+from typing import Any
+
+from bounds import checker
+
+F = Fraction
+
+
+def additive(capacity: Sequence[int], demands: Sequence[Sequence[int]]) -> Any:
+    """Return an additive pool."""
+    return checker.Pool("p", F(1), tuple(capacity), tuple(map(tuple, demands)), ())
+
+
+def feasible(pool: Any) -> list[tuple[int, ...]]:
+    """Return all feasible configurations, by definition."""
+    if pool.generators:
+        most = [max(column) for column in zip(*pool.generators, strict=True)]
+        boxes = product(*(range(n + 1) for n in most))
+        return [k for k in boxes if any(all(a <= b for a, b in zip(k, top, strict=True)) for top in pool.generators)]
+    most = [min(c // d for c, d in zip(pool.capacity, row, strict=True) if d) for row in pool.demands]
+    needs = list(zip(*pool.demands, strict=True))
+    return [
+        k
+        for k in product(*(range(n + 1) for n in most))
+        if all(
+            sum(s * d for s, d in zip(k, need, strict=True)) <= c for need, c in zip(needs, pool.capacity, strict=True)
+        )
+    ]
+
+
+def pools(count: int) -> Iterator[Any]:
+    """Yield small pools of both kinds."""
+    draw = random.Random(count)
+    for i in range(count):
+        width, resources = draw.randint(1, 3), draw.randint(1, 3)
+        if i % 3 == 2:
+            tops = [tuple(draw.randint(0, 3) for _ in range(width)) for _ in range(draw.randint(1, 3))]
+            yield checker.Pool("p", F(1), (), (), (*tops, (1,) * width))
+            continue
+        demands = [[draw.randint(0, 4) for _ in range(resources)] for _ in range(width)]
+        for row in demands:
+            row[draw.randrange(resources)] += 1
+        yield additive([draw.randint(4, 9) for _ in range(resources)], demands)
+
+
+def width_of(pool: Any) -> int:
+    return len(pool.demands or pool.generators[0])
+
+
+def limited(name: str, value: int, run: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function while a limit of the checker is another."""
+    old = getattr(checker, name)
+    setattr(checker, name, value)
+    try:
+        return run(*arguments)
+    finally:
+        setattr(checker, name, old)
+
+
+def units(run: Callable[[], Any]) -> int:
+    """Return the units of work that a call takes."""
+    budget = checker.Budget(10**30)
+    token = checker.WORK.set(budget)
+    try:
+        run()
+    finally:
+        checker.WORK.reset(token)
+    return 10**30 - int(budget.left)
+
+
+def test_configurations_and_their_greatest_values() -> None:
+    draw = random.Random(2)
+    for pool in pools(60):
+        width, rows = width_of(pool), feasible(pool)
+        for k in product(range(4), repeat=width):
+            assert pool.holds(k) is (k in rows)
+        assert [pool.most(j) for j in range(width)] == [max(k[j] for k in rows) for j in range(width)]
+        order = draw.sample(range(width), width)[: draw.randint(1, width)]
+        weights = [draw.randint(0, 9) for _ in range(width)]
+        best = []
+        for i in range(len(order) + 1):
+            allowed = [k for k in rows if all(j in order[i:] or not n for j, n in enumerate(k))]
+            best.append(max((sum(w * n for w, n in zip(weights, k, strict=True)) for k in allowed), default=0))
+        assert checker.greatest(pool, weights, order) == best
+        prices = [F(w, draw.randint(1, 5)) for w in weights]
+        top = max(sum((p * n for p, n in zip(prices, k, strict=True)), F(0)) for k in rows)
+        assert checker.greatest_value(pool, prices) == top
+        normals = [[draw.randint(0, 5) for _ in range(width)] for _ in range(3)]
+        tops = [max(sum(a * n for a, n in zip(normal, k, strict=True)) for k in rows) for normal in normals]
+        assert checker.greatest_of(pool, normals) == tops
+        if not pool.generators:
+            assert checker.greatest_listed(pool, weights, order) == best
+            assert sorted(checker._configurations(pool)) == sorted(rows)
+            assert limited("MAX_CELLS", 0, checker.greatest, pool, weights, order) == best
+            assert limited("MAX_LISTED", 0, checker.greatest_of, pool, normals) == tops
+
+
+def test_max_reward_breaks_ties_by_the_order_of_the_types() -> None:
+    draw = random.Random(3)
+    for pool in pools(60):
+        width, rows = width_of(pool), feasible(pool)
+        rewards = [F(draw.randint(1, 3), draw.randint(1, 2)) for _ in range(width)]
+        order = draw.sample(range(width), width)
+        expected = []
+        for i in range(width):
+            allowed = [k for k in rows if all(j in order[i:] or not n for j, n in enumerate(k))]
+            expected.append(max(allowed, key=lambda k: (sum(u * n for u, n in zip(rewards, k, strict=True)), k)))
+        assert checker.max_rewards(pool, rewards, order) == expected
+
+
+def test_what_is_beyond_all_limits_is_not_decided() -> None:
+    pool = additive([3, 4], [[1, 0], [0, 1]])  # a table of 20 levels, 20 configurations
+
+    weights, listed = [1, 1], "MAX_CONFIGURATIONS"
+
+    def greatest() -> Any:
+        return checker.greatest(pool, weights, [0, 1])
+
+    def decided_within(cells: int, table: int) -> bool:
+        """Return whether the table is made, where no configuration may be listed."""
+        return bool(limited(listed, 0, limited, "MAX_CELLS", cells, limited, "MAX_TABLE", table, attempt))
+
+    def attempt() -> bool:
+        try:
+            return bool(greatest()[0] == 3 * weights[0] + 4)
+        except checker.Unreadable as reason:
+            assert str(reason).startswith("pool p: more than 0 configurations, and a table of more than ")
+            return False
+
+    assert decided_within(40, 800)
+    assert not decided_within(39, 800)
+    assert not decided_within(40, 799)
+    weights = [2**78, 1]  # 80 bits
+    assert decided_within(40, 1000)
+    assert not decided_within(40, 999)
+    weights = [1, 1]
+    assert limited("MAX_CELLS", 0, limited, listed, 20, attempt)
+    try:
+        limited("MAX_CELLS", 0, limited, listed, 19, greatest)
+    except checker.Unreadable as reason:
+        assert "more than 19 configurations" in str(reason)
+    else:
+        raise AssertionError("decided beyond the limit")
+
+
+def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
+    pool = additive([3, 4], [[1, 0], [0, 1]])
+    explicit = checker.Pool("p", F(1), (), (), ((1, 2), (2, 1), (0, 3)))
+    long = 1 << 5000  # 5001 bits
+    assert units(lambda: checker.greatest(pool, [1, 1], [0, 1])) == 20 * 3
+    assert units(lambda: checker.greatest(pool, [long, 1], [0, 1])) == 20 * 3 * 6
+    for bits, thousands in ((5994, 5), (6000, 6)):
+        weights = [1 << (bits - 2), 1]
+        assert units(lambda weights=weights: checker.greatest(pool, weights, [0, 1])) == 20 * 3 * (1 + thousands)
+        assert units(lambda weights=weights: checker.greatest(explicit, weights, [0, 1])) == 3 * 4 * (2 + thousands)
+    assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 3 * 4 * 2
+    assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 3 * 1 * 7
+    assert units(lambda: list(checker._configurations(pool))) == 20 * (20 + 2 * 2 * 3)
+    listed = 20 * (20 + 2 * 2 * 3) + 20 * 2 * 4
+    assert units(lambda: checker.greatest_of(pool, [[1, 1], [long, 1]])) == listed + 2 * 1 * 7 + 1 * (5004 // 100)
+    units_listed = units(lambda: checker.greatest_of(pool, [[1, 1]]))
+    assert limited("MAX_LISTED", 19, units, lambda: checker.greatest_of(pool, [[1, 1]])) == units_listed
+    assert limited("MAX_LISTED", 18, units, lambda: checker.greatest_of(pool, [[1, 1]])) != units_listed
+    assert units(lambda: checker.greatest_of(explicit, [[1, 1], [long, 1]])) == 2 * 3 * 7 + 3 * (5004 // 100)
+    for bits, hundreds in ((5049, 50), (5100, 51)):
+        normals = [[1, 1 << (bits - 2)]]
+        assert units(lambda normals=normals: checker.greatest_of(explicit, normals)) == 3 * 7 + 3 * hundreds
+    assert [checker.squared(64 * n) for n in (0, 1, 5, 50)] == [0, 0, 5, 500]
+    assert checker.squared(64 * 50 - 1) == 49**2 // 5
+    assert units(lambda: checker.work(F(long, 3**5000))) == 40 + checker.squared(5001 + (3**5000).bit_length())
+    assert units(lambda: checker.common([long, 3, 5])) == 3 + sum(map(checker.squared, (5001, 5003, 5004)))
+    assert units(lambda: checker.rational("7" * 1000, "it")) == 40 + 1000
+    wide = [[long, 0, 0], [0, -long, 1], [0, 1, 1]]
+    assert units(lambda: checker.rank(wide)) == 9 * 3 * (2 + checker.squared(10003))
+    assert units(lambda: checker.rank([])) == 0
+    assert units(lambda: checker.rank([[1, 2, 3]])) == 1 * 3 * 2
+    law = checker.SizeLaw([(F(1, 2), F(1))], [])
+    assert units(lambda: law.up_to(F(1))) == 20 + 40
+    values = [F(1, 2**5000), F(0)]
+    assert units(lambda: checker.require_worth(10, [1, 2], values, [False])) == (
+        units(lambda: checker.common(v.denominator for v in values))
+        + 10 * 2 * 5
+        + sum(units(lambda v=v: checker.work(v * 2**5000)) for v in values)
+    )
+    prices = [F(1, 2**5000), F(1)]
+    inner = units(lambda: checker.greatest(pool, [1, 2**5000], range(2)))
+    assert units(lambda: checker.greatest_value(pool, prices)) == (
+        units(lambda: checker.common([2**5000, 1])) + 2 * checker.squared(5001) + inner
+    )
+    base = 5  # one more than the most jobs of a type
+    weights = [1 * base**2 + base, 2**5000 * base**2 + 1]
+    assert units(lambda: checker.max_rewards(pool, [F(1, 2**5000), F(1)], [0, 1])) == (
+        2 * 2 * (2 + 2 * 3 // 64)
+        + units(lambda: checker.common([2**5000, 1]))
+        + 2 * checker.squared(5001)
+        + units(lambda: checker.greatest(pool, weights, [0, 1]))
+    )
+    for bits, words in ((601, 18), (640, 20)):
+        most = 2 ** (bits - 1)
+        wide = checker.Pool("p", F(1), (), (), ((most, 1),))
+        weights = [(most + 1) ** 2 + most + 1, (most + 1) ** 2 + 1]
+        assert units(lambda wide=wide: checker.max_rewards(wide, [F(1), F(1)], [0, 1])) == (
+            2 * 2 * (2 + words)
+            + units(lambda: checker.common([1, 1]))
+            + units(lambda wide=wide, weights=weights: checker.greatest(wide, weights, [0, 1]))
+        )
+
+
+def test_sums_and_multiples() -> None:
+    assert checker.add_up([]) == 0
+    assert checker.add_up([F(1, 2), F(1, 3), F(-1, 7)]) == F(1, 2) + F(1, 3) - F(1, 7)
+    assert checker.total([F(1, 2), 0, 3], [4, 5, F(1, 9)]) == F(7, 3)
+    assert (checker.common([]), checker.common([4, 6, 10])) == (1, 60)
+
+
+def determinant(rows: Sequence[Sequence[int]]) -> int:
+    """Return the determinant by Leibniz's formula."""
+    result = 0
+    for order in permutations(range(len(rows))):
+        swaps = sum(a > b for i, a in enumerate(order) for b in order[i + 1 :])
+        result += (-1) ** swaps * prod(rows[i][j] for i, j in enumerate(order))
+    return result
+
+
+def test_ranks_and_determinants() -> None:
+    draw = random.Random(4)
+    for size in (1, 2, 3, 4):
+        for _ in range(20):
+            rows = [[draw.choice([0, 0, 1, -1, 2, 3, -5]) for _ in range(size)] for _ in range(size)]
+            rank, det = checker.rank(rows)
+            assert det == determinant(rows)
+            assert (rank == size) is (det != 0)
+            part = draw.randint(1, size)
+            factor = [[draw.randint(-2, 2) for _ in range(part)] for _ in range(size)]
+            low = [[sum(a * rows[i][j] for i, a in enumerate(line)) for j in range(size)] for line in factor]
+            minors = [
+                determinant([[low[i][j] for j in columns] for i in lines])
+                for lines in combinations(range(size), part + 1)
+                for columns in combinations(range(size), part + 1)
+            ]
+            assert not any(minors)
+            assert checker.rank(low)[0] <= part
+            assert checker.rank([*rows, *rows])[0] == rank
+    assert checker.rank([[0, 0], [0, 0]]) == (0, 0)
+    assert checker.rank([[0, 1, 2], [0, 2, 4]])[0] == 1
+    assert checker.rank([[0, 1, 2], [3, 2, 4]])[0] == 2
+    assert checker.rank([[0, 1], [1, 0]]) == (2, -1)
+    assert checker.rank([]) == (0, 1)  # the empty product
+    huge = [[10**40 + i * j for j in range(3)] for i in (1, 2, 5)]
+    huge[1][1] += 7
+    assert checker.rank(huge)[1] == determinant(huge)
+
+
+def test_a_direction_is_in_a_cone_whatever_the_order_of_its_corners() -> None:
+    first = [[1, 0], [1, 1]]  # its middle is the direction (2, 1)
+    for other, inside in (([[1, 1], [0, 1]], False), ([[3, 1], [1, 1]], True), ([[2, 1], [0, 1]], True)):
+        for corners in (other, other[::-1]):
+            try:
+                checker.require_once([first, corners])
+            except checker.Refused as reason:
+                assert inside, reason
+            else:
+                assert not inside
+
+
+def test_simplices_beyond_the_limit_are_not_looked_at() -> None:
+    rows = [[0, 1], [0, 2], [1, 2]]
+    for most in (3, 4):
+        assert limited("MAX_SIMPLICES", most, checker.simplices_of, rows, 2, 3) == rows
+    for most in (1, 2):
+        try:
+            limited("MAX_SIMPLICES", most, checker.simplices_of, rows, 2, 3)
+        except checker.Unreadable as reason:
+            assert str(reason).startswith("3 simplices: beyond the ")
+        else:
+            raise AssertionError(most)
+
+
+def test_coprime_integers() -> None:
+    assert checker.are_coprime([F(1), F(0)])
+    assert checker.are_coprime([F(6), F(10), F(15)])
+    for wrong in ([F(2), F(4)], [F(0), F(0)], [F(1, 2), F(1)], [F(3)]):
+        assert not checker.are_coprime(wrong)
+
+
+LAWS = (
+    checker.SizeLaw([], [(F(1, 10), F(1, 2), F(2, 3)), (F(1, 2), F(3, 4), F(1, 3))]),
+    checker.SizeLaw([(F(1, 7), F(1, 4)), (F(2, 5), F(1, 4)), (F(9, 10), F(1, 4))], [(F(1, 5), F(2, 5), F(1, 4))]),
+    checker.SizeLaw([(F(1, 3), F(1))], []),
+)
+
+
+def law_of(number: int) -> Any:
+    """Return a law of sizes, of the class that the checker has now."""
+    return checker.SizeLaw(LAWS[number].atoms, LAWS[number].pieces)
+
+
+def test_probabilities_of_sizes() -> None:
+    grid = [F(n, 60) for n in range(-1, 62)] + [F(1, 7), F(2, 7)]
+    for number in range(3):
+        law = law_of(number)
+        for x in grid:
+            share = sum((p for size, p in law.atoms if size <= x), F(0))
+            for low, high, p in law.pieces:
+                share += p if x >= high else F(0) if x <= low else p * (x - low) / (high - low)
+            assert law.up_to(x) == share
+            for y in grid:
+                inside = any(x < size < y for size, _ in law.atoms)
+                inside = inside or any(max(x, low) < min(y, high) for low, high, _ in law.pieces)
+                assert law.has_between(x, y) is inside
+
+
+def test_expectations_of_piecewise_linear_prices() -> None:
+    places = [F(0), F(1, 7), F(1, 4), F(2, 5), F(1, 2), F(9, 10), F(1)]
+    values = [F(0), F(1, 9), F(1, 4), F(1, 2), F(1, 2), F(1), F(2)]
+
+    def price(x: Fraction) -> Fraction:
+        segments = zip(zip(places, values, strict=True), zip(places[1:], values[1:], strict=True), strict=False)
+        ((a, low), (b, high)) = next((one, two) for one, two in segments if one[0] <= x <= two[0])
+        return low + (high - low) * (x - a) / (b - a)
+
+    for number in range(3):
+        law = law_of(number)
+        mean = sum((p * price(size) for size, p in law.atoms), F(0))
+        for low, high, p in law.pieces:
+            cuts = sorted({low, high, *(x for x in places if low < x < high)})
+            for a, b in pairwise(cuts):  # a linear function has its mean in the middle
+                mean += p * (b - a) / (high - low) * price((a + b) / 2)
+        assert law.expectation(places, values) == mean
+    assert law_of(2).expectation([F(1, 3)], [F(4, 5)]) == F(4, 5)
+    for wrong in ([F(1, 4), F(3, 10)], [F(2, 5), F(1, 2)]):
+        try:
+            law_of(2).expectation(wrong, [F(0), F(1)])
+        except checker.Refused as reason:
+            assert str(reason) == "a size lies outside the prices"
+        else:
+            raise AssertionError("priced a size outside the prices")
+    for wrong in ([F(1, 10), F(7, 10)], [F(1, 5), F(3, 4)]):
+        try:
+            law_of(0).expectation(wrong, [F(0), F(1)])
+        except checker.Refused as reason:
+            assert str(reason) == "a piece lies outside the prices"
+        else:
+            raise AssertionError("priced a piece outside the prices")
+
+
+def test_reduced_configurations_are_the_maximal_ones() -> None:
+    """One job of (1/2, 2/3] or none, and as many as fit of one other queue, at the largest sizes of the queues."""
+    for J in range(2, 9):
+        tops = [F(n, 3 * 2 ** (m + 1)) for m in range(J) for n in (6, 4)]
+        found = set()
+        for j, first in product(range(2 * J), (0, 1)):
+            if first and (j == 1 or tops[j] > F(1, 3)):
+                continue  # no job of this queue has room beside the first
+            k = [0] * (2 * J)
+            k[1] = first
+            k[j] += int((1 - first * tops[1]) / tops[j])
+            found.add(tuple(k))
+        maximal = {
+            k for k in found if not any(k != m and all(a <= b for a, b in zip(k, m, strict=True)) for m in found)
+        }
+        listed = checker.reduced_configurations(J)
+        assert {tuple(k) for k in listed} == maximal
+        assert len(listed) == len(maximal)
+        assert all(type(n) is int for k in listed for n in k)
+
+
+def test_servers_are_apportioned_by_largest_remainder() -> None:
+    draw = random.Random(6)
+    for _ in range(40):
+        weights = [draw.randint(1, 9) for _ in range(draw.randint(1, 5))]
+        shares = [F(w, sum(weights)) for w in weights]
+        model = checker.Model([], [], [], [checker.Pool(str(p), s, (), (), ()) for p, s in enumerate(shares)])
+        count = draw.randint(1, 40)
+        sizes = checker.apportioned(model, count)
+        assert sum(sizes) == count
+        left = [count * s - int(count * s) for s in shares]
+        up = [p for p, (n, s) in enumerate(zip(sizes, shares, strict=True)) if n == int(count * s) + 1]
+        assert all(n - int(count * s) in (0, 1) for n, s in zip(sizes, shares, strict=True))
+        first = sorted(range(len(shares)), key=lambda p: (-left[p], p))
+        assert sorted(first[: len(up)]) == up
+
+
+def test_units_of_resources() -> None:
+    room = {"x": F(7, 2), "y": F(5), "z": F(3)}
+    demands = [{"x": F(1, 2), "y": F(4)}, {"x": F(3, 4)}, {"y": F(6), "x": F(1)}]
+    capacity, rows = checker._in_units(room, demands, ["w", "x", "y", "z"])
+    assert capacity == (0, 14, 2, 3)
+    assert rows == ((0, 2, 2, 0), (0, 3, 0, 0), (0, 4, 3, 0))
+    assert checker._in_units({}, demands, ["x"]) == ((), ())
+    draw = random.Random(7)
+    for _ in range(30):
+        column = [F(draw.randint(0, 6), draw.randint(1, 6)) for _ in range(3)]
+        size = F(draw.randint(1, 40), draw.randint(1, 6))
+        (units_,), rows = checker._in_units({"x": size}, [{"x": d} for d in column], ["x"])
+        for k in product(range(5), repeat=3):
+            fits = sum((n * d for n, d in zip(k, column, strict=True)), F(0)) <= size
+            assert (sum(n * row[0] for n, row in zip(k, rows, strict=True)) <= units_) is fits
+        whole = [int(d * lcm(*(e.denominator for e in column))) for d in column]
+        assert gcd(*(row[0] for row in rows)) == (1 if any(whole) else 0)
+
+
+def test_what_is_read_cannot_be_changed() -> None:
+    pool, law = additive([1], [[1]]), law_of(2)
+    objects = [
+        (pool, "share"),
+        (law, "atoms"),
+        (checker.Model([], [], [], []), "names"),
+        (checker.Stage([], [], F(0), []), "fraction"),
+        (checker.Share([], [], [], [], [], []), "users"),
+        (checker.Cluster({}, {}, {}, set()), "one"),
+    ]
+    for value, field in objects:
+        try:
+            setattr(value, field, 0)
+        except FrozenInstanceError:
+            continue
+        raise AssertionError(type(value))
+
+
+def test_lengths_that_do_not_match_are_a_fault() -> None:
+    """No vector is cut in silence to the length of another."""
+    two, one = additive([3, 3], [[1, 0], [0, 1]]), F(1)
+    listed = checker.Pool("p", one, (), (), ((1, 1),))
+    model = checker.Model(["a", "b"], [one, one], [one, one], [additive([1], [[1], [1]])])
+    share = checker.Share(["u"], ["s"], [one], [[{"r": one}]], [[one]], [one])
+    stage = {"prices": {"s": {"r": "1"}}, "values": {"u": "1"}}
+    long = {"r": one}
+    faults: list[Callable[[], Any]] = [
+        lambda: listed.holds((0,)),
+        lambda: two.holds((0,)),
+        lambda: additive([1, 2], [[1]]).most(0),
+        lambda: checker.greatest(additive([3], [[1, 1]]), [1], [0]),
+        lambda: checker.greatest_listed(two, [1], [0, 1]),
+        lambda: list(checker._configurations(additive([3], [[1, 1]]))),
+        lambda: list(checker._configurations(additive([3], [[9, 1]]))),
+        lambda: checker.total([1], [1, 2]),
+        lambda: checker.left_over(model, [1, 1], [one, one], [0, 0], [0, 1]),
+        lambda: checker.end_of([2, 2], [1], 0, 2),
+        lambda: checker.placed([1], [(1,), (1,)], 0),
+        lambda: checker.load_of([[{"r": one}]], [[one], [one]], 0),
+        lambda: checker.heights(checker.Share(["u"], ["s"], [one], [], [[one]], [one]), [one], "tsf"),
+        lambda: checker.heights(checker.Share(["u"], ["s"], [one], [[long]], [[one, one]], [one]), [one], "tsf"),
+        lambda: checker.heights(share, [one, one], "tsf"),
+        lambda: checker.stage_values(share, [[long, long]], stage),
+        lambda: checker.require_once([[[1, 0], [0]]]),
+        lambda: checker.rank([[1, 2], [1]]),
+        lambda: law_of(2).expectation([F(0), one], [F(0)]),
+        lambda: checker.require_worth(3, [1, 2], [F(0)], [False]),
+        lambda: checker.require_worth(3, [1, 2], [F(0), F(0)], []),
+    ]
+    for number, fault in enumerate(faults):
+        try:
+            fault()
+        except ValueError:
+            continue
+        raise AssertionError(number)

@@ -1,0 +1,198 @@
+"""Forged bounds of a workload of random sizes: each breaks one condition, and is refused for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bounds import checker
+from tests.checker.corpus import CERTIFICATES, Document, changed, refused, verdict
+
+HALF = "throughput, one atom"
+"""All sizes are 1/2 and there are 7 servers: they support 14 jobs, and no more."""
+
+
+def test_bounds_that_are_weaker_are_true() -> None:
+    below, above = ("evidence", "below", "columns", 0, "fraction"), ("evidence", "above", "points", 0, 1)
+    assert not verdict(changed(CERTIFICATES[HALF], (below, "1/2"), (("claims", "lower"), "7")))
+    assert not verdict(changed(CERTIFICATES[HALF], (above, "1/3"), (("claims", "upper"), "21")))
+
+
+def test_columns_of_sizes_that_are_not_right() -> None:
+    columns, lower = ("evidence", "below", "columns"), ("claims", "lower")
+
+    def forged(rows: Any, claim: str, name: str = HALF) -> Document:
+        listed = [{"slots": slots, "fraction": fraction} for slots, fraction in rows]
+        return changed(CERTIFICATES[name], (columns, listed), (lower, claim))
+
+    refused("the columns use more than a server", forged([({"0": 2}, "2")], "28"))
+    refused("a configuration does not fit", forged([({"0": 3}, "1")], "21"))
+    refused("a fraction is 0", forged([({"0": 2}, "1"), ({"0": 1}, "0")], "14"))
+    refused("the columns are not in order", forged([({"0": 2}, "1/2"), ({"0": 2}, "1/2")], "14"))
+    refused("the columns are not in order", forged([({"0": 1}, "1/2"), ({"0": 2}, "1/2")], "21/2"))
+    refused("a column lists a cell without slots", forged([({}, "1")], "0"))
+    refused("an unknown cell", forged([({"1": 2}, "1")], "14"))
+    refused("the lower bound is not right", forged([({"0": 2}, "1")], "15"))
+    rows = [({"0": 7}, "1/8"), ({"1": 1, "2": 1}, "3/4")]
+    refused("the slots are not in proportion to the law", forged(rows, "63/8", "throughput, atoms"))
+    refused("a configuration does not fit", forged([({"0": 5}, "1")], "5", "throughput, to zero"))
+    refused("a configuration does not fit", forged([({"0": 3}, "1")], "6", "throughput, uniform"))
+
+
+def test_cells_that_are_not_right() -> None:
+    def forged(name: str, cells: Any, rows: Any = (), **claims: str) -> Document:
+        listed = [{"slots": slots, "fraction": fraction} for slots, fraction in rows]
+        return changed(
+            CERTIFICATES[f"throughput, {name}"],
+            (("evidence", "below"), {"cells": cells, "columns": listed}),
+            *((("claims", key), value) for key, value in claims.items()),
+        )
+
+    wide, zero = [["1/10", "2/5"], ["1/2", "2/5"]], [["1/7", "0"], ["2/5", "0"], ["3/5", "0"]]
+    pair = [({"0": 1, "1": 1}, "1")]
+    assert not verdict(forged("uniform", wide, pair, lower="4"))
+    refused("a configuration does not fit", forged("uniform", wide, [({"0": 1, "1": 2}, "1/2")], lower="3"))
+    cases: list[tuple[str, Any, str]] = [
+        ("uniform", [["1/10", "4/5", "0"]], "a cell has not a base and a width"),
+        ("uniform", [["1/10"]], "a cell has not a base and a width"),
+        ("uniform", wide[::-1], "the cells are not in order"),
+        ("uniform", [["1/10", "4/5"], ["1/2", "2/5"]], "cells overlap"),
+        ("uniform", [["1/10", "4/5"], ["1/10", "4/5"]], "a cell stands twice"),
+        ("uniform", wide[:1], "the cells do not cover the law"),
+        ("uniform", [["1/20", "4/5"]], "a cell is not part of a piece"),
+        ("uniform", [["1/10", "9/10"]], "a cell is not part of a piece"),
+        ("uniform", [["1/10", "0"], *wide], "a group of atoms does not end at an atom"),
+        ("atoms", zero[::-1], "the cells are not in order"),
+        ("atoms", [zero[0], zero[0], *zero[1:]], "a cell stands twice"),
+        ("atoms", zero[:2], "the cells do not cover the law"),
+        ("atoms", [["1/2", "0"], zero[2]], "a group of atoms does not end at an atom"),
+        ("atoms", [["-1/7", "0"], *zero], "a base is less than 0"),
+        ("atoms", [["3/5", "-1/5"]], "a width is less than 0"),
+    ]
+    for name, cells, reason in cases:
+        refused(reason, forged(name, cells))
+    grouped = [({"0": 2}, "1/4"), ({"0": 1, "1": 1}, "1/2")]  # sizes 1/7 are taken at 2/5
+    assert not verdict(forged("atoms", zero[1:], grouped, lower="9/2"))
+    refused("the slots are not in proportion to the law", forged("atoms", zero[1:], grouped[::-1][:1], lower="9/4"))
+
+
+def test_prices_of_sizes_that_are_not_right() -> None:
+    def forged(name: str, grid: Any, points: Any, upper: str) -> Document:
+        evidence = {"grid": grid, "points": points}
+        return changed(
+            CERTIFICATES[f"throughput, {name}"], (("evidence", "above"), evidence), (("claims", "upper"), upper)
+        )
+
+    cases: list[tuple[str, Any, Any, str, str]] = [
+        ("one atom", 2, [[1, "1"]], "7", "a configuration is worth more than 1"),
+        ("one atom", 2, [[1, "0"]], "14", "the prices prove nothing"),
+        ("one atom", 0, [[1, "1/2"]], "14", "there is no grid"),
+        ("one atom", 2, [], "14", "there is no grid"),
+        ("one atom", 2, [[1, "1/2"], [1, "1/2"]], "14", "the points are not in order"),
+        ("one atom", 2, [[1, "1/2"], [2, "1"]], "14", "a point is of no use"),
+        ("one atom", 2, [[0, "0"], [1, "1/2"]], "14", "a point is of no use"),
+        ("one atom", 2, [[1]], "14", "a point has not a place and a price"),
+        ("one atom", 2, [[1, "1/2", 0]], "14", "a point has not a place and a price"),
+        ("one atom", 2, [[2, "1/2"]], "14", "a point is of no use"),
+        ("one atom", 4, [[2, "1/2"]], "15", "the upper bound is not right"),
+        ("atoms", 5, [[2, "2/5"], [3, "3/5"]], "9", "a size lies outside the prices"),
+        ("atoms", 35, [[5, "1/7"], [14, "3/7"], [21, "5/7"]], "49/8", "a configuration is worth more than 1"),
+        ("uniform", 1, [[1, "1"]], "2", "one point does not price a piece"),
+        ("uniform", 1, [[0, "1/2"], [1, "1"]], "8/3", "a job of size 0 has a price"),
+        ("uniform", 2, [[0, "0"], [1, "1"], [2, "1"]], "8/3", "a configuration is worth more than 1"),
+        ("uniform", 2, [[0, "0"], [1, "1/2"], [2, "2"]], "1", "a configuration is worth more than 1"),
+        ("uniform", 10, [[2, "1/5"], [9, "9/10"]], "4", "a piece lies outside the prices"),
+        ("uniform", 10, [[1, "1/10"], [8, "4/5"]], "4", "a piece lies outside the prices"),
+        ("uniform", 10, [[0, "0"], [9, "9/10"]], "4", "a point lies beyond the sizes"),
+        ("uniform", 10, [[1, "1/10"], [10, "1"]], "4", "a point lies beyond the sizes"),
+        ("uniform", 10, [[0, "0"], [1, "1/10"], [9, "9/10"]], "4", "a point is of no use"),
+        ("uniform", 10, [[1, "1/10"], [4, "3/10"], [5, "3/10"], [6, "3/10"], [9, "3/5"]], "4", "a point is of no use"),
+        ("uniform", 10, [[1, "1/10"], [4, "3/10"], [5, "3/10"], [9, "3/10"]], "4", "a point is of no use"),
+    ]
+    for name, grid, points, upper, reason in cases:
+        found = verdict(forged(name, grid, points, upper))
+        assert found == reason, (name, grid, points, found)
+    exact = forged("uniform", 10, [[1, "1/10"], [9, "9/10"]], "4")
+    assert not verdict(exact)
+
+
+def test_a_grid_beyond_the_limit_is_not_decided() -> None:
+    table, old = CERTIFICATES["throughput, atoms"], checker.MAX_CELLS  # 35 places and three points
+    try:
+        checker.MAX_CELLS = 105
+        assert not verdict(table)
+        checker.MAX_CELLS = 104
+        try:
+            checker.check(table)
+        except checker.Unreadable as reason:
+            assert str(reason).startswith("a table of more than 104 cells")
+        else:
+            raise AssertionError("decided")
+    finally:
+        checker.MAX_CELLS = old
+
+
+def test_prices_that_do_not_rise() -> None:
+    """Two jobs of [2/5, 1/2] fit a server and three do not: a price of 1/2 for each proves it."""
+    column = {"slots": {"0": 2}, "fraction": "1"}
+    vqs = {"columns": [{"slots": [0, 0, 2, 0], "fraction": "1"}], "prices": ["0", "0", "1/2", "0"]}
+    flat = changed(
+        CERTIFICATES["throughput, uniform"],
+        (("instance", "sizes"), {"servers": 2, "uniform": ["2/5", "1/2"]}),
+        (("evidence", "below"), {"cells": [["2/5", "1/10"]], "columns": [column]}),
+        (("evidence", "above"), {"grid": 20, "points": [[8, "1/2"], [10, "1/2"]]}),
+        (("evidence", "vqs"), vqs),
+        (("claims",), {"lower": "4", "upper": "4", "vqs": "4", "vqs_lost": "0", "J": 2}),
+    )
+    assert not verdict(flat)
+
+
+def test_a_size_off_the_points_counts() -> None:
+    """At 2/5 and 7/10 nothing is worth more than 1, but 2/5 and 3/5 are worth 1/2 + 5/6."""
+    base = CERTIFICATES["throughput, uniform"]
+    law = {"servers": 2, "uniform": ["2/5", "7/10"]}
+    column = {"slots": {"0": 1}, "fraction": "1"}
+    forged = changed(
+        base,
+        (("instance", "sizes"), law),
+        (("evidence", "below"), {"cells": [["2/5", "3/10"]], "columns": [column]}),
+        (("claims", "lower"), "2"),
+        (("evidence", "above"), {"grid": 10, "points": [[4, "1/2"], [7, "1"]]}),
+        (("claims", "upper"), "8/3"),
+    )
+    refused("a configuration with a size off the points is worth more than 1", forged)
+
+
+def test_workloads_of_vqs_that_are_not_right() -> None:
+    def forged(J: int, rows: Any, prices: list[str], vqs: str = "14", lost: str = "0") -> Document:
+        listed = [{"slots": slots, "fraction": fraction} for slots, fraction in rows]
+        return changed(
+            CERTIFICATES[HALF],
+            (("evidence", "vqs"), {"columns": listed, "prices": prices}),
+            (("claims", "J"), J),
+            (("claims", "vqs"), vqs),
+            (("claims", "vqs_lost"), lost),
+        )
+
+    two, price = [0, 0, 2, 0], ["0", "0", "1/2", "0"]
+    assert not verdict(forged(2, [(two, "1")], price))
+    least = "J is not the least for which all sizes are larger than 1/2^J"
+    refused(least, forged(3, [([*two, 0, 0], "1")], [*price, "0", "0"]))
+    refused("J is out of range", forged(1, [([1, 0], "1")], ["1", "0"], lost="1"))
+    refused("J is out of range", forged(31, [([*two, *[0] * 58], "1")], [*price, *["0"] * 58]))
+    refused("the share below 1/2^J is not right", forged(2, [(two, "1")], price, lost="1"))
+    reduced = "a configuration is none of the reduced ones"
+    for odd in ([0, 0, 3, 0], [0, 0, 1, 0], two[:3], [*two, 0]):
+        refused(reduced, forged(2, [(odd, "1")], ["0", "0", "1/3", "0"], "21"))
+    refused("the columns do not use a server", forged(2, [(two, "1/2")], price))
+    refused("the columns do not use a server", forged(2, [(two, "2")], price))
+    refused("a fraction is 0", forged(2, [([1, 0, 0, 0], "0"), (two, "1")], price))
+    for rows in ([(two, "1/2"), (two, "1/2")], [(two, "1/2"), ([1, 0, 0, 0], "1/2")]):
+        refused("the columns are not in order", forged(2, rows, price))
+    refused("the columns do not carry the workload", forged(2, [([1, 0, 0, 0], "1/2"), (two, "1/2")], price))
+    refused("there is not one price for every queue", forged(2, [(two, "1")], price[:3]))
+    refused("there is not one price for every queue", forged(2, [(two, "1")], [*price, "0"]))
+    refused("a price without jobs", forged(2, [(two, "1")], ["0", "0", "1/2", "1/4"]))
+    refused("a reduced configuration is worth more than 1", forged(2, [(two, "1")], ["0", "0", "1", "0"], "7"))
+    refused("the columns do not carry the workload", forged(2, [(two, "1")], ["0", "0", "1/3", "0"], "21"))
+    refused("the prices prove nothing", forged(2, [(two, "1")], ["0", "0", "0", "0"]))
+    refused("the workload of VQS is not", forged(2, [(two, "1")], price, "13"))
