@@ -8,6 +8,7 @@ import sys
 import threading
 from typing import Any
 
+from bounds.cli.admission import group as admission
 from bounds.cli.app import app
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
@@ -23,6 +24,7 @@ from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
 __all__ = [
+    "admission",
     "app",
     "check",
     "experiment",

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from bounds.views.admission import BeliefAnswer, DecideAnswer, LawAnswer, MomentsAnswer
 from bounds.views.assignment import Solved, Worst
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
@@ -33,6 +34,10 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
     "export": ("packproof export --json", ExportAnswer),
+    "admission_moments": ("packproof admission moments --json", MomentsAnswer),
+    "admission_law": ("packproof admission law --json", LawAnswer),
+    "admission_belief": ("packproof admission belief --json", BeliefAnswer),
+    "admission_decide": ("packproof admission decide --json", DecideAnswer),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
     "verify_coverage": ("packproof verify --coverage --json", list[CoveredStatement]),

@@ -1,0 +1,72 @@
+"""Pictures of cluster admission: beliefs as they sharpen, and the law of a deployment over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bounds.views.pictures import MARK, PALETTE, figure, save
+from fluid.admission.absorption import exact_moments
+from fluid.admission.belief import Observed, exact_belief, plug_in_belief
+from fluid.admission.law import parameters_law
+from fluid.admission.model import Priors
+
+
+def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | None]], target: str | Path) -> None:
+    """Draw densities of log mu and of lambda given data: exact ones as lines, the paper's plug-in dashed."""
+    made, (left, right) = figure(11.0, 4.2, 2)
+    for i, (name, seen) in enumerate(stages):
+        observed = seen or Observed()
+        exact, plug_in = exact_belief(priors, observed), plug_in_belief(priors, observed)
+        colour = PALETTE[i % len(PALETTE)]
+        s = np.log(exact.mu)
+        density = exact.weight / (s[1] - s[0])
+        left.plot(exact.mu, density, color=colour, lw=2, label=name)
+        raw = plug_in.mu.shape * s - plug_in.mu.rate * exact.mu
+        other = np.exp(raw - raw.max())
+        left.plot(exact.mu, other / other.sum() / (s[1] - s[0]), color=colour, lw=1.2, ls="--")
+        middle = exact.mean_lambda
+        lam = np.geomspace(middle / 300, middle * 12, 400)
+        shape = exact.lam_shape
+        given = shape * np.log(exact.lam_rate)[:, None] + shape * np.log(lam) - exact.lam_rate[:, None] * lam
+        from scipy.special import gammaln
+
+        right.plot(lam, exact.weight @ np.exp(given - gammaln(shape)), color=colour, lw=2, label=name)
+        one = plug_in.lam
+        logs = one.shape * np.log(one.rate * lam) - one.rate * lam - gammaln(one.shape)
+        right.plot(lam, np.exp(logs), color=colour, lw=1.2, ls="--")
+    for axes, label in ((left, "μ: rate at which a core ends (per hour)"), (right, "λ: normalised rate of scale-outs")):
+        axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm", ylim=(0, None))
+        axes.legend(fontsize=8, frameon=False, title="exact; plug-in dashed", title_fontsize=8)
+    low = min(float(exact_belief(priors, seen or Observed()).mean_mu) for _, seen in stages) / 300
+    left.set_xlim(low, low * 300 * 60)
+    save(made, target)
+
+
+def picture_of_law(
+    priors: Priors, parameters: tuple[float, float, float], size: int, times: Sequence[float], target: str | Path
+) -> None:
+    """Draw quantiles of the size over time for given parameters, and its moments under the priors."""
+    made, (left, right) = figure(11.0, 4.2, 2)
+    laws = [parameters_law(priors, *parameters, size, t) for t in times]
+    for low, high, alpha in ((0.01, 0.99, 0.15), (0.1, 0.9, 0.25), (0.25, 0.75, 0.4)):
+        ends = [[law.quantile(q) for law in laws] for q in (low, high)]
+        left.fill_between(times, *ends, color=PALETTE[0], alpha=alpha, lw=0, label=f"{100 * low:g} to {100 * high:g} %")
+    left.plot(times, [law.quantile(0.5) for law in laws], color=PALETTE[0], lw=2, label="median")
+    left.plot(times, [law.mean for law in laws], color="black", lw=1.2, ls="--", label="mean")
+    left.set(xlabel="hours ahead", ylabel="cores", ylim=(0, None))
+    left.set_title("mu = {:g}, lambda = {:g}, sigma = {:g}".format(*parameters), fontsize=10)
+    left.legend(fontsize=8, frameon=False)
+    exact = [exact_moments(priors, size, t) for t in times]
+    right.plot(times, [one.alive for one in exact], color=PALETTE[2], lw=2, label="Pr[Q > 0]")
+    right.set(xlabel="hours ahead", ylabel="probability of being alive", ylim=(0, 1))
+    other = right.twinx()
+    other.plot(times, [one.mean for one in exact], color=PALETTE[0], lw=2, label="mean of Q")
+    other.plot(times, [one.variance**0.5 for one in exact], color=PALETTE[0], lw=1.2, ls=":", label="deviation of Q")
+    other.set(ylabel="cores", ylim=(0, None))
+    right.set_title("under the priors", fontsize=10, color=MARK)
+    right.legend(fontsize=8, frameon=False, loc="upper left")
+    other.legend(fontsize=8, frameon=False, loc="upper right")
+    save(made, target)
