@@ -8,6 +8,7 @@ import sys
 import threading
 from typing import Any
 
+from bounds.cli import admission_runs
 from bounds.cli.admission import group as admission
 from bounds.cli.app import app
 from bounds.cli.check import check
@@ -25,6 +26,7 @@ from bounds.cli.worst import worst
 
 __all__ = [
     "admission",
+    "admission_runs",
     "app",
     "check",
     "experiment",

@@ -12,6 +12,7 @@ from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law import parameters_law
 from fluid.admission.model import Priors
+from fluid.admission.tuning import Tuned
 
 
 def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | None]], target: str | Path) -> None:
@@ -69,4 +70,23 @@ def picture_of_law(
     right.set_title("under the priors", fontsize=10, color=MARK)
     right.legend(fontsize=8, frameon=False, loc="upper left")
     other.legend(fontsize=8, frameon=False, loc="upper right")
+    save(made, target)
+
+
+def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
+    """Draw the share of refused scale-outs at the thresholds that were tried, with intervals, and the SLA."""
+    made, axes = figure(6.5, 4.2)
+    tried = sorted(found.tried, key=lambda one: one[0])
+    at = [threshold for threshold, _ in tried]
+    share = np.array([interval.mean for _, interval in tried])
+    ends = np.clip([[i.mean - max(0.0, i.low), i.high - i.mean] for _, i in tried], 0.0, None).T
+    axes.errorbar(at, share, ends, fmt="o-", color=PALETTE[0], ms=4, lw=1, capsize=2)
+    axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
+    axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
+    axes.set(xlabel=f"threshold of the {found.policy.name}-moment policy", ylabel="share of scale-outs refused")
+    axes.set_yscale("symlog", linthresh=1e-6)
+    axes.set_ylim(0, 1)
+    if found.policy.name == "second":
+        axes.set_xscale("log")
+    axes.legend(fontsize=8, frameon=False)
     save(made, target)

@@ -28,5 +28,11 @@ __getattr__, __all__ = doors(
         "absorption": ("ExactMoments", "exact_moments"),
         "law": ("SizeLaw", "kind_law", "mixed_law", "parameters_law"),
         "decisions": ("cantelli", "thresholds"),
+        "simulate": ("AdmissionPolicy", "AdmissionResult", "AdmissionRun", "run_policy", "simulate_admission"),
+        "world": ("World", "draw_world"),
+        "outlook": ("aligned_horizons",),
+        "chain": ("exact_policy", "small_space", "solved"),
+        "tuning": ("at_equal_sla", "bca_interval", "paired_utilisation", "pathwise_bound", "tune"),
+        "stored": ("simulate_stored",),
     },
 )

@@ -41,7 +41,7 @@ def ein(z: NDArray[np.float64]) -> NDArray[np.float64]:
     Examples
     --------
     >>> [round(float(x), 6) for x in ein(np.array([0.0, 0.25, 1.0]))]
-    [0.0, 0.235214, 0.7966]
+    [0.0, 0.235204, 0.7966]
     """
     from scipy.special import exp1
 
