@@ -171,3 +171,30 @@ def exact(
     found = exact_policy(read_admission(file), AdmissionPolicy(policy, threshold, marginal=marginal), most)
     answer = exact_answer(found)
     show(answer, lambda: exact_lines(answer), as_json=as_json)
+
+
+@group.command()
+def optimal(
+    file: AdmissionFile,
+    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of scale-outs that may be refused.")] = 0.01,
+    most: Annotated[int, typer.Option("--most-deployments", metavar="N", help="Deployments at once, at most.")] = 6,
+    as_json: JsonFlag = False,
+) -> None:
+    """The best policy of a small cluster of known kinds under an SLA, and how far other policies are from it."""
+    from bounds.views.admission_runs import optimal_answer, optimal_lines
+    from fluid.admission.chain import best_threshold
+    from fluid.admission.decisions import POLICIES
+    from fluid.admission.files import read_admission
+    from fluid.admission.optimal import optimal_policy
+    from fluid.admission.simulate import AdmissionPolicy
+
+    cluster = read_admission(file)
+    with progress() as say:
+        say("the optimum ...")
+        found = optimal_policy(cluster, sla, most)
+        others = {}
+        for name in POLICIES:
+            say(f"{name} ...")
+            others[name] = best_threshold(found.space, AdmissionPolicy(name), sla)
+    answer = optimal_answer(found, others)
+    show(answer, lambda: optimal_lines(answer), as_json=as_json)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 
-from bounds.views.text import Answer, Number, many, number, with_interval
+from bounds.views.text import Answer, Number, aligned, many, number, with_interval
 from fluid.admission.chain import ExactResult
+from fluid.admission.optimal import Optimum
 from fluid.admission.simulate import AdmissionPolicy, AdmissionResult
 from fluid.admission.tuning import Tuned
 
@@ -48,6 +50,66 @@ class ExactAdmission(Answer, frozen=True):
     states: int
     acceptance: float
     residual: float
+
+
+class PolicyGap(Answer, frozen=True):
+    """A policy at the threshold that meets the SLA; `gap` is what it lacks of the upper bound, as a share of it."""
+
+    threshold: float
+    utilisation: float
+    sla: float
+    gap: float
+
+
+class OptimalAdmission(Answer, frozen=True):
+    """The answer of ``admission optimal``.
+
+    `lower` is attained by a policy that was solved exactly, `upper` holds for every policy by weak duality; `program`
+    and `lagrangian` are the values of two solvers.
+    """
+
+    sla: float
+    lower: float
+    upper: float
+    program: float
+    lagrangian: float
+    price: float
+    states: int
+    policies: dict[str, PolicyGap]
+
+
+def optimal_answer(found: Optimum, others: Mapping[str, tuple[float, ExactResult]]) -> OptimalAdmission:
+    """Return the answer of ``admission optimal``."""
+    return OptimalAdmission(
+        sla=found.sla,
+        lower=found.lower,
+        upper=found.upper,
+        program=found.program,
+        lagrangian=found.lagrangian,
+        price=found.price,
+        states=len(found.space.states),
+        policies={
+            name: PolicyGap(
+                threshold=threshold,
+                utilisation=result.utilisation,
+                sla=result.sla,
+                gap=1 - result.utilisation / found.upper,
+            )
+            for name, (threshold, result) in others.items()
+        },
+    )
+
+
+def optimal_lines(answer: OptimalAdmission) -> list[str]:
+    """Return the answer of ``admission optimal`` as text."""
+    table = [["policy", "threshold", "utilisation", "below the optimum"]]
+    for name, one in answer.policies.items():
+        table.append([name, f"{one.threshold:.6g}", f"{one.utilisation:.6f}", f"{100 * one.gap:.3f} %"])
+    return [
+        f"best utilisation at an SLA of {answer.sla:g}: between {answer.lower:.9f} and {answer.upper:.9f}",
+        f"linear program {answer.program:.9f}, Lagrangian {answer.lagrangian:.9f}; {many(answer.states, 'state')}",
+        *aligned(table, right=3),
+    ]
 
 
 def simulated_answer(policy: AdmissionPolicy, found: AdmissionResult) -> SimulatedAdmission:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from bounds.views.admission import BeliefAnswer, DecideAnswer, LawAnswer, MomentsAnswer
-from bounds.views.admission_runs import ExactAdmission, SimulatedAdmission, TunedAdmission
+from bounds.views.admission_runs import ExactAdmission, OptimalAdmission, SimulatedAdmission, TunedAdmission
 from bounds.views.assignment import Solved, Worst
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
@@ -42,6 +42,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "admission_simulate": ("packproof admission simulate --json", SimulatedAdmission),
     "admission_tune": ("packproof admission tune --json", TunedAdmission),
     "admission_exact": ("packproof admission exact --json", ExactAdmission),
+    "admission_optimal": ("packproof admission optimal --json", OptimalAdmission),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
     "verify_coverage": ("packproof verify --coverage --json", list[CoveredStatement]),

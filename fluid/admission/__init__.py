@@ -31,8 +31,12 @@ __getattr__, __all__ = doors(
         "simulate": ("AdmissionPolicy", "AdmissionResult", "AdmissionRun", "run_policy", "simulate_admission"),
         "world": ("World", "draw_world"),
         "outlook": ("aligned_horizons",),
-        "chain": ("exact_policy", "small_space", "solved"),
+        "chain": ("best_threshold", "exact_policy", "small_space", "solved"),
+        "optimal": ("Optimum", "optimal_policy"),
         "tuning": ("at_equal_sla", "bca_interval", "paired_utilisation", "pathwise_bound", "tune"),
+        "importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
+        "pricing": ("hourly_payment", "mixture", "saved_by_labels"),
+        "estimation": ("Watched", "fit_priors", "watched"),
         "stored": ("simulate_stored",),
     },
 )

@@ -155,8 +155,8 @@ class ExactResult:
     residual: float
 
 
-def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
-    """Return what a policy admits, float64[n, K] of 0 and 1.
+def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
+    """Return the number that a policy compares with its threshold, float64[n, K]; infinite where a kind does not fit.
 
     Policies see the kinds; with hidden kinds the belief is no function of these states.
     """
@@ -165,11 +165,11 @@ def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
     if not policy.labelled:
         raise InputError("--unlabelled: a chain of known kinds cannot hold beliefs about hidden ones")
     fits = space.entered >= 0
-    if policy.name == "everybody":
-        return fits.astype(float)
-    if policy.name == "zeroth":
+    needed = np.full(fits.shape, np.inf)
+    if policy.name in ("everybody", "zeroth"):
         sizes = np.array([kind.size for kind in kinds])
-        return np.asarray(fits & (space.cores[:, None] + sizes < policy.threshold), float)
+        active = space.cores[:, None] + sizes if policy.name == "zeroth" else np.zeros(fits.shape)
+        return np.where(fits, active, np.inf)
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
     found: dict[tuple[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
 
@@ -179,7 +179,6 @@ def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
             found[pair] = np.array([m.mean for m in made]), np.array([m.variance for m in made])
         return found[pair]
 
-    accept = np.zeros(fits.shape)
     for i, state in enumerate(space.states):
         if not fits[i].any():
             continue
@@ -191,9 +190,33 @@ def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
             value = mean + new_mean
             if policy.name == "second":
                 value = np.where(value < capacity, cantelli(value, variance + new_variance, capacity), 2.0)
-            matters = value[new_mean >= policy.marginal]
-            accept[i, k] = matters.max(initial=0.0) < policy.threshold
-    return accept
+            needed[i, k] = value[new_mean >= policy.marginal].max(initial=0.0)
+    return needed
+
+
+def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
+    """Return what a policy admits, float64[n, K] of 0 and 1."""
+    return np.asarray(needed_thresholds(space, policy) < policy.threshold, float)
+
+
+def best_threshold(space: Space, policy: AdmissionPolicy, sla: float) -> tuple[float, ExactResult]:
+    """Return a threshold of a policy that meets an SLA, by bisection over the thresholds that differ, and its measures.
+
+    The first threshold of all admits nobody, so one is always found.
+    """
+    needed = needed_thresholds(space, policy)
+    marks = np.unique(needed[np.isfinite(needed)])
+    low, high = 0, len(marks)  # index: thresholds just above the first `low` marks
+    best = (float(marks[0]) if len(marks) else 0.0, solved(space, np.zeros(needed.shape)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        threshold = float(np.nextafter(marks[middle - 1], np.inf))
+        found = solved(space, (needed < threshold).astype(float))
+        if found.sla <= sla:
+            low, best = middle, (threshold, found)
+        else:
+            high = middle - 1
+    return best
 
 
 def generator(space: Space, accept: NDArray[np.float64]) -> Any:
