@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,9 @@ from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law import parameters_law
 from fluid.admission.model import Priors
+from fluid.admission.simulate import AdmissionResult
 from fluid.admission.tuning import Tuned
+from fluid.statistics import Interval
 
 
 def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | None]], target: str | Path) -> None:
@@ -88,5 +90,25 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     axes.set_ylim(0, 1)
     if found.policy.name == "second":
         axes.set_xscale("log")
+    axes.legend(fontsize=8, frameon=False)
+    save(made, target)
+
+
+def picture_of_frontier(
+    curves: Mapping[str, Sequence[AdmissionResult]], bound: Interval | None, target: str | Path
+) -> None:
+    """Draw utilisation against the share of refused scale-outs, a curve a policy, with 95 % bands over runs."""
+    made, axes = figure(7.5, 4.6)
+    for i, (name, results) in enumerate(curves.items()):
+        shown = sorted((one for one in results if one.sla.mean > 0), key=lambda one: one.sla.mean)
+        sla = [one.sla.mean for one in shown]
+        low, high = ([getattr(one.utilisation, end) for one in shown] for end in ("low", "high"))
+        axes.fill_between(sla, low, high, color=PALETTE[i % len(PALETTE)], alpha=0.2, lw=0)
+        middle = [one.utilisation.mean for one in shown]
+        axes.plot(sla, middle, "o-", color=PALETTE[i % len(PALETTE)], ms=4, lw=1.6, label=name)
+    if bound is not None:
+        axes.axhspan(bound.low, bound.high, color=MARK, alpha=0.15, lw=0)
+        axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")
+    axes.set(xscale="log", xlabel="share of scale-outs refused", ylabel="utilisation")
     axes.legend(fontsize=8, frameon=False)
     save(made, target)
