@@ -23,7 +23,7 @@ from fluid.admission.model import Kind, Priors
 from theory.errors import TooLargeError
 from theory.jit import kernel
 
-WORK = 2e10
+WORK = 3e10
 """Products beyond which a law is refused."""
 
 
@@ -280,6 +280,8 @@ def _mixture(
     # pairs (sigma, r) of the least mass are left out, as long as all of them weigh less than half the tolerance
     least_mass = float(ascending[min(int(np.searchsorted(np.cumsum(ascending), tolerance / 2)), mass.size - 1)])
     allowance = tolerance / 4 / max(1, int((mass >= least_mass).sum()))
+    passes = []
+    work = 0.0
     for k, one in enumerate(sigma):
         least, batch = batch_law(float(one), int(one + 12 * one**0.5 + 40), 1e-10)
         for i in np.flatnonzero(mass[k] >= least_mass):
@@ -287,10 +289,18 @@ def _mixture(
             deviations = 1.0 + (2 * np.log(max(2.0, float(mass[k, i]) / allowance))) ** 0.5
             longest = float(tau[np.searchsorted(np.cumsum(shares), shares.sum() - allowance)])
             n = _cut(float(r[i]), float(one), size, longest, float(deviations))
-            made, _ = _mixed_pass(float(r[i]), least, batch, size, n, tau, shares, allowance)
-            if len(made) > len(total):
-                total = np.pad(total, (0, len(made) - len(total)))
-            total[: len(made)] += made
+            work += float((n + r[i]) * longest * n * (3.0 + len(batch)))
+            passes.append((float(r[i]), least, batch, size, n, tau, shares, allowance))
+    if work > WORK:
+        raise TooLargeError(
+            f"--at: about {work:.0e} products for the law under these priors, expected at most {WORK:.0e}: "
+            "ask for an earlier time, or give the parameters (--given); moments has no such limit"
+        )
+    for one_pass in passes:
+        made, _ = _mixed_pass(*one_pass)
+        if len(made) > len(total):
+            total = np.pad(total, (0, len(made) - len(total)))
+        total[: len(made)] += made
     total[0] += shutdown
     return total, max(0.0, 1.0 - float(total.sum()))
 

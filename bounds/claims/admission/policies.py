@@ -53,13 +53,13 @@ def definition_6_1(level: Level, broken: str) -> Outcome:
     source="Section 6.1",
     printed="this heuristic does not have any effect when the cluster has no good prior information",
     evidence=Evidence.numeric,
-    breaks=("epsilon of 1 core under the prior",),
+    breaks=("epsilon of 20 cores under the prior",),
 )
 def marginal_heuristic(level: Level, broken: str) -> Outcome:
     """Compare decisions with and without the heuristic in the same worlds."""
     horizons = aligned_horizons(0.04, 26000.0)
     least = min(joint_moments(STAND_IN, 1, float(t)).mean for t in horizons)
-    epsilon = 1.0 if broken else 0.5 * least
+    epsilon = 20.0 if broken else 0.5 * least
     changed = changed_known = 0
     for number in range(3 if level is Level.quick else 12):
         worlds = [draw_world(CLUSTER, UNTIL, seed_of(5, number), observations=n) for n in (0, 50)]

@@ -60,7 +60,7 @@ def prop_d_2(level: Level, broken: str) -> Outcome:
         worst = max(worst, *(abs(a - b) for a, b in zip(wanted, found, strict=True)))
         off = max(off, *(abs(a - b) for a, b in zip(wanted, again, strict=True)))
     shown = f"{cases} cases: formula off by at most {worst:.1e}, inversion by {off:.1e}"
-    return Outcome(shown, worst < 1e-12 and off < 1e-9)
+    return Outcome(shown, bool(worst < 1e-12 and off < 1e-9))
 
 
 @claim(
