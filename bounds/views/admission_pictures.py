@@ -43,8 +43,8 @@ def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | No
     for axes, label in ((left, "μ: rate at which a core ends (per hour)"), (right, "λ: normalised rate of scale-outs")):
         axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm", ylim=(0, None))
         axes.legend(fontsize=8, frameon=False, title="exact; plug-in dashed", title_fontsize=8)
-    low = min(float(exact_belief(priors, seen or Observed()).mean_mu) for _, seen in stages) / 300
-    left.set_xlim(low, low * 300 * 60)
+    means = [exact_belief(priors, seen or Observed()).mean_mu for _, seen in stages]
+    left.set_xlim(min(means) / 100, max(means) * 20)
     save(made, target)
 
 
@@ -62,16 +62,17 @@ def picture_of_law(
     left.set(xlabel="hours ahead", ylabel="cores", ylim=(0, None))
     left.set_title("mu = {:g}, lambda = {:g}, sigma = {:g}".format(*parameters), fontsize=10)
     left.legend(fontsize=8, frameon=False)
-    exact = [exact_moments(priors, size, t) for t in times]
-    right.plot(times, [one.alive for one in exact], color=PALETTE[2], lw=2, label="Pr[Q > 0]")
+    some = times[::4]  # each takes a second or two
+    exact = [exact_moments(priors, size, t) for t in some]
+    right.plot(some, [one.alive for one in exact], "o-", color=PALETTE[2], lw=2, label="Pr[Q > 0]")
     right.set(xlabel="hours ahead", ylabel="probability of being alive", ylim=(0, 1))
     other = right.twinx()
-    other.plot(times, [one.mean for one in exact], color=PALETTE[0], lw=2, label="mean of Q")
-    other.plot(times, [one.variance**0.5 for one in exact], color=PALETTE[0], lw=1.2, ls=":", label="deviation of Q")
+    other.plot(some, [one.mean for one in exact], "o-", color=PALETTE[0], lw=2, label="mean of Q")
+    other.plot(some, [one.variance**0.5 for one in exact], "o:", color=PALETTE[0], lw=1.2, label="deviation of Q")
     other.set(ylabel="cores", ylim=(0, None))
     right.set_title("under the priors", fontsize=10, color=MARK)
-    right.legend(fontsize=8, frameon=False, loc="upper left")
-    other.legend(fontsize=8, frameon=False, loc="upper right")
+    right.legend(fontsize=8, frameon=False, loc="lower left")
+    other.legend(fontsize=8, frameon=False, loc="center right")
     save(made, target)
 
 
