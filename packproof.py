@@ -33,6 +33,7 @@ ROOMS = {
     "limits": "fluid.limits",
     "chains": "fluid.chains",
     "simulation": "fluid.simulation",
+    "admission": "fluid.admission",
     "traces": "fluid.traces",
     "experiment": "fluid.experiment",
     "statistics": "fluid.statistics",

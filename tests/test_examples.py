@@ -21,6 +21,7 @@ from examples import (
     phase_portrait,
     server_pools,
     strangers_heuristic,
+    tenant_admission,
     tight_family,
     unstable_queues,
     whole_servers,
@@ -114,3 +115,12 @@ def test_best_partitions(tmp_path: Path) -> None:
     assert found["1/6", 3] == Fraction(12, 19)
     assert found["1/8", 4] == Fraction(3, 5)
     assert picture.stat().st_size > 10_000
+
+
+def test_tenant_admission(tmp_path: Path) -> None:
+    pictures = [tmp_path / f"{name}.png" for name in ("utilisation", "law", "beliefs")]
+    curves = tenant_admission.main(*map(str, pictures), runs=3)
+    for results in curves.values():
+        used = [one.utilisation.mean for one in results]
+        assert used == sorted(used), "a higher threshold admits more"
+    assert all(picture.stat().st_size > 10_000 for picture in pictures)

@@ -14,7 +14,7 @@ from importlib import import_module
 
 from theory.errors import InputError
 
-PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "packproof")
+PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
 """The papers by key; ``packproof`` stands for results of packproof itself.
 
 Each paper has a folder whose ``CLAIMS`` lists its claims by module; a claim loads no other paper."""

@@ -10,6 +10,8 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from bounds.cli import admission_runs
+from bounds.cli.admission import group as admission
 from bounds.cli.app import app
 from bounds.cli.attack import attack
 from bounds.cli.check import check
@@ -26,6 +28,8 @@ from bounds.cli.verify import verify
 from bounds.cli.worst import worst
 
 __all__ = [
+    "admission",
+    "admission_runs",
     "app",
     "attack",
     "check",

@@ -5,6 +5,7 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
+        "admission_pictures": ("picture_of_beliefs", "picture_of_frontier", "picture_of_law", "picture_of_tuning"),
         "assignment": ("picture_of_scaling",),
         "fluid": ("picture_of_crosscheck", "picture_of_phases"),
         "max_weight": ("picture_of_flow",),

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from bounds.views.admission import BeliefAnswer, DecideAnswer, LawAnswer, MomentsAnswer
+from bounds.views.admission_runs import ExactAdmission, OptimalAdmission, SimulatedAdmission, TunedAdmission
 from bounds.views.assignment import Solved, Worst
 from bounds.views.attack import Attack
 from bounds.views.claims import CoveredStatement, Listed, Verified
@@ -35,6 +37,14 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "experiment": ("packproof experiment --json", Summarised),
     "attack": ("packproof attack --json", Attack),
     "export": ("packproof export --json", ExportAnswer),
+    "admission_moments": ("packproof admission moments --json", MomentsAnswer),
+    "admission_law": ("packproof admission law --json", LawAnswer),
+    "admission_belief": ("packproof admission belief --json", BeliefAnswer),
+    "admission_decide": ("packproof admission decide --json", DecideAnswer),
+    "admission_simulate": ("packproof admission simulate --json", SimulatedAdmission),
+    "admission_tune": ("packproof admission tune --json", TunedAdmission),
+    "admission_exact": ("packproof admission exact --json", ExactAdmission),
+    "admission_optimal": ("packproof admission optimal --json", OptimalAdmission),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
     "verify_coverage": ("packproof verify --coverage --json", list[CoveredStatement]),

@@ -1,0 +1,23 @@
+"""Claims of the paper on cluster admission (arXiv 1804.07571)."""
+
+CLAIMS = {
+    "moments": (
+        "prop-3.1",
+        "corollary-3.2",
+        "prop-4.3",
+        "prop-4.5",
+        "prop-4.5-uncorrelated",
+        "prop-c.1",
+        "variance-understated",
+        "belief-exact",
+    ),
+    "sampling": ("prop-d.2", "mixture-variance"),
+    "policies": (
+        "definition-6.1",
+        "marginal-heuristic",
+        "policies-by-observations",
+        "labelled-users",
+        "second-above-zeroth",
+    ),
+}
+"""The claims by the module that checks them, in the order in which they are listed."""

@@ -1,0 +1,279 @@
+"""What is believed of one deployment after it was observed: exactly, and by the paper's plug-in.
+
+With k core deaths in core-time T, and m scale-outs in a time T_d during which the deployment stayed alive, the exact
+law of mu has the density
+
+    p(mu) ~ mu^(alpha_mu - 1 + k + kappa m) exp(-mu (beta_mu + T + delta T_d))
+            (beta_lambda + mu^kappa T_d)^-(alpha_lambda + m),
+
+and lambda given mu is Gamma(alpha_lambda + m, beta_lambda + mu^kappa T_d). In s = log mu the logarithm of this density
+is concave, so the law is unimodal, and equally spaced nodes of s integrate it with an error that falls exponentially
+in the number of nodes. The plug-in of the paper takes Gamma(alpha_mu + k, beta_mu + T) for mu and replaces mu^kappa by
+its mean in the law of lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, inf, lgamma, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission.model import Gamma, Priors
+from theory.errors import InputError
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was observed of a deployment that is alive.
+
+    Attributes
+    ----------
+    core_deaths : int
+        k: cores that ended on their own.
+    core_time : float
+        T: sum over cores of the hours for which they were active.
+    alive_time : float
+        T_d: hours since the deployment arrived.
+    scale_outs : int
+        m: scale-outs asked for, granted or not.
+    extra_cores, sizes : int
+        Sum of (size - 1) over the sizes that were seen, and how many those are; the initial size counts as one of them
+        where it follows 1 + Poisson(sigma).
+    """
+
+    core_deaths: int = 0
+    core_time: float = 0.0
+    alive_time: float = 0.0
+    scale_outs: int = 0
+    extra_cores: int = 0
+    sizes: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (np.isfinite(value) and value >= 0):
+                raise InputError(f"{name}: expected a number of at least 0, got {value!r}")
+        if self.core_time < self.alive_time * (1 - 1e-12):
+            raise InputError(
+                f"core_time: expected at least alive_time, {self.alive_time:g}, since a living deployment has a core, "
+                f"got {self.core_time:g}"
+            )
+        if self.core_deaths and not self.core_time:
+            raise InputError(f"core_deaths: expected 0 in no core_time, got {self.core_deaths}")
+        if self.scale_outs and not self.alive_time:
+            raise InputError(f"scale_outs: expected 0 in no alive_time, got {self.scale_outs}")
+        if self.extra_cores and not self.sizes:
+            raise InputError(f"extra_cores: expected 0 where no size was seen, got {self.extra_cores}")
+        if self.sizes == self.scale_outs + 1 and self.core_deaths >= self.extra_cores + self.sizes:
+            raise InputError(
+                f"core_deaths: expected fewer than the {self.extra_cores + self.sizes} cores that there ever were "
+                f"(a living deployment has one left), got {self.core_deaths}"
+            )
+
+    def death(self, elapsed: float, cores: int) -> Observed:
+        """Return what is observed after `cores` cores were active for `elapsed` hours and one of them ended."""
+        return self._after(elapsed, cores, core_deaths=1)
+
+    def scale_out(self, elapsed: float, cores: int, size: int) -> Observed:
+        """Return what is observed after `elapsed` hours with `cores` cores and a request for `size` more."""
+        return self._after(elapsed, cores, scale_outs=1, extra_cores=size - 1, sizes=1)
+
+    def quiet(self, elapsed: float, cores: int) -> Observed:
+        """Return what is observed after `elapsed` hours with `cores` cores in which nothing happened."""
+        return self._after(elapsed, cores)
+
+    def _after(
+        self,
+        elapsed: float,
+        cores: int,
+        core_deaths: int = 0,
+        scale_outs: int = 0,
+        extra_cores: int = 0,
+        sizes: int = 0,
+    ) -> Observed:
+        return Observed(
+            self.core_deaths + core_deaths,
+            self.core_time + cores * elapsed,
+            self.alive_time + elapsed,
+            self.scale_outs + scale_outs,
+            self.extra_cores + extra_cores,
+            self.sizes + sizes,
+        )
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The exact law of (mu, lambda, sigma).
+
+    Attributes
+    ----------
+    mu : float64[G]
+        Nodes, equally spaced in log mu.
+    weight : float64[G]
+        Of the nodes, with sum 1.
+    lam_shape : float
+    lam_rate : float64[G]
+        lambda given mu is Gamma(`lam_shape`, `lam_rate`).
+    sigma : Gamma
+    kappa, delta : float
+    """
+
+    mu: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    lam_shape: float
+    lam_rate: NDArray[np.float64]
+    sigma: Gamma
+    kappa: float
+    delta: float
+
+    @cached_property
+    def mean_mu(self) -> float:
+        """Mean of the rate at which a core ends."""
+        return float(self.weight @ self.mu)
+
+    @property
+    def variance_mu(self) -> float:
+        """Variance of the rate at which a core ends."""
+        return float(self.weight @ (self.mu - self.mean_mu) ** 2)
+
+    @property
+    def mean_lambda(self) -> float:
+        """Mean of the normalised rate of scale-outs."""
+        return float(self.weight @ (self.lam_shape / self.lam_rate))
+
+
+@dataclass(frozen=True)
+class PlugIn:
+    """The paper's belief: mu, lambda and sigma independent, each with a Gamma law.
+
+    Attributes
+    ----------
+    mu, lam, sigma : Gamma
+    kappa, delta : float
+    """
+
+    mu: Gamma
+    lam: Gamma
+    sigma: Gamma
+    kappa: float
+    delta: float
+
+    @property
+    def priors(self) -> Priors:
+        """The same laws as priors, so that every moment of priors is one of this belief."""
+        return Priors(self.mu, self.lam, self.sigma, self.kappa, self.delta)
+
+
+Level = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+NODES_A_DEVIATION = 6.0
+"""Nodes in one standard deviation of log mu."""
+
+
+def exact_belief(priors: Priors, observed: Observed, nodes_a_deviation: float = NODES_A_DEVIATION) -> Belief:
+    """Return the exact law of the parameters after observations.
+
+    Parameters
+    ----------
+    priors : Priors
+    observed : Observed
+    nodes_a_deviation : float
+        Resolution; the weights at both ends are below 1e-17 of the largest.
+
+    Notes
+    -----
+    O(nodes); the rule of equal weights is exact up to about exp(-2 pi^2 times the square of the resolution) for a
+    belief that is near normal, and below 1e-12 for the Gamma laws of examples.
+    """
+    power = priors.mu.shape + observed.core_deaths + priors.kappa * observed.scale_outs
+    rate = priors.mu.rate + observed.core_time + priors.delta * observed.alive_time
+    shape = priors.lam.shape + observed.scale_outs
+    base, alive, kappa = priors.lam.rate, observed.alive_time, priors.kappa
+    log_alive = log(alive) if alive > 0 else -inf
+
+    def level(s: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            made = power * s - rate * np.exp(s) - shape * np.logaddexp(log(base), log_alive + kappa * s)
+        return np.asarray(made, float)
+
+    low, high = _ends(level, log(max(power, 1e-3) / rate))
+    spread = _deviation(level, low, high)
+    count = int(min(200_000, max(64, np.ceil((high - low) / spread * nodes_a_deviation))))
+    s = np.linspace(low, high, count)
+    raw = level(s)
+    weight = np.exp(raw - raw.max())
+    mu = np.exp(s)
+    lam_rate = base + alive * mu**kappa
+    sigma = priors.sigma.observed(observed.extra_cores, observed.sizes)
+    return Belief(mu, weight / weight.sum(), shape, lam_rate, sigma, kappa, priors.delta)
+
+
+def _ends(level: Level, start: float) -> tuple[float, float]:
+    """Return an interval of log mu outside which the density is below e^-40 of its largest value."""
+    from scipy.optimize import minimize_scalar
+
+    def one(s: float) -> float:
+        return float(level(np.array([s]))[0])
+
+    found = minimize_scalar(lambda s: -one(s), bracket=(start - 1.0, start + 1.0), tol=1e-10)
+    middle, top = float(found.x), -float(found.fun)
+    ends = []
+    for side in (-1.0, 1.0):
+        step = 1e-3
+        while one(middle + side * step) > top - 40.0 and step < 1e4:
+            step *= 1.3
+        ends.append(middle + side * step)
+    return ends[0], ends[1]
+
+
+def _deviation(level: Level, low: float, high: float) -> float:
+    """Return the standard deviation of log mu, on a grid refined until it has many nodes in one of them."""
+    for _ in range(40):
+        s = np.linspace(low, high, 2001)
+        raw = level(s)
+        weight = np.exp(raw - raw.max())
+        weight /= weight.sum()
+        mean = float(weight @ s)
+        spread = float(np.sqrt(weight @ (s - mean) ** 2))
+        if spread > 4 * (s[1] - s[0]):
+            return min(spread, 1.0)
+        low, high = mean - 100 * (s[1] - s[0]), mean + 100 * (s[1] - s[0])
+    return min(spread, 1.0)
+
+
+def plug_in_belief(priors: Priors, observed: Observed) -> PlugIn:
+    """Return the paper's belief: conjugate updates, with mu^kappa replaced by its mean in the law of lambda.
+
+    Examples
+    --------
+    >>> priors = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
+    >>> seen = Observed(core_time=5.0, alive_time=5.0)
+    >>> round(plug_in_belief(priors, seen).mu.mean, 3), round(exact_belief(priors, seen).mean_mu, 3)
+    (0.429, 0.313)
+    """
+    mu = priors.mu.observed(observed.core_deaths, observed.core_time)
+    power = mean_power(mu, priors.kappa) if observed.alive_time else 0.0
+    lam = priors.lam.observed(observed.scale_outs, observed.alive_time * power)
+    sigma = priors.sigma.observed(observed.extra_cores, observed.sizes)
+    return PlugIn(mu, lam, sigma, priors.kappa, priors.delta)
+
+
+def mean_power(law: Gamma, power: float) -> float:
+    """Return E[mu^power] of a Gamma law.
+
+    Raises
+    ------
+    InputError
+        If the moment is infinite.
+
+    Examples
+    --------
+    >>> round(mean_power(Gamma(3.0, 2.0), 2.0), 12)
+    3.0
+    """
+    if law.shape + power <= 0:
+        raise InputError(f"deployments: kappa: expected a finite mean of mu^{power:g}; mu has shape {law.shape:g}")
+    return exp(lgamma(law.shape + power) - lgamma(law.shape) - power * log(law.rate))

@@ -1,0 +1,287 @@
+"""Small clusters of known kinds, exactly: the Markov chain of their deployments, solved by one linear system.
+
+A state counts deployments by kind and number of cores. Known kinds are memoryless, so counts are all that matters, for
+the future and for every policy that sees kinds and sizes. The chain is built from the rates of the model, the policy
+decides at arrivals, and its stationary law gives utilisation and the share of refused scale-outs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission.decisions import cantelli
+from fluid.admission.model import AdmissionCluster
+from fluid.admission.moments import kind_moments
+from fluid.admission.outlook import aligned_horizons
+from fluid.admission.simulate import AdmissionPolicy
+from theory.errors import InputError, TooLargeError
+
+STATES = 200_000
+"""States beyond which a cluster is refused."""
+
+State = tuple[tuple[int, int], ...]
+"""The deployments as sorted pairs (kind, cores)."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The states of a small cluster, and what happens in them.
+
+    Attributes
+    ----------
+    cluster : AdmissionCluster
+    most : int
+        Most deployments at once; who comes beyond is refused.
+    states : tuple of State
+        Reachable if everybody who fits is admitted.
+    cores : int64[n]
+    asked, refused : float64[n]
+        Rates of scale-outs, and of those that do not fit.
+    moves : tuple of arrays
+        Row, column and rate of all changes but arrivals.
+    entered : int64[n, K]
+        The state after an arrival of each kind is admitted, -1 where it does not fit.
+    """
+
+    cluster: AdmissionCluster
+    most: int
+    states: tuple[State, ...]
+    cores: NDArray[np.int64]
+    asked: NDArray[np.float64]
+    refused: NDArray[np.float64]
+    moves: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+    entered: NDArray[np.int64]
+
+
+def _changes(cluster: AdmissionCluster, state: State, active: int) -> Iterator[tuple[State | None, float]]:
+    """Yield the state after each event but arrivals, with its rate; None for a scale-out that is refused."""
+    for i, (k, cores) in enumerate(state):
+        kind = cluster.kinds[k]
+        others = state[:i] + state[i + 1 :]
+        yield (tuple(sorted((*others, (k, cores - 1)))) if cores > 1 else others), cores * kind.mu
+        if kind.shutdown_rate:
+            yield others, kind.shutdown_rate
+        if kind.scale_out_rate:
+            fits = active + kind.batch <= cluster.capacity
+            yield tuple(sorted((*others, (k, cores + kind.batch)))) if fits else None, kind.scale_out_rate
+
+
+def small_space(cluster: AdmissionCluster, most: int) -> Space:
+    """List the states of a small cluster, from the empty one.
+
+    Raises
+    ------
+    TooLargeError
+        More than `STATES` states.
+    """
+    if most < 1:
+        raise InputError(f"--most-deployments: expected a number of at least 1, got {most}")
+    number: dict[State, int] = {(): 0}
+    waiting: list[State] = [()]
+    rows: list[int] = []
+    columns: list[int] = []
+    rates: list[float] = []
+    asked: list[float] = []
+    refused: list[float] = []
+    entered: list[list[int]] = []
+
+    def named(state: State) -> int:
+        if state not in number:
+            if len(number) == STATES:
+                raise TooLargeError(
+                    f"--most-deployments: more than {STATES:,} states, expected fewer: lower it, or the capacity"
+                )
+            number[state] = len(number)
+            waiting.append(state)
+        return number[state]
+
+    at = 0
+    while at < len(waiting):
+        state = waiting[at]
+        active = sum(cores for _, cores in state)
+        lost = 0.0
+        for after, rate in _changes(cluster, state, active):
+            if after is None:
+                lost += rate
+            else:
+                rows.append(at)
+                columns.append(named(after))
+                rates.append(rate)
+        asked.append(sum(cluster.kinds[k].scale_out_rate for k, _ in state))
+        refused.append(lost)
+        entered.append(
+            [
+                named(tuple(sorted((*state, (k, kind.size)))))
+                if active + kind.size <= cluster.capacity and len(state) < most and kind.probability > 0
+                else -1
+                for k, kind in enumerate(cluster.kinds)
+            ]
+        )
+        at += 1
+    cores = np.array([sum(c for _, c in state) for state in waiting])
+    moves = (np.array(rows, np.int64), np.array(columns, np.int64), np.array(rates, float))
+    return Space(
+        cluster, most, tuple(waiting), cores, np.array(asked), np.array(refused), moves, np.array(entered, np.int64)
+    )
+
+
+@dataclass(frozen=True)
+class ExactResult:
+    """What the chain of a policy gives.
+
+    Attributes
+    ----------
+    utilisation, sla : float
+        Mean active cores over the capacity; refused scale-outs over all (0 where none is asked for).
+    states : int
+    acceptance : float
+        Share of arrivals that are admitted.
+    law : float64[n]
+        Stationary probabilities of the states of the space.
+    residual : float
+        Largest entry of |law x generator| over the largest rate: the error of the linear algebra.
+    """
+
+    utilisation: float
+    sla: float
+    states: int
+    acceptance: float
+    law: NDArray[np.float64]
+    residual: float
+
+
+def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
+    """Return the number that a policy compares with its threshold, float64[n, K]; infinite where a kind does not fit.
+
+    Policies see the kinds; with hidden kinds the belief is no function of these states.
+    """
+    capacity = space.cluster.capacity
+    kinds = space.cluster.kinds
+    if not policy.labelled:
+        raise InputError("--unlabelled: a chain of known kinds cannot hold beliefs about hidden ones")
+    fits = space.entered >= 0
+    needed = np.full(fits.shape, np.inf)
+    if policy.name in ("everybody", "zeroth"):
+        sizes = np.array([kind.size for kind in kinds])
+        active = space.cores[:, None] + sizes if policy.name == "zeroth" else np.zeros(fits.shape)
+        return np.where(fits, active, np.inf)
+    horizons = aligned_horizons() if policy.horizons is None else policy.horizons
+    found: dict[tuple[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+
+    def part(pair: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if pair not in found:
+            made = [kind_moments(kinds[pair[0]], pair[1], float(t)) for t in horizons]
+            found[pair] = np.array([m.mean for m in made]), np.array([m.variance for m in made])
+        return found[pair]
+
+    for i, state in enumerate(space.states):
+        if not fits[i].any():
+            continue
+        mean, variance = np.zeros(len(horizons)), np.zeros(len(horizons))
+        for pair in state:
+            mean, variance = mean + part(pair)[0], variance + part(pair)[1]
+        for k in np.flatnonzero(fits[i]):
+            new_mean, new_variance = part((int(k), kinds[k].size))
+            value = mean + new_mean
+            if policy.name == "second":
+                value = np.where(value < capacity, cantelli(value, variance + new_variance, capacity), 2.0)
+            needed[i, k] = value[new_mean >= policy.marginal].max(initial=0.0)
+    return needed
+
+
+def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
+    """Return what a policy admits, float64[n, K] of 0 and 1."""
+    return np.asarray(needed_thresholds(space, policy) < policy.threshold, float)
+
+
+def best_threshold(space: Space, policy: AdmissionPolicy, sla: float) -> tuple[float, ExactResult]:
+    """Return a threshold of a policy that meets an SLA, by bisection over the thresholds that differ, and its measures.
+
+    The first threshold of all admits nobody, so one is always found.
+    """
+    needed = needed_thresholds(space, policy)
+    marks = np.unique(needed[np.isfinite(needed)])
+    low, high = 0, len(marks)  # index: thresholds just above the first `low` marks
+    best = (float(marks[0]) if len(marks) else 0.0, solved(space, np.zeros(needed.shape)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        threshold = float(np.nextafter(marks[middle - 1], np.inf))
+        found = solved(space, (needed < threshold).astype(float))
+        if found.sla <= sla:
+            low, best = middle, (threshold, found)
+        else:
+            high = middle - 1
+    return best
+
+
+def generator(space: Space, accept: NDArray[np.float64]) -> Any:
+    """Return the generator matrix of the chain, sparse [n, n], for probabilities of acceptance, float64[n, K]."""
+    from scipy.sparse import coo_matrix, diags
+
+    n = len(space.states)
+    probability = np.array([kind.probability for kind in space.cluster.kinds])
+    rate = space.cluster.arrival_rate * accept * probability
+    at, kind = np.nonzero((space.entered >= 0) & (rate > 0))
+    rows, columns, rates = space.moves
+    row = np.concatenate([rows, at])
+    column = np.concatenate([columns, space.entered[at, kind]])
+    value = np.concatenate([rates, rate[at, kind]])
+    matrix = coo_matrix((value, (row, column)), (n, n)).tocsr()
+    return (matrix - diags(np.asarray(matrix.sum(axis=1)).ravel())).tocsr()
+
+
+def solved(space: Space, accept: NDArray[np.float64]) -> ExactResult:
+    """Return the stationary measures for probabilities of acceptance, by one sparse linear solve.
+
+    Notes
+    -----
+    The empty cluster is reached from everywhere, so one class of states is recurrent; its law is the null vector of the
+    generator with the equation of the empty state replaced by the sum.
+    """
+    from scipy.sparse import csr_matrix, vstack
+    from scipy.sparse.csgraph import breadth_first_order
+    from scipy.sparse.linalg import splu
+
+    matrix = generator(space, accept)
+    reached = np.sort(breadth_first_order(matrix, 0, return_predecessors=False))
+    inside = matrix[reached][:, reached].T.tocsr()
+    size = len(reached)
+    if size == 1:
+        law_inside = np.ones(1)
+    else:
+        system = vstack([csr_matrix(np.ones((1, size))), inside[1:]]).tocsc()
+        law_inside = splu(system).solve(np.eye(1, size)[0])
+    law = np.zeros(len(space.states))
+    law[reached] = law_inside
+    residual = float(np.abs(law @ matrix).max() / max(1e-300, -matrix.diagonal().min()))
+    probability = np.array([kind.probability for kind in space.cluster.kinds])
+    asked = float(law @ space.asked)
+    return ExactResult(
+        utilisation=float(law @ space.cores) / space.cluster.capacity,
+        sla=float(law @ space.refused) / asked if asked > 0 else 0.0,
+        states=size,
+        acceptance=float(law @ np.where(space.entered >= 0, accept, 0.0) @ probability),
+        law=law,
+        residual=residual,
+    )
+
+
+def exact_policy(cluster: AdmissionCluster, policy: AdmissionPolicy, most: int) -> ExactResult:
+    """Return the stationary utilisation and SLA of a policy in a small cluster of known kinds.
+
+    Examples
+    --------
+    Cores that never grow and come one at a time are Erlang's loss system.
+
+    >>> from fluid.admission.model import Kind
+    >>> cluster = AdmissionCluster(2, 3.0, (Kind(1.0, 1.0, 0.0, 0.0, 1),))
+    >>> round(exact_policy(cluster, AdmissionPolicy("everybody"), 2).acceptance, 10)  # 1 - B(2, 3)
+    0.4705882353
+    """
+    space = small_space(cluster, most)
+    return solved(space, decisions_of(space, policy))

@@ -1,0 +1,132 @@
+"""Files of cluster admission: ``[cluster]`` and ``[deployments]``, or ``[[kind]]`` in place of priors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from fluid.admission.belief import Observed
+from fluid.admission.model import AdmissionCluster, Gamma, InitialSize, Kind, Priors
+from theory.errors import InputError, naming
+from theory.files.document import Fields, Numeral, read_document
+
+TABLES = ("cluster", "deployments", "kind")
+
+POSITIVE = "a number greater than 0"
+AT_LEAST_0 = "a number of at least 0"
+
+
+def read_admission(path: str | Path) -> AdmissionCluster:
+    """Read a cluster and its deployments from a TOML or JSON file.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field and what was expected.
+    """
+    return parse_admission(read_document(path), str(path))
+
+
+def parse_admission(document: Mapping[str, Any], source: str = "admission") -> AdmissionCluster:
+    """Turn a document into a cluster; `source` names it in errors (see `read_admission`).
+
+    Examples
+    --------
+    >>> found = parse_admission({"cluster": {"capacity": 4, "arrival_rate": 1},
+    ...     "kind": [{"probability": 1, "mu": 1, "scale_out_rate": "1/2", "shutdown_rate": 0, "size": 1}]})
+    >>> found.kinds[0].scale_out_rate, found.kinds[0].batch
+    (0.5, 1)
+    """
+    top = Fields(document, source)
+    cluster = top.table("cluster", "a table [cluster] with capacity and arrival_rate")
+    capacity = cluster.integer("capacity", "a whole number of at least 1", least=1)
+    arrival_rate = float(cluster.number("arrival_rate", POSITIVE, strict=True))
+    cluster.finish()
+    deployments: Priors | tuple[Kind, ...]
+    if top.has("kind"):
+        if top.has("deployments"):
+            top.fail("kind", "expected priors [deployments] or known kinds [[kind]], found both")
+        deployments = tuple(_kind(fields) for fields in top.tables("kind", "at least one table [[kind]]"))
+    else:
+        deployments = _priors(top.table("deployments", "a table of priors, or known kinds [[kind]]"))
+    top.finish(TABLES)
+    with naming(source, TABLES):
+        return AdmissionCluster(capacity, arrival_rate, deployments)
+
+
+def _kind(fields: Fields) -> Kind:
+    probability = float(fields.number("probability", "a number of at least 0"))
+    mu = float(fields.number("mu", POSITIVE, strict=True))
+    scale_out = float(fields.number("scale_out_rate", AT_LEAST_0))
+    shutdown = float(fields.number("shutdown_rate", AT_LEAST_0))
+    size = fields.integer("size", "a whole number of at least 1", least=1)
+    batch = fields.integer("batch", "a whole number of at least 1", least=1) if fields.has("batch") else 1
+    fields.finish()
+    return Kind(probability, mu, scale_out, shutdown, size, batch)
+
+
+def _priors(fields: Fields) -> Priors:
+    laws = []
+    for name in ("mu", "lambda", "sigma"):
+        table = fields.table(name, "a Gamma law { shape = ..., rate = ... }")
+        shape, rate = (float(table.number(one, POSITIVE, strict=True)) for one in ("shape", "rate"))
+        table.finish()
+        laws.append(Gamma(shape, rate))
+    kappa = float(fields.number("kappa", "a number", least=-100))
+    delta = float(fields.number("delta", AT_LEAST_0))
+    initial = _initial(fields) if fields.has("initial") else InitialSize()
+    fields.finish()
+    mu, lam, sigma = laws
+    return Priors(mu, lam, sigma, kappa, delta, initial)
+
+
+def _initial(fields: Fields) -> InitialSize:
+    value = fields.peek("initial")
+    if isinstance(value, str) and not isinstance(value, Numeral):
+        fields.take("initial", "a law")
+        if value.replace(" ", "") != "1+poisson":
+            fields.fail("initial", f'expected "1 + poisson", a number of cores, or sizes, got {value!r}')
+        return InitialSize()
+    if not isinstance(value, Mapping):
+        return InitialSize((fields.integer("initial", "a whole number of at least 1", least=1),), (1.0,))
+    table = fields.table("initial")
+    columns: list[list[Fraction]] = []
+    for name in ("sizes", "probabilities"):
+        values = table.take(name, "a list of numbers")
+        if not isinstance(values, list) or not values:
+            table.fail(name, "expected a list of at least one number")
+        row = Fields({str(i): value for i, value in enumerate(values)}, fields.source, f"{table.place}.{name}")
+        columns.append([row.number(str(i)) for i in range(len(values))])
+    table.finish()
+    sizes, probabilities = columns
+    if any(size.denominator != 1 or size < 1 for size in sizes):
+        table.fail("sizes", "expected whole numbers of at least 1")
+    if len(sizes) != len(probabilities):
+        table.fail("probabilities", f"expected {len(sizes)} numbers, one a size, got {len(probabilities)}")
+    if sum(probabilities) != 1:
+        table.fail("probabilities", f"expected numbers with sum 1, got {float(sum(probabilities)):g}")
+    return InitialSize(tuple(int(size) for size in sizes), tuple(float(p) for p in probabilities))
+
+
+def read_observed(path: str | Path) -> Observed:
+    """Read what was observed of one living deployment.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field and what was expected.
+    """
+    fields = Fields(read_document(path), str(path))
+    deaths = fields.integer("core_deaths")
+    core_time = float(fields.number("core_time", "hours, at least 0"))
+    alive_time = float(fields.number("alive_time", "hours, at least 0"))
+    scale_outs = fields.integer("scale_outs")
+    extra = fields.integer("extra_cores")
+    sizes = fields.integer("sizes")
+    fields.finish()
+    try:
+        return Observed(deaths, core_time, alive_time, scale_outs, extra, sizes)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None

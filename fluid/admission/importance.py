@@ -1,0 +1,193 @@
+"""Rare failures: worlds drawn from buckets with weights (Appendix D of the paper).
+
+A measure of badness sorts worlds into buckets B_1, ..., B_K. A world of bucket i < K is drawn again with probability
+r_i, and buckets below i are then blocked; so worlds of high buckets come more often. Proposition D.2 gives how often.
+The share of refused scale-outs is a ratio of sums weighted by p_i / q_i, and its interval comes from a bootstrap that
+draws runs within buckets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fluid.admission.model import AdmissionCluster
+from fluid.admission.world import Drawn
+from fluid.statistics import Interval
+from theory.errors import InputError
+
+
+def redrawn_probabilities(nominal: ArrayLike, redraw: ArrayLike) -> NDArray[np.float64]:
+    """Return the probability q(B_i) of each bucket under redrawing (Proposition D.2), float64[K].
+
+    Parameters
+    ----------
+    nominal : float64[K]
+        p_i, with sum 1.
+    redraw : float64[K]
+        r_i, below 1; 0 in the last bucket.
+
+    Notes
+    -----
+    With p'_i = p_i / (p_i + ... + p_K): q(B_i) is the product over j < i of (1 - p'_j) / (1 - p'_j r_j), times
+    p'_i (1 - r_i) / (1 - p'_i r_i).
+
+    Examples
+    --------
+    >>> redrawn_probabilities([0.9, 0.1], [0.5, 0.0]).round(6).tolist()  # 0.45 / 0.55 and 0.1 / 0.55
+    [0.818182, 0.181818]
+    """
+    p, r = _checked(nominal), np.asarray(redraw, float)
+    if r.shape != p.shape or np.any(r < 0) or np.any(r >= 1) or r[-1] != 0:
+        raise InputError("redraw: expected one probability below 1 for each bucket, 0 in the last")
+    conditional = p / np.cumsum(p[::-1])[::-1]
+    passed = np.cumprod(np.concatenate([[1.0], ((1 - conditional) / (1 - conditional * r))[:-1]]))
+    return np.asarray(passed * conditional * (1 - r) / (1 - conditional * r))
+
+
+def redraw_for(nominal: ArrayLike, wanted: ArrayLike) -> NDArray[np.float64]:
+    """Return the probabilities of redrawing with which buckets come as often as is wanted (D.2, inverted), float64[K].
+
+    Raises
+    ------
+    InputError
+        If a bucket is wanted more often, among those from it on, than it comes.
+
+    Examples
+    --------
+    >>> r = redraw_for([0.7, 0.2, 0.1], [0.4, 0.3, 0.3])
+    >>> redrawn_probabilities([0.7, 0.2, 0.1], r).round(12).tolist()
+    [0.4, 0.3, 0.3]
+    """
+    p, q = _checked(nominal), _checked(wanted)
+    a, b = (x / np.cumsum(x[::-1])[::-1] for x in (p, q))
+    if np.any(b > a + 1e-12):
+        worst = int(np.argmax(b - a))
+        raise InputError(f"wanted: bucket {worst + 1} cannot come more often than without redrawing")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.where(b < 1, (a - b) / (a * (1 - b)), 0.0)
+    r[-1] = 0.0
+    return np.asarray(np.clip(r, 0.0, None))
+
+
+def _checked(probabilities: ArrayLike) -> NDArray[np.float64]:
+    made = np.asarray(probabilities, float)
+    if made.ndim != 1 or np.any(made <= 0) or abs(made.sum() - 1) > 1e-9:
+        raise InputError("buckets: expected positive probabilities with sum 1")
+    return made
+
+
+def draw_bucket(nominal: ArrayLike, redraw: ArrayLike, rng: np.random.Generator) -> int:
+    """Draw the bucket of a world by redrawing, as the paper describes it, from nominal draws."""
+    p, r = np.asarray(nominal, float), np.asarray(redraw, float)
+    blocked = 0
+    while True:
+        bucket = int(rng.choice(len(p), p=p))
+        if bucket < blocked:
+            continue
+        if rng.random() >= r[bucket]:
+            return bucket
+        blocked = bucket
+
+
+def badness(cluster: AdmissionCluster, drawn: Drawn, until: float, level: float = 0.1) -> float:
+    """Return a measure of how likely a world is to fail, from the parameters of its deployments alone.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+    drawn : Drawn
+        Of one world.
+    until : float
+        Hours; months have 730.
+    level : float
+        Of the upper bound of a deployment's size by Cantelli's inequality (163): mean plus
+        sqrt((1 - level) / level) deviations. The paper's is lost, and so is its functional (164); the largest sum over
+        months is ours.
+
+    Notes
+    -----
+    All deployments of a month arrive at its start, are known exactly, take their expected size and stay until the
+    month of their mean maximum lifetime; one is admitted while the sum of bounds is within the capacity.
+    O(arrivals x months).
+    """
+    months = max(1, int(until / 730.0))
+    times = 730.0 * np.arange(1, months + 1)
+    s1 = np.where(drawn.batch > 0, drawn.batch, 1 + drawn.sigma)
+    s2 = np.where(drawn.batch > 0, drawn.batch * (drawn.batch - 1), drawn.sigma**2 + 2 * drawn.sigma)
+    u = -np.expm1(-drawn.mu[:, None] * times)
+    shut = np.exp(-drawn.shutdown[:, None] * times)
+    k1 = (drawn.rate / drawn.mu * s1)[:, None]
+    k2 = (drawn.rate / drawn.mu * s2)[:, None]
+    size = drawn.size[:, None]
+    mean = size * (1 - u) + k1 * u
+    variance = size * u * (1 - u) + k1 * u + k2 * u * (2 - u) / 2
+    second = shut * (variance + mean**2)
+    mean = shut * mean
+    bound = mean + np.sqrt((1 - level) / level * np.maximum(second - mean**2, 0.0))
+    month = np.minimum((drawn.arrival / 730.0).astype(int), months - 1)
+    total = np.zeros(months + 1)
+    for d in np.argsort(drawn.arrival, kind="stable"):
+        start = month[d]
+        part = np.concatenate([[bound[d, 0]], bound[d, : months - start]])
+        if total[start] + part[0] <= cluster.capacity:
+            total[start:] += part[: months + 1 - start]
+    return float(total.max())
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Runs of one bucket.
+
+    Attributes
+    ----------
+    weight : float
+        p_i / q_i.
+    refused, asked : float64[n]
+        Scale-outs of each run.
+    """
+
+    weight: float
+    refused: NDArray[np.float64]
+    asked: NDArray[np.float64]
+
+
+def weighted_share(buckets: Sequence[Weighted], level: float = 0.95, resamples: int = 4999, seed: int = 0) -> Interval:
+    """Return the share of refused scale-outs, sum of w f over sum of w r, with BCa's interval within buckets.
+
+    Notes
+    -----
+    Resampling draws runs within buckets; acceleration comes from leaving out one run at a time.
+    """
+    from scipy.special import ndtr, ndtri
+
+    def share(refused: list[NDArray[np.float64]], asked: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        top = sum(b.weight * x.sum(axis=-1) for b, x in zip(buckets, refused, strict=True))
+        bottom = sum(b.weight * x.sum(axis=-1) for b, x in zip(buckets, asked, strict=True))
+        return np.asarray(top / np.maximum(bottom, 1e-300))
+
+    rng = np.random.default_rng(seed)
+    value = float(share([b.refused for b in buckets], [b.asked for b in buckets]))
+    picks = [rng.integers(0, len(b.asked), (resamples, len(b.asked))) for b in buckets]
+    found = share(
+        [b.refused[i] for b, i in zip(buckets, picks, strict=True)],
+        [b.asked[i] for b, i in zip(buckets, picks, strict=True)],
+    )
+    n = sum(len(b.asked) for b in buckets)
+    if np.ptp(found) == 0:
+        return Interval(value, value, value, level, n)
+    top = sum(b.weight * float(b.refused.sum()) for b in buckets)
+    bottom = sum(b.weight * float(b.asked.sum()) for b in buckets)
+    left_out = np.concatenate([(top - b.weight * b.refused) / (bottom - b.weight * b.asked) for b in buckets])
+    skewed = left_out.mean() - left_out
+    scale = float((skewed**2).sum()) ** 1.5
+    acceleration = float((skewed**3).sum()) / (6 * scale) if scale > 0 else 0.0
+    bias = float(ndtri(np.clip((found < value).mean() + (found == value).mean() / 2, 1e-9, 1 - 1e-9)))
+    ends = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        z = bias + float(ndtri(tail))
+        ends.append(float(np.quantile(found, float(ndtr(bias + z / (1 - acceleration * z))))))
+    return Interval(value, ends[0], ends[1], level, n)

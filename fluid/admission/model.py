@@ -1,0 +1,235 @@
+"""The model of cluster admission: deployments that grow and shrink on their own, and the cluster they want to enter.
+
+A deployment has parameters (mu, lambda, sigma), global constants kappa and delta, and an initial size. Each of its
+cores lives for Exp(mu); scale-outs come at rate lambda mu^kappa, each asks for 1 + Poisson(sigma) cores and is granted
+wholly or not at all; it ends when it has no core left, or at its maximum lifetime, which is Exp(delta mu). Parameters
+are drawn from Gamma laws (`Priors`), or belong to one of finitely many kinds (`Kind`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InputError
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """A Gamma law by shape and rate (not scale), so its mean is ``shape / rate``.
+
+    Examples
+    --------
+    >>> law = Gamma(3.0, 2.0)
+    >>> law.mean, law.square
+    (1.5, 3.0)
+    """
+
+    shape: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("shape", self.shape), ("rate", self.rate)):
+            if not (np.isfinite(value) and value > 0):
+                raise InputError(f"deployments: {name}: expected a number greater than 0, got {value!r}")
+
+    @property
+    def mean(self) -> float:
+        """The first moment."""
+        return self.shape / self.rate
+
+    @property
+    def square(self) -> float:
+        """The second moment."""
+        return self.shape * (self.shape + 1) / self.rate**2
+
+    def observed(self, count: float, exposure: float) -> Gamma:
+        """Return the law after `count` events of a Poisson process of this rate in a time `exposure`."""
+        return Gamma(self.shape + count, self.rate + exposure)
+
+
+@dataclass(frozen=True)
+class InitialSize:
+    """The law of the initial size of a deployment.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Empty for 1 + Poisson(sigma) with the deployment's own sigma, which the paper leaves open.
+    probabilities : tuple of float
+        As long as `sizes`, with sum 1.
+    """
+
+    sizes: tuple[int, ...] = ()
+    probabilities: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) != len(self.probabilities):
+            raise InputError("deployments: initial: expected as many probabilities as sizes")
+        if any(size < 1 for size in self.sizes):
+            raise InputError("deployments: initial: expected sizes of at least 1 core")
+        total = sum(self.probabilities)
+        if self.sizes and (min(self.probabilities) < 0 or abs(total - 1) > 1e-9):
+            raise InputError(f"deployments: initial: expected probabilities with sum 1, got {total:g}")
+
+    @property
+    def is_poisson(self) -> bool:
+        """Whether the size is 1 + Poisson(sigma), and so one more observation of sigma."""
+        return not self.sizes
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Deployments whose parameters are drawn from Gamma laws, independently.
+
+    Attributes
+    ----------
+    mu, lam, sigma : Gamma
+        Rate at which a core ends (per hour), normalised rate of scale-outs, mean of a scale-out's size minus 1.
+    kappa : float
+        Scale-outs come at rate ``lambda mu ** kappa``.
+    delta : float
+        The maximum lifetime is Exp(``delta mu``); 0 for none.
+    initial : InitialSize
+    """
+
+    mu: Gamma
+    lam: Gamma
+    sigma: Gamma
+    kappa: float
+    delta: float
+    initial: InitialSize = field(default_factory=InitialSize)
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.kappa):
+            raise InputError(f"deployments: kappa: expected a finite number, got {self.kappa!r}")
+        if not (np.isfinite(self.delta) and self.delta >= 0):
+            raise InputError(f"deployments: delta: expected a number of at least 0, got {self.delta!r}")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Deployments of which every parameter is known.
+
+    Attributes
+    ----------
+    probability : float
+        That an arrival is of this kind.
+    mu, scale_out_rate, shutdown_rate : float
+        Rates per hour at which a core ends, scale-outs are asked for, and the deployment is shut down.
+    size, batch : int
+        Cores at arrival, and cores of each scale-out.
+    """
+
+    probability: float
+    mu: float
+    scale_out_rate: float
+    shutdown_rate: float
+    size: int
+    batch: int = 1
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.mu) and self.mu > 0):
+            raise InputError(f"kind: mu: expected a number greater than 0, got {self.mu!r}")
+        for name in ("probability", "scale_out_rate", "shutdown_rate"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise InputError(f"kind: {name}: expected a number of at least 0, got {value!r}")
+        for name in ("size", "batch"):
+            if getattr(self, name) < 1:
+                raise InputError(f"kind: {name}: expected at least 1 core, got {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True)
+class AdmissionCluster:
+    """A cluster and the deployments that arrive at it.
+
+    Attributes
+    ----------
+    capacity : int
+        Cores.
+    arrival_rate : float
+        New deployments an hour, a Poisson process.
+    deployments : Priors or tuple of Kind
+    """
+
+    capacity: int
+    arrival_rate: float
+    deployments: Priors | tuple[Kind, ...]
+
+    def __post_init__(self) -> None:
+        if self.capacity < 1:
+            raise InputError(f"cluster: capacity: expected at least 1 core, got {self.capacity!r}")
+        if not (np.isfinite(self.arrival_rate) and self.arrival_rate > 0):
+            raise InputError(f"cluster: arrival_rate: expected a number greater than 0, got {self.arrival_rate!r}")
+        if isinstance(self.deployments, tuple):
+            total = sum(kind.probability for kind in self.deployments)
+            if abs(total - 1) > 1e-9:
+                raise InputError(f"kind: probability: expected probabilities with sum 1, got {total:g}")
+            sizes = [kind.size for kind in self.deployments]
+        else:
+            sizes = list(self.deployments.initial.sizes)
+        if sizes and max(sizes) > self.capacity:
+            raise InputError(
+                f"cluster: capacity: expected at least the largest initial size, {max(sizes)} cores, "
+                f"got {self.capacity}"
+            )
+
+    @property
+    def priors(self) -> Priors:
+        """The priors, or an error that says what the work needs."""
+        if isinstance(self.deployments, tuple):
+            raise InputError("deployments: expected priors [deployments], found known kinds [[kind]]")
+        return self.deployments
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds, or an error that says what the work needs."""
+        if not isinstance(self.deployments, tuple):
+            raise InputError("kind: expected known kinds [[kind]], found priors [deployments]")
+        return self.deployments
+
+
+MOST_HORIZONS = 1_000_000
+
+
+def horizons_of(times: list[float] | NDArray[np.float64], name: str = "--horizons") -> NDArray[np.float64]:
+    """Return times to look ahead, float64[H] in hours, increasing and positive.
+
+    Raises
+    ------
+    InputError
+        No time, one that is not positive, or times out of order.
+    """
+    made = np.asarray(times, float)
+    if not 0 < len(made) <= MOST_HORIZONS:
+        raise InputError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(made)}")
+    if not np.all(np.isfinite(made)) or made.min() <= 0:
+        raise InputError(f"{name}: expected times greater than 0")
+    if np.any(np.diff(made) <= 0):
+        raise InputError(f"{name}: expected times in increasing order")
+    return made
+
+
+PRINTED_SPANS = (26280.0, 8760.0, 730.0, 168.0, 24.0)
+"""The paper's look-ahead, in hours: three years, one year, one month, one week, one day."""
+
+
+def printed_horizons(steps: int = 600) -> NDArray[np.float64]:
+    """Return the union of the paper's five grids, each of `steps` equal steps (Section 5.2), float64[H].
+
+    Examples
+    --------
+    >>> made = printed_horizons()
+    >>> float(made[0]), float(made[-1]), len(made) <= 3000
+    (0.04, 26280.0, True)
+    """
+    return np.unique(np.concatenate([span * np.arange(1, steps + 1) / steps for span in PRINTED_SPANS]))
+
+
+def spaced_horizons(first: float = 0.04, last: float = 26280.0, ratio: float = 2**0.5) -> NDArray[np.float64]:
+    """Return times of which each is `ratio` times the one before, from `first` to at least `last`, float64[H]."""
+    count = int(np.ceil(np.log(last / first) / np.log(ratio) - 1e-9)) + 1
+    return np.asarray(first * ratio ** np.arange(count))

@@ -1,0 +1,338 @@
+"""Moments of a deployment's future size: the exact ones of M (O + N), and the paper's composition.
+
+O counts the old cores that are active after time t, N the cores that were started since and are active, M is 1 unless
+the maximum lifetime is over; a death for lack of cores is left out, so that M (O + N) is at least the size Q. Given mu,
+lambda and sigma the moments are elementary; under Gamma laws they are differences of
+
+    G(a, s) = E[mu^a exp(-s mu)] = Gamma(alpha + a) / Gamma(alpha) beta^alpha (beta + s)^-(alpha + a),
+
+which the printed Proposition C.1 uses. With a = kappa - 1 the sum alpha + a may be negative, or a pole of the Gamma
+function, though the differences are finite. They are therefore evaluated as integrals of G(a + 1, .), or
+G(a + 2, .), whose integrands are positive (`first_difference`, `second_difference`): nothing cancels for small t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import exp, expm1, inf, lgamma, log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission.belief import Belief
+from fluid.admission.model import Gamma, Kind, Priors
+from theory.errors import InputError
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of a size, or of one of its constituents.
+
+    Attributes
+    ----------
+    mean, variance : float
+    """
+
+    mean: float
+    variance: float
+
+
+def moment_of_power(law: Gamma, a: float, s: float) -> float:
+    """Return G(a, s) = E[mu^a exp(-s mu)], infinite where ``shape + a <= 0``.
+
+    Examples
+    --------
+    >>> round(moment_of_power(Gamma(3.0, 2.0), 1.0, 0.0), 12), moment_of_power(Gamma(1.0, 1.0), 0.0, 1.0)
+    (1.5, 0.5)
+    """
+    shape = law.shape + a
+    if shape <= 0:
+        return inf
+    # beta^alpha (beta + s)^-(alpha + a) = beta^-a (1 + s / beta)^-(alpha + a), so small s loses no digit
+    return exp(lgamma(shape) - lgamma(law.shape) - a * log(law.rate) - shape * log1p(s / law.rate))
+
+
+@cache
+def _rule(nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    x, w = np.polynomial.legendre.leggauss(nodes)
+    return x, w
+
+
+def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
+    """Return G(a, low) - G(a, high) for ``0 <= low <= high``, by the analytic continuation where ``shape + a <= 0``.
+
+    It is E[mu^a (exp(-low mu) - exp(-high mu))], finite if ``shape + a > -1``.
+
+    Raises
+    ------
+    InputError
+        If it is infinite.
+
+    Notes
+    -----
+    With c = shape + a and x = log((rate + high) / (rate + low)) it is
+    Gamma(c + 1) / Gamma(shape) rate^shape (rate + low)^-c (1 - exp(-c x)) / c, in which the last factor tends to x
+    at the pole c = 0.
+
+    Examples
+    --------
+    >>> law = Gamma(1.0, 2.0)  # a pole: E[(1 - exp(-mu t)) / mu] = 2 log(1 + t / 2)
+    >>> abs(first_difference(law, -1.0, 0.0, 3.0) - 2 * log(2.5)) < 1e-14
+    True
+    """
+    c = law.shape + a
+    if c <= -1:
+        raise InputError(f"deployments: kappa: expected kappa + shape of mu greater than 0, got {c + 1:g}")
+    x = log1p((high - low) / (law.rate + low))
+    factor = -expm1(-c * x) / c if abs(c * x) > 1e-300 and c != 0 else x
+    scale = lgamma(c + 1) - lgamma(law.shape) + law.shape * log(law.rate) - c * log(law.rate + low)
+    return exp(scale) * factor
+
+
+def second_difference(law: Gamma, a: float, low: float, step: float) -> float:
+    """Return G(a, low) - 2 G(a, low + step) + G(a, low + 2 step), by the analytic continuation.
+
+    It is E[mu^a exp(-low mu) (1 - exp(-step mu))^2], finite if ``shape + a > -2``.
+
+    Raises
+    ------
+    InputError
+        If it is infinite.
+
+    Notes
+    -----
+    It is the integral over v in [0, 2 step] of min(v, 2 step - v) G(a + 2, low + v), which is positive; Gauss's rule in
+    log(rate + low + v) on both halves gives all digits but the last few.
+    """
+    c = law.shape + a + 2
+    if c <= 0:
+        raise InputError(f"deployments: kappa: expected 2 kappa + shape of mu greater than 0, got {c:g}")
+    if step == 0:
+        return 0.0
+    base = law.rate + low
+    x, w = _rule()
+    total = 0.0
+    for start, end in ((0.0, step), (step, 2 * step)):
+        first, last = log1p(start / base), log1p(end / base)
+        pieces = max(1, int(np.ceil((last - first) * max(1.0, c) / 8.0)))
+        edges = np.linspace(first, last, pieces + 1)
+        half = np.diff(edges)[:, None] / 2
+        y = edges[:-1, None] + half * (1 + x)  # log(1 + v / base)
+        v = base * np.expm1(y)
+        hat = v if start == 0 else np.maximum(2 * step - v, 0.0)
+        total += float(np.sum(half * w * hat * np.exp((1 - c) * y)) * base)
+    scale = lgamma(c) - lgamma(law.shape) + law.shape * log(law.rate) - c * log(base)
+    return exp(scale) * total
+
+
+def sigma_moments(sigma: Gamma) -> tuple[float, float, float]:
+    """Return E[1 + sigma], E[sigma^2 + 2 sigma] = E[S (S - 1)] and E[(1 + sigma)^2], for the size S of a scale-out."""
+    return 1 + sigma.mean, sigma.square + 2 * sigma.mean, 1 + 2 * sigma.mean + sigma.square
+
+
+def joint_moments(priors: Priors, size: int, t: float) -> Moments:
+    """Return mean and variance of M (O + N) under Gamma laws, exactly.
+
+    Parameters
+    ----------
+    priors : Priors
+    size : int
+        C_0, the cores now.
+    t : float
+        Hours ahead.
+
+    Raises
+    ------
+    InputError
+        If the variance is infinite (``2 kappa + shape of mu <= 0``).
+
+    Examples
+    --------
+    >>> priors = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
+    >>> found = joint_moments(priors, 4, 1.7)
+    >>> round(found.mean, 5), round(found.variance, 5)
+    (1.09269, 3.32809)
+    """
+    mu, h = priors.mu, priors.delta * t
+    s1, s2, s3 = sigma_moments(priors.sigma)
+    rate, square = priors.lam.mean, priors.lam.square
+    kappa = priors.kappa
+    grown = first_difference(mu, kappa - 1, h, h + t)  # E[exp(-h mu) mu^(kappa-1) (1 - exp(-mu t))]
+    twice = first_difference(mu, kappa - 1, h, h + 2 * t)
+    mean = size * moment_of_power(mu, 0, h + t) + rate * s1 * grown
+    second = (
+        size * first_difference(mu, 0, h + t, h + 2 * t)
+        + rate * (s1 * grown + s2 * twice / 2)
+        + size**2 * moment_of_power(mu, 0, h + 2 * t)
+        + 2 * size * rate * s1 * first_difference(mu, kappa - 1, h + t, h + 2 * t)
+        + square * s3 * second_difference(mu, 2 * kappa - 2, h, t)
+    )
+    return Moments(mean, second - mean**2)
+
+
+@dataclass(frozen=True)
+class Constituents:
+    """Moments of the constituent variables (Propositions 4.3, 4.5 and C.1) at one time.
+
+    Attributes
+    ----------
+    X, S, new_core, old_core, M, D, O, N : Moments
+        Scale-outs, their sizes, whether a new and an old core is active, whether the maximum lifetime is not over,
+        whether the deployment has not died for lack of cores (an upper bound only), and old and new cores.
+    O_paper, N_paper : Moments
+        O and N with cores of one deployment, or of one scale-out, taken as uncorrelated, as in the paper.
+    """
+
+    X: Moments
+    S: Moments
+    new_core: Moments
+    old_core: Moments
+    M: Moments
+    D: Moments
+    O: Moments  # noqa: E741 (the paper's letter)
+    N: Moments
+    O_paper: Moments
+    N_paper: Moments
+
+
+def _indicator(mean: float) -> Moments:
+    return Moments(mean, mean * (1 - mean))
+
+
+def constituents(priors: Priors, size: int, t: float) -> Constituents:
+    """Return the moments of the constituent variables under Gamma laws, exactly but for D, O_paper and N_paper.
+
+    Parameters
+    ----------
+    priors : Priors
+    size : int
+        C_0.
+    t : float
+        Hours ahead, greater than 0.
+    """
+    mu, kappa = priors.mu, priors.kappa
+    s1, s2, s3 = sigma_moments(priors.sigma)
+    rate, square = priors.lam.mean, priors.lam.square
+    power = moment_of_power(mu, kappa, 0)
+    scale_outs = rate * t * power
+    X = Moments(scale_outs, scale_outs + t**2 * (square * moment_of_power(mu, 2 * kappa, 0) - (rate * power) ** 2))
+    S = Moments(s1, priors.sigma.mean + priors.sigma.shape / priors.sigma.rate**2)
+    b0 = moment_of_power(mu, 0, t)
+    b1 = first_difference(mu, -1, 0, t) / t  # a core that started at a uniform time
+    N_mean = rate * s1 * first_difference(mu, kappa - 1, 0, t)
+    V2 = square * s3 * second_difference(mu, 2 * kappa - 2, 0, t) - N_mean**2
+    twice = first_difference(mu, kappa - 1, 0, 2 * t)
+    V1 = N_mean + rate * s2 * twice / 2
+    V1_paper = N_mean + rate * s2 * second_difference(mu, kappa - 2, 0, t) / t
+    b00 = moment_of_power(mu, 0, 2 * t)
+    O_mean = size * b0
+    O_exact = size * b0 * (1 - b0) + size * (size - 1) * (b00 - b0**2)
+    # (16)-(17): the probability that all cores are gone, with E[X] E[S] new ones; Jensen makes it an upper bound of D
+    alive = 1 - (1 - b0) ** size * (1 - b1) ** (scale_outs * s1)
+    return Constituents(
+        X=X,
+        S=S,
+        new_core=_indicator(b1),
+        old_core=_indicator(b0),
+        M=_indicator(moment_of_power(mu, 0, priors.delta * t)),
+        D=_indicator(alive),
+        O=Moments(O_mean, O_exact),
+        N=Moments(N_mean, V1 + V2),
+        O_paper=Moments(O_mean, size * b0 * (1 - b0)),
+        N_paper=Moments(N_mean, V1_paper + V2),
+    )
+
+
+def product_variance(first: Moments, second: Moments) -> float:
+    """Return the variance of a product of independent variables.
+
+    Examples
+    --------
+    >>> product_variance(Moments(2.0, 1.0), Moments(3.0, 4.0))
+    29.0
+    """
+    return first.variance * second.variance + first.variance * second.mean**2 + first.mean**2 * second.variance
+
+
+def composed_moments(priors: Priors, size: int, t: float, *, exact_new_cores: bool = False) -> Moments:
+    """Return mean and variance of Q as Propositions 4.3 and 4.5 compose them from uncorrelated constituents.
+
+    Parameters
+    ----------
+    priors : Priors
+    size : int
+        C_0.
+    t : float
+        Hours ahead; at 0 the size itself, with no variance.
+    exact_new_cores : bool
+        Take the exact variance of N in place of the paper's, in which cores of one scale-out are uncorrelated.
+
+    Examples
+    --------
+    >>> priors = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
+    >>> found = composed_moments(priors, 4, 1.7)
+    >>> round(found.mean, 5), round(found.variance, 5)
+    (0.90294, 2.57577)
+    """
+    if t == 0:
+        return Moments(float(size), 0.0)
+    made = constituents(priors, size, t)
+    new = made.N if exact_new_cores else made.N_paper
+    total = Moments(made.O_paper.mean + new.mean, made.O_paper.variance + new.variance)
+    alive = Moments(made.M.mean * made.D.mean, product_variance(made.M, made.D))  # (25)
+    return Moments(alive.mean * total.mean, product_variance(alive, total))  # (13), (22)-(24)
+
+
+def given_moments(
+    mu: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    rate_square: NDArray[np.float64],
+    shutdown: NDArray[np.float64],
+    sizes: tuple[float, float, float],
+    size: int,
+    t: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return E[M (O + N)] and E[(M (O + N))^2] given mu, float64[G] each.
+
+    Parameters
+    ----------
+    mu : float64[G]
+    rate, rate_square : float64[G]
+        First and second moment of the rate of scale-outs, given mu.
+    shutdown : float64[G]
+        Rate at which the maximum lifetime ends.
+    sizes : (float, float, float)
+        E[E[S|sigma]], E[S (S - 1)] and E[E[S|sigma]^2] of the size S of a scale-out.
+    size : int
+    t : float
+    """
+    s1, s2, s3 = sizes
+    u = -np.expm1(-mu * t)  # a core that was active at the start has ended
+    e0 = np.exp(-shutdown * t)
+    k1, k2, k3 = rate / mu * s1, rate / mu * s2, rate_square / mu**2 * s3
+    first = e0 * (size * (1 - u) + k1 * u)
+    old = size * u * (1 - u) + (size * (1 - u)) ** 2 + 2 * size * k1 * u * (1 - u)
+    new = k1 * u + k2 * u * (2 - u) / 2 + k3 * u**2
+    return first, e0 * (old + new)
+
+
+def belief_moments(belief: Belief, size: int, t: float) -> Moments:
+    """Return mean and variance of M (O + N) under an exact belief."""
+    shape, mu = belief.lam_shape, belief.mu
+    rate = shape / belief.lam_rate * mu**belief.kappa
+    square = shape * (shape + 1) / belief.lam_rate**2 * mu ** (2 * belief.kappa)
+    sizes = sigma_moments(belief.sigma)
+    first, second = given_moments(mu, rate, square, belief.delta * mu, sizes, size, t)
+    mean = float(belief.weight @ first)
+    return Moments(mean, float(belief.weight @ second) - mean**2)
+
+
+def kind_moments(kind: Kind, size: int, t: float) -> Moments:
+    """Return mean and variance of M (O + N) of a deployment of a known kind that has `size` cores now."""
+    arrays = (np.array([x]) for x in (kind.mu, kind.scale_out_rate, kind.scale_out_rate**2, kind.shutdown_rate))
+    sizes = (float(kind.batch), float(kind.batch * (kind.batch - 1)), float(kind.batch**2))
+    mu, rate, square, shutdown = arrays
+    first, second = given_moments(mu, rate, square, shutdown, sizes, size, t)
+    mean = float(first[0])
+    return Moments(mean, float(second[0]) - mean**2)

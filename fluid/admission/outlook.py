@@ -1,0 +1,321 @@
+"""What the moment policies expect of every deployment at every horizon, kept up to date as events come.
+
+The sums over deployments of mean and variance at H horizons are kept; a deployment's part is computed anew when it is
+stale, so an arrival costs O(H) and one comparison for each active deployment. A part is stale if its belief may have
+moved by more than a tolerance in total variation, or its size by more than that fraction. With elapsed time e since
+the last look, C cores, rate r(mu) of scale-outs given mu, and x = (C + delta) e, survival multiplies the density by
+w <= 1 with total variation at most sd(w) / (2 E[w]) <= (sd(mu) x + sd(r) e) / 2 exp(E[mu] x + E[r] e); a core's end
+multiplies it by mu, which moves it by at most sd(mu) / (2 E[mu]).
+
+A belief lives on nodes of log mu that are multiples of a fixed step; its spacing, a power of two of that step, follows
+the width of the belief. Horizons that are whole steps apart then need values of exp(-mu t) from one table only.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission.model import AdmissionCluster, Priors
+from theory.jit import step
+
+FINE = log(2) / 128
+"""Step of log mu, and of the table."""
+
+DEPTH = 12.0
+"""Nodes stand where the density of log mu is above exp(-12) of its largest value."""
+
+NODES = 4096
+"""Most nodes of a belief."""
+
+EXACT, PLUG_IN, PAPER = range(3)
+"""Exact belief and exact moments of M (O + N); plug-in belief and the same moments; plug-in and composed moments."""
+
+MOMENTS = ("exact", "plug-in", "paper")
+"""Their names."""
+
+LOWEST = -6000
+"""Lowest index of the table: exp(-32)."""
+
+HIGHEST = 5000
+"""Highest: exp(27)."""
+
+
+class Outlook(NamedTuple):
+    """Horizons, tables, the parts of S places for deployments, and their sums.
+
+    Attributes
+    ----------
+    horizons : float64[H]
+    offset : int64[H]
+        Index of each horizon in the table, in steps; empty where horizons are not whole steps apart.
+    gone, shut : float64[N]
+        1 - exp(-x) and exp(-delta x) at x = exp((i + LOWEST) FINE + rest), empty without a table.
+    constants : float64[4]
+        kappa, delta, tolerance, capacity.
+    modes : int64[4]
+        MOMENTS, whether kinds are known (1) or hidden (2) or there are priors (0), number of deployments refreshed,
+        and of arrivals since the sums were last added up anew.
+    kinds : float64[K, 6]
+        Probability, mu, rates of scale-outs and shutdowns, size of a scale-out, initial size; empty under priors.
+    mean, variance : float64[S + 1, H]
+        By place; the last row is that of the deployment that asks to enter.
+    total_mean, total_variance : float64[H]
+    nodes : float64[8, NODES]
+        Room for one belief.
+    steps : int64[NODES]
+        Places of the nodes, in steps of log mu.
+    sums : float64[8, H]
+        Room for the averages of the paper's constituents.
+    """
+
+    horizons: NDArray[np.float64]
+    offset: NDArray[np.int64]
+    gone: NDArray[np.float64]
+    shut: NDArray[np.float64]
+    constants: NDArray[np.float64]
+    modes: NDArray[np.int64]
+    kinds: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    total_mean: NDArray[np.float64]
+    total_variance: NDArray[np.float64]
+    nodes: NDArray[np.float64]
+    steps: NDArray[np.int64]
+    sums: NDArray[np.float64]
+
+
+def aligned_horizons(first: float = 0.04, last: float = 26280.0, steps: int = 64) -> NDArray[np.float64]:
+    """Return horizons whose logarithms are `steps` steps of the table apart (64: a factor of the root of 2)."""
+    count = int(np.ceil(log(last / first) / (steps * FINE) - 1e-9)) + 1
+    return np.asarray(first * np.exp(steps * FINE * np.arange(count)))
+
+
+def new_outlook(
+    cluster: AdmissionCluster,
+    horizons: NDArray[np.float64],
+    places: int,
+    moments: str = "exact",
+    tolerance: float = 0.02,
+    labelled: bool = True,
+) -> Outlook:
+    """Make an outlook with nobody in it.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+    horizons : float64[H]
+        Hours; with a table where they are whole steps of it apart (`aligned_horizons`).
+    places : int
+        S, the most deployments at once.
+    moments : str
+        One of `MOMENTS`; known kinds have exact moments.
+    tolerance : float
+        0 computes every part anew at every arrival.
+    labelled : bool
+        Whether the policy sees of which kind an arrival is.
+    """
+    kappa, delta = 1.0, 0.0
+    kinds = np.zeros((0, 6))
+    mode = 0
+    if isinstance(cluster.deployments, Priors):
+        kappa, delta = cluster.deployments.kappa, cluster.deployments.delta
+    else:
+        mode = 1 if labelled else 2
+        kinds = np.array(
+            [[k.probability, k.mu, k.scale_out_rate, k.shutdown_rate, k.batch, k.size] for k in cluster.deployments],
+            float,
+        )
+    H = len(horizons)
+    at = np.log(horizons) / FINE
+    offset = np.round(at - at[0] + np.floor(at[0]))
+    rest = at[0] - np.floor(at[0])
+    tabled = mode == 0 and bool(np.abs(at - rest - offset).max() < 1e-6)
+    x = np.exp((np.arange(LOWEST, HIGHEST) + rest) * FINE) if tabled else np.zeros(0)
+    return Outlook(
+        np.asarray(horizons, float),
+        offset.astype(np.int64) if tabled else np.zeros(0, np.int64),
+        -np.expm1(-x),
+        np.exp(-delta * x),
+        np.array([kappa, delta, tolerance, float(cluster.capacity)]),
+        np.array([MOMENTS.index(moments), mode, 0, 0]),
+        kinds,
+        np.zeros((places + 1, H)),
+        np.zeros((places + 1, H)),
+        np.zeros(H),
+        np.zeros(H),
+        np.zeros((8, NODES)),
+        np.zeros(NODES, np.int64),
+        np.zeros((8, H)),
+    )
+
+
+@step
+def find_nodes(
+    view: Outlook, power: float, rate: float, shape: float, base: float, alive: float, start: float
+) -> tuple[int, float]:
+    """Write nodes and weights of the density ``mu^power exp(-rate mu) (base + mu^kappa alive)^-shape`` of log mu.
+
+    Returns how many there are, and the place of the peak; ``nodes[0]`` are values of mu, ``nodes[1]`` the weights,
+    ``nodes[2]`` powers mu^kappa, and `steps` their places.
+    """
+    kappa = view.constants[0]
+    s = start
+    curvature = 1.0
+    for _ in range(60):  # Newton's method on a concave function, with steps of at most 2
+        death = rate * exp(s)
+        grow = alive * exp(kappa * s)
+        share = grow / (base + grow)
+        slope = power - death - shape * kappa * share
+        curvature = death + shape * kappa * kappa * share * (1.0 - share)
+        move = slope / curvature if curvature > 1e-12 else (2.0 if slope > 0 else -2.0)
+        move = min(2.0, max(-2.0, move))
+        s += move
+        if abs(move) < 1e-3:
+            break
+    stride = 1
+    width = 0.7 / curvature**0.5
+    while stride < 128 and 2 * stride * FINE <= width:
+        stride *= 2
+    middle = round(s / FINE / stride) * stride
+    top = power * (middle * FINE) - rate * exp(middle * FINE)
+    top -= shape * log(base + alive * exp(kappa * middle * FINE))
+    count = 0
+    total = 0.0
+    for side in range(2):
+        place = middle if side == 0 else middle + stride
+        while count < len(view.steps):
+            at = place * FINE
+            mu = exp(at)
+            mu_kappa = exp(kappa * at)
+            level = power * at - rate * mu - shape * log(base + alive * mu_kappa) - top
+            if level < -DEPTH and place != middle:
+                break
+            weight = exp(level)
+            view.steps[count] = place
+            view.nodes[0, count], view.nodes[1, count], view.nodes[2, count] = mu, weight, mu_kappa
+            total += weight
+            count += 1
+            place += -stride if side == 0 else stride
+    for j in range(count):
+        view.nodes[1, j] /= total
+    return count, s
+
+
+@step
+def fill_joint(
+    view: Outlook, row: int, count: int, size: float, shape: float, base: float, alive: float, s1: float, s2: float,
+    s3: float,
+) -> None:  # fmt: skip
+    """Write mean and variance of M (O + N) at all horizons into a row, for the nodes that were found.
+
+    lambda given mu is Gamma(shape, base + mu^kappa alive). The sums are those of `fluid.admission.moments`, as
+    polynomials of u = 1 - exp(-mu t): nothing large cancels.
+    """
+    mean, variance = view.mean[row], view.variance[row]
+    H = len(view.horizons)
+    delta = view.constants[1]
+    tabled = len(view.offset) > 0
+    last = len(view.gone) - 1
+    for n in range(H):
+        mean[n] = 0.0
+        variance[n] = 0.0
+    for j in range(count):
+        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        rate = base + mu_kappa * alive
+        ratio = mu_kappa / mu / rate
+        k1 = shape * ratio * s1
+        k2 = shape * ratio * s2
+        k3 = shape * (shape + 1.0) * ratio * ratio * s3
+        c1 = weight * (k1 - size)
+        q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
+        q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k3)
+        c0, q0 = weight * size, weight * size * size
+        for n in range(H):
+            if tabled:
+                i = min(last, max(0, view.steps[j] + view.offset[n] - LOWEST))
+                u, stays = view.gone[i], view.shut[i]
+            else:
+                x = mu * view.horizons[n]
+                u, stays = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-delta * x)
+            mean[n] += stays * (c0 + u * c1)
+            variance[n] += stays * (q0 + u * (q1 + u * q2))
+    for n in range(H):
+        variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
+
+
+@step
+def fill_paper(
+    view: Outlook, row: int, count: int, size: float, lam: float, lam_square: float, s1: float, s2: float, s3: float
+) -> None:
+    """Write the composed moments of Propositions 4.3 and 4.5 at all horizons into a row."""
+    H = len(view.horizons)
+    delta = view.constants[1]
+    sums = view.sums
+    sums[:, :] = 0.0
+    power = 0.0
+    power_square = 0.0
+    for j in range(count):
+        mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
+        power += weight * mu_kappa
+        power_square += weight * mu_kappa * mu_kappa
+        grow = mu_kappa / mu
+        for n in range(H):
+            if len(view.offset):
+                i = min(len(view.gone) - 1, max(0, view.steps[j] + view.offset[n] - LOWEST))
+                u, stays = view.gone[i], view.shut[i]
+            else:
+                x = mu * view.horizons[n]
+                u, stays = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-delta * x)
+            sums[0, n] += weight * stays
+            sums[1, n] += weight * u
+            sums[2, n] += weight * u / mu
+            sums[3, n] += weight * grow * u
+            sums[4, n] += weight * grow / mu * u * u
+            sums[5, n] += weight * grow * grow * u * u
+    for n in range(H):
+        t = view.horizons[n]
+        b0, b1 = 1.0 - sums[1, n], sums[2, n] / t
+        scale_outs = lam * t * power
+        new = lam * s1 * sums[3, n]
+        new_variance = new + lam * s2 * sums[4, n] / t + lam_square * s3 * sums[5, n] - new * new
+        total = size * b0 + new
+        total_variance = size * b0 * (1.0 - b0) + new_variance
+        empty = (1.0 - b0) ** size * max(0.0, 1.0 - b1) ** (scale_outs * s1)
+        m, d = sums[0, n], 1.0 - empty
+        alive_variance = m * (1 - m) * d * (1 - d) + m * (1 - m) * d * d + m * m * d * (1 - d)
+        alive = m * d
+        view.mean[row, n] = alive * total
+        variance = alive_variance * total_variance + alive_variance * total * total + alive * alive * total_variance
+        view.variance[row, n] = max(0.0, variance)
+
+
+@step
+def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64]) -> None:
+    """Write mean and variance of M (O + N) into a row, for weights of the kinds."""
+    for n in range(len(view.horizons)):
+        t = view.horizons[n]
+        first = 0.0
+        second = 0.0
+        for k in range(len(view.kinds)):
+            mu, rate, shut, s = view.kinds[k, 1], view.kinds[k, 2], view.kinds[k, 3], view.kinds[k, 4]
+            u, stays = 1.0 - exp(-mu * t), exp(-shut * t)
+            k1 = rate / mu * s
+            k2 = k1 * (s - 1.0)
+            first += weights[k] * stays * (size + u * (k1 - size))
+            q1 = size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2
+            q2 = size * size - size - 2.0 * size * k1 - 0.5 * k2 + k1 * k1
+            second += weights[k] * stays * (size * size + u * (q1 + u * q2))
+        view.mean[row, n] = first
+        view.variance[row, n] = max(0.0, second - first * first)
+
+
+@step
+def add_part(view: Outlook, row: int, sign: float) -> None:
+    """Add a row to the sums, or take it away."""
+    for n in range(len(view.horizons)):
+        view.total_mean[n] += sign * view.mean[row, n]
+        view.total_variance[n] += sign * view.variance[row, n]

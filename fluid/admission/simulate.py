@@ -1,0 +1,323 @@
+"""Runs of admission policies: one run through a world, replications, and what they measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.admission import loop as events
+from fluid.admission.decisions import POLICIES
+from fluid.admission.model import AdmissionCluster
+from fluid.admission.outlook import MOMENTS, Outlook, aligned_horizons, new_outlook
+from fluid.admission.world import World, draw_world, most_alive
+from fluid.parallel import run_all
+from fluid.statistics import Interval, mean_interval, ratio_interval
+from theory.errors import InputError
+from theory.jit import plain
+
+
+@dataclass(frozen=True)
+class AdmissionPolicy:
+    """A policy with its threshold.
+
+    Attributes
+    ----------
+    name : str
+        One of zeroth, first, second (Definitions 4.1, 4.2, 4.4), or everybody: admit all, as far as they fit.
+    threshold : float
+        Cores for zeroth and first; a bound of a probability for second.
+    moments : str
+        exact: exact belief, moments of M (O + N); plug-in: the paper's belief, the same moments; paper: the paper's
+        belief and its composition (Propositions 4.3 and 4.5).
+    marginal : float
+        Marginal heuristic (Definition 6.1): times ahead at which the arrival's expected cores are below this do not
+        count; 0 for none.
+    horizons : float64[H] or None
+        Hours ahead; None for 41 horizons from 0.04 to 26,280 hours, each the root of 2 times the one before.
+    tolerance : float
+        Of the outlook (`fluid.admission.outlook`); 0 computes everything anew at each arrival.
+    labelled : bool
+        Of known kinds, whether the policy sees the kind of an arrival.
+    """
+
+    name: str
+    threshold: float = inf
+    moments: str = "exact"
+    marginal: float = 0.0
+    horizons: NDArray[np.float64] | None = field(default=None, compare=False)
+    tolerance: float = 0.02
+    labelled: bool = True
+
+    def __post_init__(self) -> None:
+        if self.name not in (*POLICIES, "everybody"):
+            raise InputError(f"--policy: expected one of {', '.join(POLICIES)}, got {self.name!r}")
+        if self.moments not in MOMENTS:
+            raise InputError(f"--moments: expected one of {', '.join(MOMENTS)}, got {self.moments!r}")
+        if not self.threshold >= 0:
+            raise InputError(f"--threshold: expected a number of at least 0, got {self.threshold!r}")
+        if not self.marginal >= 0:
+            raise InputError(f"--marginal: expected a number of cores of at least 0, got {self.marginal!r}")
+
+
+@dataclass(frozen=True)
+class AdmissionRun:
+    """One run.
+
+    Attributes
+    ----------
+    utilisation : float
+        Time average of active cores over the capacity, past the warm-up.
+    capped : float
+        Of min(capacity, active cores) over the capacity; differs where everything is granted.
+    asked, refused : int64[M]
+        Scale-outs by month of 730 hours.
+    arrivals, admitted, events, peak : int
+        Events count arrivals and all that happened to admitted deployments.
+    seconds : float
+        CPU time of the event loop.
+    refreshed : int
+        Parts of the outlook that were computed anew.
+    needed : float64[D]
+        What the policy compared with its threshold, by arrival.
+    admitted_ones : bool[D]
+    """
+
+    utilisation: float
+    capped: float
+    asked: NDArray[np.int64]
+    refused: NDArray[np.int64]
+    arrivals: int
+    admitted: int
+    events: int
+    peak: int
+    seconds: float
+    refreshed: int
+    needed: NDArray[np.float64]
+    admitted_ones: NDArray[np.bool_]
+
+    @property
+    def sla(self) -> float:
+        """Share of scale-outs that are refused; 0 where none was asked for."""
+        return float(self.refused.sum() / max(1, self.asked.sum()))
+
+
+def run_policy(
+    cluster: AdmissionCluster,
+    world: World,
+    policy: AdmissionPolicy,
+    until: float,
+    *,
+    warmup: float = 0.0,
+    most: int | None = None,
+    grant_all: bool = False,
+    python: bool = False,
+) -> AdmissionRun:
+    """Run a policy through a world.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+    world : World
+        Drawn up to `until`, or later.
+    policy : AdmissionPolicy
+    until, warmup : float
+        Hours.
+    most : int, optional
+        Most deployments at once.
+    grant_all : bool
+        Admit whoever comes and grant whatever is asked, beyond the capacity too.
+    python : bool
+        Run as plain Python: the same path, slowly.
+
+    Notes
+    -----
+    O(1) for each event, O(H) for each arrival under a moment policy, and O(H G) for each part that is computed anew,
+    with G nodes of a belief (13 to 50).
+    """
+    code = events.EVERYBODY if grant_all else {"zeroth": 0, "first": 1, "second": 2, "everybody": 0}[policy.name]
+    moves = code in (events.FIRST, events.SECOND)
+    places = 1 + (most_alive(world) if moves else len(world.arrival))
+    horizons = aligned_horizons() if policy.horizons is None else policy.horizons
+    chosen = (horizons, places) if moves else (horizons[:1], 0)
+    view = new_outlook(cluster, *chosen, policy.moments, policy.tolerance, policy.labelled)
+    tenants = _tenants(world, places)
+    months = int(until / events.MONTH) + 1
+    tally = events.Tally(np.zeros(3), np.zeros(6, np.int64), np.zeros(months, np.int64), np.zeros(months, np.int64))
+    loop: Callable[..., Any] = plain(events.run_events) if python else events.run_events
+    largest = events.NOBODY if most is None else most
+    begin = process_time()
+    loop(
+        world, tenants, view, tally, code, float(policy.threshold), float(policy.marginal), cluster.capacity, largest,
+        float(warmup), float(until),
+    )  # fmt: skip
+    seconds = process_time() - begin
+    return _measured(cluster, tenants, view, tally, until - warmup, seconds, world.first)
+
+
+def _tenants(world: World, places: int) -> events.Tenants:
+    count = len(world.arrival)
+    whole = (np.zeros(count, np.int64) for _ in range(7))
+    cores, place, deaths, scale_outs, extra, sizes, where = whole
+    spread = np.zeros((5, count))
+    spread[4] = np.log(world.mu_shape / world.mu_rate)
+    return events.Tenants(
+        status=np.zeros(count, np.int8),
+        cores=cores,
+        place=place,
+        granted=np.zeros(len(world.size), np.int8),
+        deaths=deaths,
+        scale_outs=scale_outs,
+        extra=extra,
+        sizes=sizes,
+        core_time=np.zeros(count),
+        last=np.zeros(count),
+        seen_at=np.zeros(count),
+        stale=np.zeros(count),
+        spread=spread,
+        active=np.zeros(places, np.int64),
+        where=where,
+        free=np.arange(places, dtype=np.int64),
+        counts=np.array([0, places], np.int64),
+        needed=np.full(count, np.nan),
+    )
+
+
+def _measured(
+    cluster: AdmissionCluster,
+    tenants: events.Tenants,
+    view: Outlook,
+    tally: events.Tally,
+    span: float,
+    seconds: float,
+    first: NDArray[np.int64],
+) -> AdmissionRun:
+    number, arrivals, admitted, _, _, peak = (int(x) for x in tally.counts)
+    return AdmissionRun(
+        utilisation=float(tally.core_hours[0] / span / cluster.capacity),
+        capped=float(tally.core_hours[1] / span / cluster.capacity),
+        asked=tally.asked,
+        refused=tally.refused,
+        arrivals=arrivals,
+        admitted=admitted,
+        events=number,
+        peak=peak,
+        seconds=seconds,
+        refreshed=int(view.modes[2]),
+        needed=tenants.needed,
+        admitted_ones=tenants.granted[first] > 0,
+    )
+
+
+@dataclass(frozen=True)
+class AdmissionResult:
+    """Replications of one policy.
+
+    Attributes
+    ----------
+    utilisation : Interval
+        95 %, over replications.
+    sla : Interval
+        Refused scale-outs over all scale-outs, pooled over runs; 95 % by linearisation.
+    monthly : Interval
+        Mean over runs of the mean over months (with a scale-out) of the share that is refused.
+    runs : tuple of AdmissionRun
+    seconds : float
+        CPU time of drawing worlds and running the policy.
+    """
+
+    utilisation: Interval
+    sla: Interval
+    monthly: Interval
+    runs: tuple[AdmissionRun, ...]
+    seconds: float
+
+    @property
+    def events(self) -> int:
+        """Events of all runs."""
+        return sum(run.events for run in self.runs)
+
+
+def monthly_share(run: AdmissionRun) -> float:
+    """Return the mean over months with a scale-out of the share that is refused; 0 where there is none."""
+    asked = run.asked > 0
+    return float((run.refused[asked] / run.asked[asked]).mean()) if asked.any() else 0.0
+
+
+def result_of(runs: Sequence[AdmissionRun], seconds: float) -> AdmissionResult:
+    """Summarise runs."""
+    refused, asked = [float(r.refused.sum()) for r in runs], [float(r.asked.sum()) for r in runs]
+    sla = ratio_interval(refused, asked) if sum(asked) else Interval(0.0, 0.0, 0.0, 0.95, len(runs))
+    utilisation = mean_interval([run.utilisation for run in runs])
+    return AdmissionResult(utilisation, sla, mean_interval([monthly_share(run) for run in runs]), tuple(runs), seconds)
+
+
+def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
+    """Return the seed of a replication's world: the same for every policy."""
+    return np.random.SeedSequence(seed, spawn_key=(replication,))
+
+
+def one_run(
+    cluster: AdmissionCluster,
+    policy: AdmissionPolicy,
+    until: float,
+    seed: int,
+    replication: int,
+    observations: int = 0,
+    warmup: float = 0.0,
+    most: int | None = None,
+) -> tuple[AdmissionRun, float]:
+    """Draw a world and run a policy through it; return the run and the CPU seconds of both."""
+    begin = process_time()
+    world = draw_world(cluster, until, seed_of(seed, replication), observations=observations)
+    run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
+    return run, process_time() - begin
+
+
+def simulate_admission(
+    cluster: AdmissionCluster,
+    policy: AdmissionPolicy,
+    until: float,
+    *,
+    replications: int = 10,
+    seed: int = 0,
+    observations: int = 0,
+    warmup: float = 0.0,
+    most: int | None = None,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Callable[[str], None] | None = None,
+) -> AdmissionResult:
+    """Simulate replications of a policy, each in a world of its own.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+    policy : AdmissionPolicy
+    until, warmup : float
+        Hours; a run starts with an empty cluster.
+    replications, seed : int
+        Policies of equal seeds meet the same deployments.
+    observations : int
+        Observations of each process of a deployment before it arrives.
+    most : int, optional
+        Most deployments at once.
+    workers, engine
+        See `fluid.parallel.run_all`.
+    progress : callable, optional
+        Called with a line now and then.
+    """
+    tasks = [(cluster, policy, until, seed, r, observations, warmup, most) for r in range(replications)]
+    found: dict[int, AdmissionRun] = {}
+    total = 0.0
+    for r, (run, seconds) in run_all(one_run, tasks, workers=workers, engine=engine):
+        found[r] = run
+        total += seconds
+        if progress is not None:
+            progress(f"{len(found)} of {replications} runs")
+    return result_of([found[r] for r in range(replications)], total)

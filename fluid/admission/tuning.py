@@ -1,0 +1,246 @@
+"""Thresholds tuned to an SLA on common random numbers, and policies compared at equal SLA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fluid.admission.model import AdmissionCluster
+from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, seed_of, simulate_admission
+from fluid.admission.world import draw_world
+from fluid.statistics import Interval, mean_interval
+from theory.errors import InputError
+
+SMALLEST = 1e-6
+"""Least threshold of the second-moment policy that is tried."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A threshold tuned to an SLA.
+
+    Attributes
+    ----------
+    policy : AdmissionPolicy
+        With the largest threshold found whose SLA is met.
+    result : AdmissionResult
+        At that threshold.
+    interval : (float, float)
+        Every threshold outside was found to miss, or to meet, the SLA at 95 %: by intervals of its share of refused
+        scale-outs over runs. Open ends are 0 and infinity.
+    tried : tuple of (float, Interval)
+        Thresholds and shares of refused scale-outs, in the order in which they were tried.
+    """
+
+    policy: AdmissionPolicy
+    result: AdmissionResult
+    interval: tuple[float, float]
+    tried: tuple[tuple[float, Interval], ...]
+
+
+def tune(
+    cluster: AdmissionCluster,
+    policy: AdmissionPolicy,
+    sla: float,
+    until: float,
+    *,
+    replications: int = 20,
+    seed: int = 0,
+    observations: int = 0,
+    steps: int = 10,
+    bracket: tuple[float, float] | None = None,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Callable[[str], None] | None = None,
+) -> Tuned:
+    """Tune a policy's threshold by bisection: the largest one whose share of refused scale-outs is at most the SLA.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+    policy : AdmissionPolicy
+        Its threshold does not matter.
+    sla : float
+        Between 0 and 1.
+    until : float
+        Hours of each run.
+    replications, seed, observations, workers, engine, progress
+        See `fluid.admission.simulate.simulate_admission`; every threshold meets the same deployments.
+    steps : int
+        Halvings: of the capacity, or of the logarithm of the range 1e-6 to 1 under the second-moment policy.
+    bracket : (float, float), optional
+        Thresholds to start from in place of that range.
+
+    Raises
+    ------
+    InputError
+        An SLA that is no share.
+    """
+    if not 0 < sla < 1:
+        raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
+    second = policy.name == "second"
+    whole = (SMALLEST, 1.0) if second else (0.0, cluster.capacity + 1.0)
+    low, high = (log(x) if second else x for x in (bracket or whole))
+    tried: list[tuple[float, Interval]] = []
+    best: tuple[AdmissionPolicy, AdmissionResult] | None = None
+
+    def attempt(at: float, number: int) -> bool:
+        nonlocal best
+        one = replace(policy, threshold=exp(at) if second else at)
+        found = simulate_admission(
+            cluster,
+            one,
+            until,
+            replications=replications,
+            seed=seed,
+            observations=observations,
+            workers=workers,
+            engine=engine,
+        )
+        tried.append((one.threshold, found.sla))
+        if progress is not None:
+            progress(f"step {number} of {steps + 1}: threshold {one.threshold:.6g}, refused {found.sla.mean:.3g}")
+        meets = found.sla.mean <= sla
+        if meets and (best is None or one.threshold > best[0].threshold):
+            best = (one, found)
+        return meets
+
+    if not attempt(high, 1):
+        for number in range(2, steps + 2):
+            middle = (low + high) / 2
+            if attempt(middle, number):
+                low = middle
+            else:
+                high = middle
+    if best is None:
+        attempt(low, steps + 2)
+    if best is None:
+        raise InputError(f"--sla: no threshold tried meets {sla:g}, and none below {tried[-1][0]:.3g} was tried")
+    meets = [threshold for threshold, share in tried if share.high < sla]
+    misses = [threshold for threshold, share in tried if share.low > sla]
+    return Tuned(best[0], best[1], (max(meets, default=0.0), min(misses, default=inf)), tuple(tried))
+
+
+def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, seed: int = 0) -> Interval:
+    """Return the mean of independent values with the bootstrap's BCa interval (bias-corrected and accelerated).
+
+    Examples
+    --------
+    >>> found = bca_interval([1.0, 2.0, 3.0, 4.0, 9.0])
+    >>> found.mean, found.low < 3.8 < found.high
+    (3.8, True)
+    """
+    from scipy.stats import bootstrap
+
+    sample = np.asarray(values, float)
+    mean = float(sample.mean())
+    if len(sample) < 2 or np.ptp(sample) == 0:
+        return Interval(mean, mean, mean, level, len(sample))
+    found = bootstrap(
+        (sample,),
+        np.mean,
+        confidence_level=level,
+        n_resamples=resamples,
+        method="BCa",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return Interval(mean, float(found.low), float(found.high), level, len(sample))
+
+
+def paired_utilisation(first: AdmissionResult, second: AdmissionResult, level: float = 0.95) -> Interval:
+    """Return the mean of first minus second of the utilisation, over runs in the same worlds, with BCa's interval."""
+    a, b = ([run.utilisation for run in result.runs] for result in (first, second))
+    return bca_interval(np.subtract(a, b), level)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How far any policy can go.
+
+    Attributes
+    ----------
+    utilisation : Interval
+        No policy has a greater mean utilisation (95 %, over runs): pathwise, its cores are among those that there are
+        if nobody is ever refused, and never more than the capacity.
+    by_run : float64[R]
+    """
+
+    utilisation: Interval
+    by_run: NDArray[np.float64]
+
+
+def pathwise_bound(cluster: AdmissionCluster, until: float, *, replications: int, seed: int = 0) -> Bound:
+    """Return the bound in the same worlds that policies of this seed meet.
+
+    Accepting everybody is not this bound: scale-outs that are refused there change who stays.
+    """
+    from fluid.admission.simulate import run_policy
+
+    everybody = AdmissionPolicy("everybody")
+    shares = [
+        run_policy(cluster, draw_world(cluster, until, seed_of(seed, r)), everybody, until, grant_all=True).capped
+        for r in range(replications)
+    ]
+    return Bound(mean_interval(shares), np.array(shares))
+
+
+def at_equal_sla(
+    cluster: AdmissionCluster,
+    policies: Sequence[tuple[str, AdmissionPolicy, int]],
+    sla: float,
+    until: float,
+    *,
+    tuning: int,
+    replications: int,
+    seed: int = 0,
+    steps: int = 9,
+    brackets: Mapping[str, tuple[float, float]] | None = None,
+    workers: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, tuple[Tuned, AdmissionResult]]:
+    """Tune policies to an SLA and run them in worlds that tuning has not seen, the same for all.
+
+    Parameters
+    ----------
+    cluster : AdmissionCluster
+    policies : sequence of (str, AdmissionPolicy, int)
+        Name, policy and number of observations before arrival.
+    sla, until : float
+    tuning, replications : int
+        Runs for each threshold tried, and runs at the tuned threshold.
+    seed : int
+        Tuning takes `seed`, runs take ``seed + 1``.
+    brackets : mapping, optional
+        Thresholds to start from, by name of the policy's family (zeroth, first, second).
+    """
+    found = {}
+    for name, policy, observations in policies:
+        tuned = tune(
+            cluster,
+            policy,
+            sla,
+            until,
+            replications=tuning,
+            seed=seed,
+            observations=observations,
+            steps=steps,
+            bracket=(brackets or {}).get(policy.name),
+            workers=workers,
+        )
+        runs = simulate_admission(
+            cluster,
+            tuned.policy,
+            until,
+            replications=replications,
+            seed=seed + 1,
+            observations=observations,
+            workers=workers,
+        )
+        found[name] = (tuned, runs)
+        if progress is not None:
+            progress(f"{name}: threshold {tuned.policy.threshold:.6g}, utilisation {runs.utilisation.mean:.4f}")
+    return found

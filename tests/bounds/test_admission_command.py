@@ -1,0 +1,155 @@
+"""``packproof admission``: answers by their contract, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from bounds.cli import run
+from bounds.views.schemas import schema
+
+ROOT = Path(__file__).parent.parent.parent
+STAND_IN = str(ROOT / "examples" / "admission.toml")
+SMALL = str(ROOT / "examples" / "admission_small.toml")
+WORKED = """
+[cluster]
+capacity = 100
+arrival_rate = 1
+[deployments]
+mu = { shape = 3, rate = 2 }
+lambda = { shape = 2, rate = 4 }
+sigma = { shape = 1.5, rate = 1 }
+kappa = 0.8
+delta = 0.2
+"""
+SEEN = {"core_deaths": 0, "core_time": 5, "alive_time": 5, "scale_outs": 0, "extra_cores": 0, "sizes": 0}
+
+
+@pytest.fixture
+def worked(tmp_path: Path) -> str:
+    path = tmp_path / "worked.toml"
+    path.write_text(WORKED)
+    return str(path)
+
+
+def answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+    capsys.readouterr()
+    assert run(["admission", *arguments, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    jsonschema.validate(made, schema(f"admission_{arguments[0]}"))
+    return made
+
+
+def test_moments(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = answer(["moments", worked, "--at", "1.7", "--size", "4"], capsys)["moments"]
+    assert (row["time"], round(row["mean"], 5), round(row["variance"], 5)) == (1.7, 1.09269, 3.32809)
+    assert (round(row["paper"]["mean"], 5), round(row["paper"]["variance"], 5)) == (0.90294, 2.57577)
+    assert round(row["alive"], 5) == 0.36754
+
+
+def test_law_of_given_parameters(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = answer(["law", worked, "--at", "1.7", "--size", "4", "--given", "mu=1.3,lambda=0.7,sigma=2"], capsys)
+    assert made["tail"]["1"] == pytest.approx(1 - made["zero"], abs=1e-12)
+    assert made["mean"] == pytest.approx(sum(made["tail"].values()), abs=1e-6)
+
+
+def test_belief(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "seen.json"
+    data.write_text(json.dumps(SEEN))
+    made = answer(["belief", worked, "--observed", str(data)], capsys)
+    assert (round(made["exact"]["mean_mu"], 3), round(made["plug_in"]["mean_mu"], 3)) == (0.313, 0.429)
+    assert made["sigma"]["mean"] == 1.5
+
+
+def test_decide(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = answer(["decide", worked, "--active", "3,4", "--arriving", "2", "--horizons", "1,2,10"], capsys)
+    single = [answer(["moments", worked, "--at", "1,2,10", "--size", str(c)], capsys)["moments"] for c in (2, 3, 4)]
+    means = [sum(rows[i]["mean"] for rows in single) for i in range(3)]
+    variances = [sum(rows[i]["variance"] for rows in single) for i in range(3)]
+    assert made["zeroth"] == 9
+    assert made["first"] == pytest.approx(max(means))
+    second = max(v / (v + (100 - m) ** 2) for m, v in zip(means, variances, strict=True))
+    assert made["second"] == pytest.approx(second)
+
+
+def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exact = answer(["exact", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "3"], capsys)
+    simulated = ["simulate", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "3"]
+    simulated += ["--until", "3000", "--warmup", "50", "--replications", "8", "--store", str(tmp_path / "s.db")]
+    made = answer(simulated, capsys)
+    assert abs(made["utilisation"]["mean"] - exact["utilisation"]) < 0.02
+    assert answer(simulated, capsys)["utilisation"] == made["utilisation"], "read from the store"
+    best = answer(["optimal", SMALL, "--sla", "0.05", "--most-deployments", "3"], capsys)
+    assert best["lower"] <= best["upper"] + 1e-12
+    assert best["program"] == pytest.approx(best["lagrangian"], abs=1e-6)
+    assert all(one["gap"] >= -1e-9 for one in best["policies"].values())
+
+
+def test_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "tuned.png"
+    arguments = ["tune", STAND_IN, "--policy", "zeroth", "--sla", "0.01", "--until", "300", "--replications", "3"]
+    made = answer([*arguments, "--steps", "5", "--plot", str(picture)], capsys)
+    assert made["sla"]["mean"] <= 0.01
+    assert picture.stat().st_size > 5_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("shape = 3", "shape = 0", "deployments.mu: shape"),
+        ("rate = 2", "rate = -1", "deployments.mu: rate"),
+        ("capacity = 100", "capacity = 0", "cluster.capacity"),
+        ("arrival_rate = 1", "arrival_rate = 0", "cluster.arrival_rate"),
+        ("kappa = 0.8", "kappa = 0.8\ninitial = 101", "cluster: capacity"),
+        ("kappa = 0.8", 'kappa = 0.8\ninitial = "2 + poisson"', "deployments.initial"),
+        ("delta = 0.2", "delta = 0.2\nspeed = 1", "deployments.speed"),
+        ("[deployments]", "[[server]]\n[deployments]", "server"),
+    ],
+)
+def test_bad_files_get_one_line(
+    old: str, new: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(WORKED.replace(old, new))
+    assert run(["admission", "moments", str(path), "--at", "1", "--size", "4"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(str(path))
+    assert all(part in said for part in problem.split(": ")), said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["moments", "FILE", "--at", "1", "--size", "101"], "--size"),
+        (["moments", "FILE", "--at", "0", "--size", "1"], "--at"),
+        (["moments", "FILE", "--at", "soon", "--size", "1"], "--at"),
+        (["decide", "FILE", "--active", "3", "--arriving", "1", "--horizons", "2,1"], "--horizons"),
+        (["decide", "FILE", "--active", "0.5", "--arriving", "1", "--horizons", "1"], "--active"),
+        (["law", "FILE", "--at", "1", "--size", "1", "--given", "mu=0,lambda=1,sigma=1"], "--given"),
+        (["simulate", "FILE", "--policy", "third", "--threshold", "1", "--until", "1"], "--policy"),
+        (["simulate", "FILE", "--policy", "zeroth", "--threshold", "-1", "--until", "1"], "--threshold"),
+        (["tune", "FILE", "--policy", "zeroth", "--sla", "2"], "--sla"),
+        (["exact", "FILE", "--policy", "zeroth", "--threshold", "1", "--most-deployments", "2"], "kind"),
+        (["optimal", str(ROOT / "examples" / "four_types.toml")], "cluster"),
+    ],
+)
+def test_bad_options_get_one_line(
+    arguments: list[str], problem: str, worked: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["admission", *(worked if x == "FILE" else x for x in arguments)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert problem in said
+
+
+def test_contradicting_observations(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "seen.json"
+    data.write_text(json.dumps({**SEEN, "core_deaths": 9, "sizes": 1, "extra_cores": 3}))
+    assert run(["admission", "belief", worked, "--observed", str(data)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{data}: core_deaths")
