@@ -19,5 +19,6 @@ CLAIMS = {
         "labelled-users",
         "second-above-zeroth",
     ),
+    "lost": ("tables-lost",),
 }
 """The claims by the module that checks them, in the order in which they are listed."""

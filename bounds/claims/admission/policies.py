@@ -23,6 +23,9 @@ from fluid.admission.world import draw_world
 CLUSTER = AdmissionCluster(300, 0.075, STAND_IN)
 UNTIL = 2190.0
 
+SEED = 2211
+"""None of the runs by which the clusters of the claims were chosen had this seed."""
+
 
 @claim(
     "definition-6.1",
@@ -88,7 +91,7 @@ def _tuned(
         sla,
         until,
         replications=runs,
-        seed=3,
+        seed=SEED,
         observations=observations,
         steps=6,
         bracket=(0.01, 0.95),
@@ -127,7 +130,8 @@ LABELS = AdmissionCluster(120, 1.0, (Kind(0.5, 0.05, 0.0, 0.02, 4), Kind(0.5, 0.
     "labelled-users",
     "At an SLA of 2 %, the second-moment policy uses more of a cluster whose users label their deployments by kind "
     "than of one where it must learn the kind: 120 cores, two kinds that look alike at arrival, 1,500 hours, "
-    "thresholds tuned on the same 20 worlds (120 in full), difference above 0 at level 1 - 1e-6.",
+    "thresholds tuned on the same 20 worlds (120 in full), difference above 0 at level 1 - 1e-6. The cluster was "
+    "chosen because labels matter on it: on a first one, of 80 cores with an SLA of 1 %, no gain was significant.",
     source="Section 7.2",
     printed="labelled users do better than unlabelled ones (numbers lost)",
     evidence=Evidence.statistical,
