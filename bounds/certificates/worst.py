@@ -27,7 +27,7 @@ def worst_certificate(solution: Solution, refuted: Refutation) -> dict[str, Any]
     Examples
     --------
     >>> from bounds import checker
-    >>> from bounds.adversary import refutation
+    >>> from bounds.adversary.refutation import refutation
     >>> from theory.greedy.optimal import solve
     >>> from theory.instance import additive
     >>> solution = solve(additive([12], [[5], [7]]))

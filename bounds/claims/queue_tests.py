@@ -18,7 +18,7 @@ from fluid.traces.google import read_google_table
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, single_resource
 
-SEED = 2211
+SEED = 4417
 """Of all simulated queues. None of the runs by which systems and loads were chosen had this seed."""
 WINDOW = "google2011_part0_attempts.csv.gz"
 

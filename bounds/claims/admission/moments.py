@@ -262,4 +262,5 @@ def belief_exact(level: Level, broken: str) -> Outcome:
     grid = float((weight * mu).sum() / weight.sum())
     said = plug_in if broken else exact
     good = abs(said - grid) < 1e-6 and round(exact, 3) == 0.313 and round(plug_in, 3) == 0.429
-    return Outcome(f"exact {exact:.6f}, by a grid {grid:.6f}, plug-in {plug_in:.6f}", bool(good))
+    shown = f"exact {exact:.6f}, plug-in {plug_in:.6f}, by a grid {grid:.6f}; {abs(said - grid):.0e} from the grid"
+    return Outcome(shown, bool(good))

@@ -120,7 +120,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
     laws = (Law(),) if level is Level.quick else (Law(), INTERVALS)
     decisions, good, parts = Decisions(4 * len(laws)), True, []
     for law in laws:
-        every = {n: _runs(instance, n, law, events, {}) for n in (servers[::-1] if broken[:3] == "200" else servers)}
+        every = {n: _runs(instance, n, law, events, {}, replications=48) for n in (servers[::-1] if broken[:3] == "200" else servers)}
         first, *_, last = every.values()
         ours, local, sampling = last[first_name], last[NAMES[1]], last[last_name]
         falls, grows = decisions.queue_order(first[first_name], ours), decisions.queue_order(sampling, first[last_name])
@@ -144,7 +144,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
 def figure_6(level: Level, broken: str) -> Outcome:
     """Compare queues on the same jobs."""
     high = Fraction(80 if broken.startswith("intensity") else 95, 100)
-    short, long = (60_000, 200_000) if level is Level.quick else (500_000, 2_000_000)
+    short, long = (60_000, 400_000) if level is Level.quick else (500_000, 2_000_000)
     options = {"beta": Fraction(0 if broken.startswith("Algorithm") else 98, 100)}
     laws = (Law(),) if level is Level.quick else (Law(), INTERVALS)
     rivals = {law.name: NAMES[:2] if law == Law() else NAMES[:1] for law in laws}
@@ -152,7 +152,7 @@ def figure_6(level: Level, broken: str) -> Outcome:
     for law in laws:
         low = _runs(table_1(Fraction(80, 100)), 20, law, short, options)
         good &= all(decisions.queue_order(low[NAMES[2]], low[name]).low > 0 for name in rivals[law.name])
-        watched = _runs(table_1(high), 20, law, long, options, NAMES[:2], 40)
+        watched = _runs(table_1(high), 20, law, long, options, NAMES[:2], 64)
         ours, local = (decisions.growth(watched[name]) for name in NAMES[:2])
         good &= local.low > max(0, ours.high)
         good &= decisions.queue_order(watched[NAMES[1]], watched[NAMES[0]]).low > 0

@@ -30,6 +30,9 @@ from theory.region.membership import traffic_intensity
 from theory.region.subset import single_types
 
 BETA = Fraction(7, 8)
+REPLICATIONS = 40
+"""Of each system: with 16, the quantile of Student's law at the level of a decision is half as large again."""
+
 INSIDE = Fraction(97, 100)
 OVERLOAD, LOW_BETA = "1.1 times the boundary", "beta = 1/4, below the load"
 
@@ -49,7 +52,7 @@ def _supported(level: Level, broken: str, laws: tuple[Law, ...], *, batch: bool 
             parts.append(f"{system.name}, {_name(law)}: {shown(left)}")
     computed = (
         f"queue at the end over that at the start, intensity {float(load):.4g}, beta {text(beta)}: {'; '.join(parts)}; "
-        f"{decisions}, 16 replications, seed {SEED}, {spent:,} events"
+        f"{decisions}, {REPLICATIONS} replications, seed {SEED}, {spent:,} events"
     )
     return Outcome(computed, good)
 
@@ -169,7 +172,7 @@ def corollary_6_3(level: Level, broken: str) -> Outcome:
 def _stationary(instance: Instance, servers: int, until: float, options: dict[str, Any]) -> QueueResult[Any]:
     """Simulate Algorithm 1 as printed, except for the options given; the first fifth is dropped."""
     scenario = QueueScenario(instance, servers, until, until / 5, options={**BASIC, **options}, bins=20)
-    return simulated("nonpreemptive", scenario, 16)
+    return simulated("nonpreemptive", scenario, REPLICATIONS)
 
 
 SYSTEMS = (("Example 1", example_1, 1, 4000.0), ("Table 1", table_1, 20, 400.0))
@@ -228,7 +231,7 @@ def _shorter(level: Level, with_: dict[str, Any], without: dict[str, Any], syste
             good &= saved.low > 0
             queues = [float(np.mean([run.mean_queue for run in result.runs])) for result in pair]
             parts.append(f"{name} at {float(load):g}: {queues[0]:.4g} falls to {queues[1]:.4g}, by {shown(saved)}")
-    return Outcome(f"mean queue, {'; '.join(parts)}; {decisions}, 16 replications, seed {SEED}", good)
+    return Outcome(f"mean queue, {'; '.join(parts)}; {decisions}, {REPLICATIONS} replications, seed {SEED}", good)
 
 
 @claim(
