@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import stat
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +30,8 @@ FORMATS = ("packproof/1", "packproof/2")
 BUDGET = 100_000_000
 """Units of work that one document may take, of about a tenth of a microsecond each: 10 s on an ordinary machine. It
 bounds the memory too, since every cell of a table is a unit."""
-MAX_BYTES = 200_000_000
-"""Largest document that is read."""
+MAX_BYTES = 64 * 2**20
+"""Largest certificate that is read."""
 MAX_DIGITS = 4_000
 """Most digits of a whole number that is not text."""
 MAX_LENGTH = 100_000
@@ -116,6 +118,20 @@ def common(numbers: Iterable[int]) -> int:
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------
+
+
+def read(path: str) -> str:
+    """Read a regular file of limited size: a device may have no end, and a pipe may never have a writer."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Unreadable("expected a file")
+    with open(path, "rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise Unreadable(f"expected at most {MAX_BYTES // 2**20} MiB")
+    try:
+        return content.decode("utf-8-sig")  # a byte order mark is no part of a text
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not UTF-8 text (byte {error.start})") from None
 
 
 def load(text: str) -> dict[str, Any]:
@@ -1497,18 +1513,6 @@ def main(arguments: Sequence[str]) -> int:
         print(printable(f"{paths[0]}: no verdict, the checker failed: {error!r}")[:1000], file=sys.stderr)
         return 2
     return 0
-
-
-def read(path: str) -> str:
-    """Return the text of a file of at most `MAX_BYTES`."""
-    with open(path, "rb") as stream:
-        content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise Unreadable(f"more than {MAX_BYTES:,} bytes")
-    try:
-        return content.decode("utf-8-sig")  # a byte order mark is no part of a text
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not UTF-8 text (byte {error.start})") from None
 
 
 def printable(text: str) -> str:

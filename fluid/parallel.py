@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import threading
 import time
 import warnings
@@ -12,6 +13,9 @@ from functools import cache
 from typing import Any
 
 from theory.errors import InputError
+
+REACH = 10.0
+"""Seconds after which a scheduler that does not answer counts as none."""
 
 
 def run_all(
@@ -91,10 +95,14 @@ def _on_dask(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], add
         from dask.distributed import Client, as_completed
     except ImportError:
         raise InputError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
+    host, _, port = address.rpartition(":")
     try:
-        client = Client(f"tcp://{address}", timeout="10s")
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"--engine: no dask scheduler at {address}: {type(error).__name__}") from None
+        # dask tries again until its time is up, even where nobody listens; the system says so at once
+        socket.create_connection((host, int(port)), timeout=REACH).close()
+        client = Client(f"tcp://{address}", timeout=REACH)
+    except (OSError, TimeoutError, ValueError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or f"no answer within {REACH:g} s"
+        raise InputError(f"--engine: no dask scheduler at {address}: {reason}") from None
     with client:
         futures = [client.submit(_numbered, function, i, task, pure=False) for i, task in enumerate(tasks)]
         for future in as_completed(futures):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 from bounds.cli.app import app
@@ -49,10 +51,16 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit status; errors a user can make end in one line."""
     from theory.errors import InputError
+    from theory.files.places import files_of_a_command
 
+    if sys.stderr is None:  # closed by whoever started packproof: `print` would fall back to standard output
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the process lives)
+    if sys.stdout is None:
+        return _fail("packproof: standard output is closed, expected it open for the answer")
     before = _listen_for_interrupts()
     try:
-        status = app(arguments, prog_name="packproof", standalone_mode=False)
+        with files_of_a_command():
+            status = app(arguments, prog_name="packproof", standalone_mode=False)
         sys.stdout.flush()
         if status == 130:  # the frame around commands turns Ctrl-C into this status, without a word
             raise KeyboardInterrupt
@@ -62,8 +70,15 @@ def run(arguments: list[str]) -> int:
         return _fail("interrupted", status=130)
     except BrokenPipeError:
         # whoever read the output has closed it: nothing more to say, and the interpreter must not try
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return 0
+    except SystemExit as error:
+        return _fail(f"packproof: the code of an author called sys.exit({error.code!r}), expected it to return")
+    except (OSError, ImportError) as error:
+        failure = _system_failure(error)
+        if failure is None:
+            raise
+        return _fail(f"packproof: {failure}")
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
@@ -93,5 +108,25 @@ def _listen_for_interrupts() -> list[tuple[signal.Signals, Any]]:
 def _fail(message: str, status: int = 2) -> int:
     from bounds.checker import printable
 
-    print(printable(" ".join(message.split())), file=sys.stderr)  # a file or a path may hold control characters
+    with suppress(OSError):  # where nobody can be told, the status says it
+        print(printable(" ".join(message.split())), file=sys.stderr, flush=True)
     return status
+
+
+def _system_failure(error: OSError | ImportError) -> str | None:
+    """Return in words what the system refused: a full disk, no file handle left; None for a fault of the code."""
+    if isinstance(error, ImportError):  # a library that could not be opened, for lack of handles or memory
+        return str(error) if "cannot open shared object file" in str(error) else None
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{error.strerror}: expected a higher limit of file handles (ulimit -n)"
+    if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF):
+        _give_up_stdout()  # files that are written name themselves, so this is the answer
+        return f"the answer cannot be written to standard output: {error.strerror}"
+    return f"{error.filename}: {error.strerror}" if error.filename else None
+
+
+def _give_up_stdout() -> None:
+    """Point standard output nowhere, so that what is left in its buffer does not fail again as Python ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -42,16 +42,50 @@ def _top(
 InstanceFile = Annotated[
     Path, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
 ]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 def to_write(path: Path | None) -> Path | None:
     """Refuse a place that cannot be written before any work is done: callback of the options that name one."""
-    from theory.files.document import refuse_unwritable
+    from theory.files.places import announce_output
 
     if path is not None:
-        refuse_unwritable(path)
+        announce_output(path)
     return path
+
+
+def to_write_or_print(path: Path | None) -> Path | None:
+    """Refuse what `to_write` refuses, but take ``-`` and ``/dev/stdout`` as standard output."""
+    from theory.files.places import announce_output
+
+    if path is not None:
+        announce_output(path, printed=True)
+    return path
+
+
+def to_write_or_print_or_fill(path: Path | None) -> Path | None:
+    """Refuse what `to_write_or_print` refuses, but take a folder."""
+    from theory.files.places import announce_output
+
+    if path is not None:
+        announce_output(path, printed=True, folder=True)
+    return path
+
+
+def to_store(path: Path | None) -> Path | None:
+    """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
+    if path is not None:
+        for beside in ("", "-wal", "-shm", ".lock"):
+            to_write(path.with_name(path.name + beside) if beside else path)
+    return path
+
+
+def to_print_json(wanted: bool) -> bool:
+    """Note that standard output holds the answer as JSON, so that no other output is printed."""
+    from theory.files.places import announce_print
+
+    if wanted:
+        announce_print("--json")
+    return wanted
 
 
 def to_draw(path: Path | None) -> Path | None:
@@ -65,22 +99,31 @@ def to_draw(path: Path | None) -> Path | None:
 
 PICTURES = (".png", ".svg", ".pdf")
 
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.", callback=to_print_json)
+]
+
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.", callback=to_draw)]
 CertificateFile = Annotated[
     Path | None,
     typer.Option(
-        "--certificate", metavar="OUT.json", help="Write a certificate for `packproof check`.", callback=to_write
+        "--certificate",
+        metavar="OUT.json",
+        help="Write a certificate for `packproof check`.",
+        callback=to_write_or_print,
     ),
 ]
 
 
 def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
     """Print an answer (a `msgspec.Struct`, or plain values): as one JSON document, or as lines of text."""
+    from theory.files.places import output_is_printed
+
     if as_json:
         import msgspec
 
         print(json.dumps(msgspec.to_builtins(answer, enc_hook=str), indent=2, ensure_ascii=False))
-    else:
+    elif not output_is_printed():  # an output that is printed stands alone
         print("\n".join(lines()))
 
 

@@ -26,8 +26,8 @@ def check(
     from bounds import checker
     from theory.errors import InputError
     from theory.files.clusters import cluster_document, read_cluster
-    from theory.files.document import read_text
     from theory.files.instances import instance_document, read_instance
+    from theory.files.places import read_text
     from theory.files.sizes import read_sizes, sizes_document
 
     if budget is not None and budget < 1:

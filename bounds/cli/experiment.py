@@ -8,19 +8,22 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show, to_write
+from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write_or_print
 
 
 @app.command()
 def experiment(
     grid: Annotated[Path, typer.Argument(metavar="GRID.toml", show_default=False)],
-    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.")],
+    store: Annotated[
+        Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.", callback=to_store)
+    ],
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
     ] = -1,
     table: Annotated[
-        Path | None, typer.Option("--csv", metavar="OUT", help="Write one row per finished cell.", callback=to_write)
+        Path | None,
+        typer.Option("--csv", metavar="OUT", help="Write one row per finished cell.", callback=to_write_or_print),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -32,12 +35,11 @@ def experiment(
     from fluid.experiment.summaries import table as table_of
     from fluid.parallel import refuse_engine
     from theory.errors import InputError
-    from theory.files.document import refuse_shared, write_text
+    from theory.files.places import write_text
 
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
     refuse_engine(engine)
-    refuse_shared(grid, store, table)
     planned = read_grid(grid)
     warning = unstable_points(planned)
     if warning is not None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, show
+from bounds.cli.app import JsonFlag, app, show, to_write_or_print_or_fill
 
 
 @app.command()
@@ -24,16 +24,25 @@ def export(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE|FOLDER", help="File to write; a new folder where there are several."),
+        typer.Option(
+            "--out",
+            metavar="FILE|FOLDER",
+            help="File to write; a new folder where there are several.",
+            callback=to_write_or_print_or_fill,
+        ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified."""
+    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified.
+
+    smtlib takes certificates of assignments, regions and throughput; lrs those of regions with facets; all others take
+    every kind, of allocations those by c-drfh, cdrf and tsf.
+    """
     from bounds import checker
     from bounds.exports import export as export_document
     from bounds.views.exports import export_answer, export_lines
     from theory.errors import InputError
-    from theory.files.document import read_text, refuse_shared, write_folder, write_text
+    from theory.files.places import read_text, write_folder, write_text
 
     text = read_text(certificate)
     try:
@@ -49,7 +58,6 @@ def export(
     if out is None and several and not as_json:
         raise InputError(f"--out: expected a folder for {len(files)} files: {names}{', ...' if len(files) > 6 else ''}")
     if out is not None:
-        refuse_shared(certificate, out)
         if several or out.is_dir():
             write_folder(out, {file.name: file.text for file in files})
             paths = [os.path.join(out, file.name) for file in files]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write
+from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write_or_print
 
 
 @app.command()
@@ -21,7 +21,7 @@ def fluid(
         int, typer.Option("--points", min=2, max=100_000, help="Number of equally spaced times in the answer.")
     ] = 201,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.", callback=to_write)
+        Path | None, typer.Option("--csv", metavar="OUT", help="Write the path as a table.", callback=to_write_or_print)
     ] = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
@@ -33,12 +33,11 @@ def fluid(
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
     from theory.errors import InputError, naming
-    from theory.files.document import refuse_shared, write_text
     from theory.files.instances import read_instance
+    from theory.files.places import write_text
 
     if not (isfinite(until) and until > 0):
         raise InputError(f"--until: expected a time greater than 0, got {until!r}")
-    refuse_shared(instance, start, csv, plot)
     with naming(instance):
         model = Reservation(read_instance(instance))
     state, arrivals = read_start(start, model, until) if start is not None else (None, [])

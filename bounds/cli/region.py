@@ -55,8 +55,8 @@ def region(
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
     from bounds.views.region import Found, region_answer, region_lines
     from theory.errors import InputError, TooLargeError
-    from theory.files.document import write_json, write_text
     from theory.files.instances import read_instance
+    from theory.files.places import write_json, write_text
     from theory.greedy.servers import least_servers
     from theory.region.facets import region_facets
     from theory.region.membership import CapacityProgram

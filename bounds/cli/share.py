@@ -47,7 +47,7 @@ def share(
     )
     from theory.errors import InputError
     from theory.files.clusters import read_cluster
-    from theory.files.document import write_json
+    from theory.files.places import write_json
     from theory.sharing.allocation import Allocation, whole_tasks
     from theory.sharing.mechanisms import MECHANISMS
     from theory.sharing.properties import Verdict, decide
@@ -59,6 +59,8 @@ def share(
         raise InputError("--certificate: expected one mechanism, got all")
     if events is not None and mechanism not in {"ps-dsf", "ps-dsf-tdm"}:
         raise InputError(f"--events: expected --mechanism ps-dsf or ps-dsf-tdm, got {mechanism!r}")
+    if events is not None and certificate is not None:
+        raise InputError("--certificate: has no meaning with --events: a history has none")
     given = read_cluster(cluster)
     if events is not None:
         from fluid.limits.sharing import read_schedule, run_schedule

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show
+from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show, to_store
 
 if TYPE_CHECKING:
     from fluid.files.scenarios import Times
@@ -55,7 +55,10 @@ def simulate(
     store: Annotated[
         Path | None,
         typer.Option(
-            "--store", metavar="FILE", help="Store replications there, and continue from those already stored."
+            "--store",
+            metavar="FILE",
+            help="Store replications there, and continue from those already stored.",
+            callback=to_store,
         ),
     ] = None,
     plot: PlotFile = None,
@@ -78,12 +81,11 @@ def simulate(
     from fluid.simulation.policy_names import policy as policy_by_name
     from fluid.simulation.replicate import simulate as run_replications
     from theory.errors import InputError, naming
-    from theory.files.document import read_document, refuse_shared
+    from theory.files.document import read_document
 
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
     refuse_engine(engine)
-    refuse_shared(instance, trace, store, plot)
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")

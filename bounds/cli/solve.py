@@ -29,8 +29,8 @@ def solve(
         solution_answer,
         solution_lines,
     )
-    from theory.files.document import write_json
     from theory.files.instances import read_instance
+    from theory.files.places import write_json
     from theory.greedy.optimal import solve as solve_exactly
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 

@@ -24,7 +24,7 @@ def throughput(
     """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee."""
     from bounds.views.throughput import throughput_answer, throughput_lines
     from theory.errors import InputError
-    from theory.files.document import write_json
+    from theory.files.places import write_json
     from theory.files.sizes import read_sizes
     from theory.numbers import rational
     from theory.partition.bounding import brackets

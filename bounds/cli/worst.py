@@ -46,12 +46,11 @@ def worst(
     from bounds.adversary.search import worst_instance
     from bounds.views.assignment import worst_answer, worst_lines
     from theory.errors import InputError
-    from theory.files.document import refuse_shared, write_json
     from theory.files.instances import read_instance, write_instance
+    from theory.files.places import write_json
 
     if certificate is not None and vary is not Vary.workload:
         raise InputError(f"--certificate: only the worst workload is certified, got --vary {vary.value}")
-    refuse_shared(instance, out, certificate)
     given = read_instance(instance)
     with progress() as report:
         budget = Budget(time_limit, report)

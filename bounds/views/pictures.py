@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from theory.errors import InputError
-from theory.files.document import write_bytes
+from theory.files.places import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -46,6 +46,7 @@ from fluid.traces.jobs import same_jobs, trace_warnings
 from theory.errors import InputError, TooLargeError
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document, parse_instance
+from theory.files.places import read_bytes
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
 from theory.numbers import rational, text
@@ -240,7 +241,7 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _
             found = policy(place)
         except InputError as error:
             raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
-        digest = hashlib.sha256(Path(place.rpartition(":")[0]).read_bytes()).hexdigest() if own else None
+        digest = hashlib.sha256(read_bytes(place.rpartition(":")[0])).hexdigest() if own else None
         made[name] = _Chosen(place, digest, found)
     return made
 

@@ -6,7 +6,6 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from fluid.simulation.replicate import replicate
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
+from theory.files.places import read_bytes
 
 
 def simulate_stored(
@@ -42,7 +42,7 @@ def simulate_stored(
         See `fluid.simulation.replicate.simulate`. Runs that were read have no ``state``.
     """
     name = policy.source or policy.name
-    content = Path(name.rpartition(":")[0]).read_bytes() if ".py:" in name else b""
+    content = read_bytes(name.rpartition(":")[0]) if ".py:" in name else b""
     cell = fingerprint([name, content, scenario, seed])
     keys = [fingerprint([cell, r]) for r in range(replications)]
     runs: dict[int, Run] = {}

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from theory.errors import InputError
+from theory.files.places import open_regular, refuse_unwritable
 
 APPLICATION = 0x7061636B
 """Marks a file as a store of packproof ("pack")."""
@@ -90,15 +91,14 @@ class Store:
         os.close(self._lock)
 
     def _refuse_foreign(self) -> None:
-        if self.path.is_dir():
-            raise InputError(f"{self.path}: expected a store, found a directory")
-        if not self.path.exists() or self.path.stat().st_size == 0:
+        refuse_unwritable(self.path)
+        if not self.path.exists():
             return
-        try:
-            head = self.path.read_bytes()[:100]
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from None
-        if head[:16] != b"SQLite format 3\x00":
+        with open_regular(self.path) as stream:
+            head = stream.read(16)
+        if not head:
+            return
+        if head != b"SQLite format 3\x00":
             raise InputError(f"{self.path}: expected a store of experiments, found another kind of file")
         # the first page may still be in the write-ahead log of a store that was killed at birth, so ask SQLite
         with self._errors():

@@ -110,7 +110,7 @@ def place_of(function: Callable[..., Any], line: int | None = None) -> str:
     return f"{near}:{line}"
 
 
-def blamed(function: Callable[..., Any], error: Exception) -> str | None:
+def blamed(function: Callable[..., Any], error: BaseException) -> str | None:
     """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it comes from elsewhere."""
     if not written_by_author(function):
         return None
@@ -129,15 +129,17 @@ def blamed(function: Callable[..., Any], error: Exception) -> str | None:
     return place_of(function, line)
 
 
-def _wrong_call(function: Callable[..., Any], error: Exception) -> str | None:
+def _wrong_call(function: Callable[..., Any], error: BaseException) -> str | None:
     """Return where an object of the author's, called as a function, stands: its frames are in no known file."""
     return place_of(function) if _file_of(function) == "<object>" and isinstance(error, TypeError) else None
 
 
-def worded(error: Exception, state: State | None = None) -> str:
+def worded(error: BaseException, state: State | None = None) -> str:
     """Return an exception of an author's function in a few words."""
     if isinstance(error, PolicyError):
         return f": {error}"
+    if isinstance(error, SystemExit):
+        return " called sys.exit, expected it to return"
     words = f" raised {type(error).__name__}: {error}".rstrip(": ")
     if state is not None and isinstance(error, AttributeError) and error.obj is state:
         words += f"; the state has {', '.join(cast(Any, state)._fields)}"
@@ -170,7 +172,7 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
         if where is None or str(error).startswith(("simulation.", "--policy")):
             raise
         raise type(error)(f"--policy: {where}: {name} of {policy.name}: {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         where = blamed(function, error)
         if where is None:
             raise
@@ -344,7 +346,7 @@ class Guard(ABC):
             # compiled code raises where something is divided by zero, and lets whole numbers overflow
             with np.errstate(divide="raise", over="ignore", invalid="ignore"):
                 found = self._functions[name](state, *arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             where = blamed(getattr(self.policy, name), error)
             if where is None:
                 raise

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError
+from theory.files.places import note_input, read_bytes
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",
@@ -49,10 +50,12 @@ def policy(name: str) -> Policy:
     """
     if ".py:" in name:
         path, _, attribute = name.rpartition(":")
+        note_input(path)
         try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(f"--policy: {path}: expected a Python file ({error.strerror})") from None
+            content = read_bytes(path)
+        except InputError as error:
+            reason = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"--policy: {path}: expected a Python file ({reason})") from None
         return _own(path, attribute, hashlib.sha256(content).hexdigest())
     if name not in HOMES:
         known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"

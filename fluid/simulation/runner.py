@@ -150,7 +150,7 @@ class Runner:
             before = _noted(arguments[:-1])
             try:
                 return run(*arguments)  # type: ignore[no-any-return]
-            except Exception:
+            except (Exception, SystemExit):
                 self._find(run, _restored(before), arguments[-1])
                 raise
 
@@ -163,7 +163,7 @@ class Runner:
             trial = _copied(inputs)
             try:
                 run(*trial, half)
-            except Exception:
+            except (Exception, SystemExit):
                 most = half
             else:
                 inputs, most = trial, most - half
@@ -222,7 +222,7 @@ def _compiled(
                 warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
                 run = _bound(policy, loop, names, parts, allocating)
                 run(*inputs, 0)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             _AS_PYTHON.add((*key, allocating))
             failure = error
         else:
@@ -247,7 +247,7 @@ def _bound(
     return (bound_allocating if allocating else bound)(loop, **functions, **dict(parts))
 
 
-def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: Exception) -> str:
+def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: BaseException) -> str:
     """Return the line that says which function numba cannot compile, and why."""
     from numba import int64, typeof
     from numba.core import types
@@ -281,7 +281,7 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
     return _line(policy, "all", failure)
 
 
-def _line(policy: Policy, name: str, error: Exception) -> str:
+def _line(policy: Policy, name: str, error: BaseException) -> str:
     function = getattr(policy, name, policy.place)
     place = getattr(error, "loc", None)  # of numba's errors, where they know it
     code = getattr(source_of(function), "__code__", None)

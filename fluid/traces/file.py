@@ -30,6 +30,7 @@ from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
 from theory.errors import InputError
 from theory.files.document import Fields
+from theory.files.places import open_input
 
 POWERS, PRIORITIES = "powers-of-half", "priority-classes"
 """Values of ``types``."""
@@ -122,10 +123,8 @@ def digest_of(path: Path) -> str:
     InputError
         If it cannot be read.
     """
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    with open_input(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 
 from fluid.traces.model import MICROSECONDS, Trace
 from theory.errors import InputError, TooLargeError
+from theory.files.places import open_input
 from theory.numbers import rational
 
 
@@ -24,9 +26,10 @@ def opened(place: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """Open a table and give its rows with the numbers of their lines; a byte order mark and blank lines are no rows."""
     try:
         with (
-            gzip.open(place, "rt", newline="", encoding="utf-8-sig")
+            open_input(place) as content,
+            gzip.open(content, "rt", newline="", encoding="utf-8-sig")
             if place.suffix == ".gz"
-            else open(place, newline="", encoding="utf-8-sig") as stream
+            else io.TextIOWrapper(content, newline="", encoding="utf-8-sig") as stream,
         ):
             reader = csv.reader(stream, strict=True)
             yield ((reader.line_num, row) for row in reader if len(row) > 1 or any(cell.strip() for cell in row))

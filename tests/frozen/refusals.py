@@ -151,6 +151,11 @@ REFUSED: list[tuple[str, dict[str, str], list[str]]] = [
     (f"{SHARE} --certificate x.json", {"c.toml": CLUSTER}, ["--certificate"]),
     (f"{SHARE} --events e.toml", {"c.toml": CLUSTER, "e.toml": "until = 3\n"}, ["--events"]),
     (f"{SHARE} --mechanism ps-dsf --events e.toml", {"c.toml": CLUSTER, "e.toml": "until = -3\n"}, ["e.toml", "until"]),
+    (
+        f"{SHARE} --mechanism ps-dsf --events e.toml --certificate x.json",
+        {"c.toml": CLUSTER, "e.toml": "until = 3\n"},
+        ["--certificate", "--events"],
+    ),
     # fluid limits
     ("fluid i.toml --until 0", GOOD, ["--until"]),
     ("fluid i.toml --until nan", GOOD, ["--until"]),

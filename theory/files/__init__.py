@@ -5,7 +5,8 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "document": ("Fields", "read_document", "refuse_shared", "refuse_unwritable", "write_json", "write_text"),
+        "document": ("Fields", "read_document"),
+        "places": ("refuse_unwritable", "write_json", "write_text"),
         "instances": ("instance_document", "parse_instance", "read_instance", "write_instance"),
         "clusters": ("cluster_document", "parse_cluster", "read_cluster"),
         "sizes": ("Sizes", "parse_sizes", "read_sizes", "sizes_document"),

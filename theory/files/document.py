@@ -1,12 +1,8 @@
-"""Documents: reading TOML and JSON without losing a digit, field by field, and writing files whole or not at all."""
+"""Documents: reading TOML and JSON without losing a digit, field by field."""
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import shutil
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -15,9 +11,7 @@ from typing import Any, NoReturn
 
 from theory import numbers
 from theory.errors import InputError
-
-MAX_BYTES = 64 * 2**20
-"""Largest document that is read."""
+from theory.files.places import read_text
 
 
 class Numeral(str):
@@ -56,33 +50,10 @@ def read_document(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the file is missing, a directory, empty, larger than `MAX_BYTES`, not UTF-8, nested too deeply or
-        not well formed.
+        What `theory.files.places.read_text` refuses, and a document that is nested too deeply or not well formed.
     """
     text = read_text(path)
     return parse_document(text, str(path), is_json=Path(path).suffix.lower() == ".json")
-
-
-def read_text(path: str | Path) -> str:
-    """Read a non-empty UTF-8 file (see `read_document` for what is refused)."""
-    path = Path(path)
-    try:
-        if path.is_dir():
-            raise InputError(f"{path}: expected a file, found a directory")
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: expected at most {MAX_BYTES // 2**20} MiB")
-        text = path.read_bytes().decode("utf-8-sig")  # a byte order mark is no part of a text
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path!r}: cannot be read: {error}") from None
-    if not text.strip():
-        raise InputError(f"{path}: expected a document, found an empty file")
-    return text
 
 
 def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
@@ -210,112 +181,3 @@ class Fields:
                 name if len(name) <= 60 and name.isprintable() else _shown(name),
                 f"unknown field, expected one of {', '.join(dict.fromkeys([*self._known, *known]))}",
             )
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all (a temporary file beside it, then renamed).
-
-    Raises
-    ------
-    InputError
-        If the place cannot be written.
-    """
-    write_bytes(path, text.encode("utf-8"))
-
-
-def refuse_unwritable(path: str | Path) -> None:
-    """Refuse a place where `write_bytes` would fail, as far as can be seen beforehand.
-
-    Raises
-    ------
-    InputError
-        A directory, or a name in a folder that is not there or cannot be written.
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path}: expected a file name to write, found a directory")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
-
-
-def refuse_shared(*paths: str | Path | None) -> None:
-    """Refuse files of which two are the same, where one of them is to be written.
-
-    Raises
-    ------
-    InputError
-        A file that is named twice.
-    """
-    seen: set[Path] = set()
-    for path in paths:
-        if path is not None:
-            place = Path(path).resolve()
-            if place in seen:
-                raise InputError(f"{path}: named twice, expected another file to write")
-            seen.add(place)
-
-
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole or not at all (see `write_text`)."""
-    path = Path(path)
-    refuse_unwritable(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
-    """Write a folder of text files whole or not at all: made under another name, then renamed.
-
-    Parameters
-    ----------
-    path : str or Path
-        A folder that does not exist, or is empty.
-    files : mapping
-        Text by file name.
-
-    Raises
-    ------
-    InputError
-        If there is anything at that place but an empty folder, or the place cannot be written.
-    """
-    path = Path(path)
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise InputError(f"{path}: expected a folder that is empty or not there, to write {len(files)} files into")
-    place = path.resolve()
-    if not place.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
-    try:
-        made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".packproof."))
-        try:
-            for name, text in files.items():
-                (made / name).write_text(text, encoding="utf-8")
-            made.chmod(0o777 & ~_umask())
-            made.replace(place)
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def write_json(path: str | Path, document: object) -> None:
-    """Write a document as indented JSON, whole or not at all."""
-    write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
 from theory.errors import InputError
+from theory.files.places import open_input
 from theory.numbers import rational
 from theory.partition.laws import Law, empirical
 from theory.sharing.model import Cluster, ServerClass, User
@@ -45,13 +47,13 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
     requests: dict[str, Counter[tuple[str, str]]] = {}
     place = Path(folder) / MACHINES
     try:
-        with open(place, newline="", encoding="utf-8") as stream:
+        with open_input(place) as content, io.TextIOWrapper(content, newline="", encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
                 name = f"{row['platform']}:{row['cpu_capacity']}x{row['mem_capacity']}"
                 capacity = (rational(row["cpu_capacity"]), rational(row["mem_capacity"]))
                 servers.append(ServerClass(name, capacity, int(row["count"])))
         place = Path(folder) / REQUESTS
-        with gzip.open(place, "rt", newline="", encoding="utf-8") as stream:
+        with open_input(place) as content, gzip.open(content, "rt", newline="", encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
                 if row["cpu_req"] and float(row["cpu_req"]) and float(row["mem_req"]):
                     requests.setdefault(row["user"], Counter())[row["cpu_req"], row["mem_req"]] += 1
@@ -95,7 +97,7 @@ def google_law(folder: str | Path, resource: str) -> Law:
     counts: Counter[tuple[str, ...]] = Counter()
     place = Path(folder) / REQUESTS
     try:
-        with gzip.open(place, "rt", newline="", encoding="utf-8") as stream:
+        with open_input(place) as content, gzip.open(content, "rt", newline="", encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
                 counts[tuple(row[name] for name in names)] += 1
         sizes: Counter[Fraction] = Counter()

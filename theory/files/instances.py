@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
-from theory.files.document import Fields, read_document, write_json, write_text
+from theory.files.document import Fields, read_document
+from theory.files.places import write_json, write_text
 from theory.instance import Additive, Explicit, Instance, JobType, Pool, Space, maximal_generators
 
 LARGEST = 2**62

@@ -12,7 +12,8 @@ from typing import Any
 
 from theory import numbers
 from theory.errors import InputError
-from theory.files.document import Fields, read_document, read_text
+from theory.files.document import Fields, read_document
+from theory.files.places import read_text
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 

@@ -1,0 +1,356 @@
+"""Where commands read and write: the one place that decides what is a file, and that keeps outputs away from inputs.
+
+Inputs are regular files, and so are outputs; links are followed. Devices, pipes, sockets and folders are refused, and
+before they are opened where that can be seen, so that nothing waits for a pipe or reads a device without end. Outputs
+are written whole or not at all: beside their place, then renamed. Within a command (`files_of_a_command`) no output may
+be a file that the command reads, or another of its outputs; ``-`` and ``/dev/stdout`` stand for standard output where
+an option takes them.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+
+from theory.errors import InputError
+
+MAX_BYTES = 64 * 2**20
+"""Largest document that is read."""
+
+STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""Names of standard output."""
+
+Identity = str | tuple[int, int]
+"""A resolved name, or device and number of a file that is there."""
+
+
+@dataclass
+class _Files:
+    """What a command reads and writes, by identity; and what it prints on standard output."""
+
+    inputs: set[Identity] = field(default_factory=set)
+    outputs: set[Identity] = field(default_factory=set)
+    printed: str = ""
+
+
+_FILES: ContextVar[_Files | None] = ContextVar("_FILES", default=None)
+
+
+@contextmanager
+def files_of_a_command() -> Iterator[None]:
+    """Keep the outputs of what runs inside apart from its inputs and from each other.
+
+    Examples
+    --------
+    >>> with files_of_a_command():
+    ...     announce_output("answer.json")
+    ...     note_input("./answer.json")
+    Traceback (most recent call last):
+    theory.errors.InputError: answer.json: named twice, expected another file to write
+    """
+    token = _FILES.set(_Files())
+    try:
+        yield
+    finally:
+        _FILES.reset(token)
+
+
+def _identities(path: Path) -> set[Identity]:
+    """Return what tells a file from others: two names of one file share one of these."""
+    found: set[Identity] = {os.path.realpath(path)}
+    try:
+        there = os.stat(path)
+    except (OSError, ValueError):
+        return found
+    return found | {(there.st_dev, there.st_ino)}
+
+
+def _refuse_twice(path: Path) -> InputError:
+    return InputError(f"{path}: named twice, expected another file to write")
+
+
+def _is_standard_output(path: str | Path) -> bool:
+    return _FILES.get() is not None and str(path) in STANDARD_OUTPUT
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def note_input(path: str | Path) -> None:
+    """Note that the command reads a file.
+
+    Raises
+    ------
+    InputError
+        If the command is to write it, too.
+    """
+    files = _FILES.get()
+    if files is not None:
+        same = _identities(Path(path))
+        if same & files.outputs:
+            raise _refuse_twice(Path(path))
+        files.inputs |= same
+
+
+def open_input(path: str | Path) -> BufferedReader:
+    """Open a regular file for reading.
+
+    Raises
+    ------
+    InputError
+        If it is missing, anything but a regular file, cannot be read, or is an output of the command.
+    """
+    note_input(path)
+    return open_regular(path)
+
+
+def open_regular(path: str | Path) -> BufferedReader:
+    """Open a regular file for reading, whether or not the command writes it, too (see `open_input`)."""
+    path = Path(path)
+    try:
+        _refuse_irregular(path, os.stat(path).st_mode, "expected a file")
+        # what was a file may be a pipe by now: without O_NONBLOCK, opening one waits for a writer
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            _refuse_irregular(path, os.fstat(handle).st_mode, "expected a file")
+        except BaseException:
+            os.close(handle)
+            raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise error if isinstance(error, InputError) else InputError(f"{path!r}: cannot be read: {error}") from None
+    return os.fdopen(handle, "rb")
+
+
+def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
+    """Read a regular file of at most so many bytes, whatever size the system says that it has.
+
+    Raises
+    ------
+    InputError
+        What `open_input` refuses, and a larger file.
+    """
+    try:
+        with open_input(path) as stream:
+            content = stream.read(most + 1)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) > most:
+        raise InputError(f"{path}: expected at most {most // 2**20} MiB")
+    return content
+
+
+def read_text(path: str | Path) -> str:
+    """Read a regular file of UTF-8 text that is not empty; a byte order mark is no part of it.
+
+    Raises
+    ------
+    InputError
+        What `read_bytes` refuses, an empty file, and bytes that are not UTF-8.
+    """
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
+    if not text.strip():
+        raise InputError(f"{path}: expected a document, found an empty file")
+    return text
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def _refuse_irregular(path: Path, mode: int, expected: str) -> None:
+    if not stat.S_ISREG(mode):
+        kind = next((name for test, name in _KINDS if test(mode)), "something else")
+        raise InputError(f"{path}: {expected}, found {kind}")
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def announce_output(path: str | Path, *, printed: bool = False, folder: bool = False) -> None:
+    """Refuse a place that cannot be written before any work is done, and keep it apart from other files.
+
+    Parameters
+    ----------
+    path : str or Path
+    printed : bool
+        Whether names of standard output are taken as such.
+    folder : bool
+        Whether a folder may be there (`write_folder` refuses one that holds files).
+
+    Raises
+    ------
+    InputError
+        What `refuse_unwritable` refuses; a file that the command reads, or another of its outputs.
+    """
+    path = Path(path)
+    if _is_standard_output(path):
+        if not printed:
+            raise InputError(f"{path}: expected the name of a file to write, got standard output")
+        announce_print(str(path))
+        return
+    if not (folder and path.is_dir()):
+        refuse_unwritable(path)
+    files = _FILES.get()
+    if files is not None:
+        same = _identities(path)
+        if same & (files.inputs | files.outputs):
+            raise _refuse_twice(path)
+        files.outputs |= same
+
+
+def announce_print(what: str) -> None:
+    """Refuse that two documents are printed: standard output holds the answer as JSON, or one output, and no more.
+
+    Raises
+    ------
+    InputError
+        If something else is printed already.
+    """
+    files = _FILES.get()
+    if files is not None:
+        if files.printed:
+            raise InputError(f"{what}: standard output has {files.printed} already, expected the name of a file")
+        files.printed = "the answer" if what == "--json" else "another output"
+
+
+def output_is_printed() -> bool:
+    """Return whether standard output holds an output file, so that the answer as text must stay away."""
+    files = _FILES.get()
+    return files is not None and files.printed == "another output"
+
+
+def refuse_unwritable(path: str | Path) -> None:
+    """Refuse a place where `write_bytes` would fail, as far as can be seen beforehand.
+
+    Raises
+    ------
+    InputError
+        Anything but a regular file, links that lead nowhere, a name in a folder that is not there, and what must not
+        be written.
+    """
+    path = Path(path)
+    try:
+        _refuse_irregular(path, os.stat(path).st_mode, "expected a file name to write")
+        if not os.access(path, os.W_OK):
+            raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
+    except FileNotFoundError:
+        pass  # nothing there, or a link to a place where nothing is: that place is written
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    if os.path.abspath(path).startswith(("/dev/fd/", "/dev/std", "/proc/")):
+        raise InputError(f"{path}: expected a file name to write, found a device")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise InputError(
+            f"{path}: cannot be written: there is no folder {folder if path.is_symlink() else path.parent}"
+        )
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written: {os.strerror(errno.EACCES)}")
+
+
+def _place_to_write(path: Path) -> Path:
+    """Return the place behind all links; refuse a file that the command has read."""
+    files = _FILES.get()
+    if files is not None and _identities(path) & files.inputs:
+        raise _refuse_twice(path)
+    return Path(os.path.realpath(path))
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all, or standard output where an option takes it (see `write_bytes`)."""
+    if _is_standard_output(path):
+        sys.stdout.write(text)
+    else:
+        write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: str | Path, document: object) -> None:
+    """Write a document as indented JSON (see `write_text`)."""
+    write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all: a temporary file beside it, then renamed. Links are followed and stay.
+
+    Raises
+    ------
+    InputError
+        If the place cannot be written, or is a file that the command has read.
+    """
+    path = Path(path)
+    refuse_unwritable(path)
+    place = _place_to_write(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".packproof.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.chmod(temporary, place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
+            os.replace(temporary, place)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
+    """Write a folder of text files whole or not at all: made under another name, then renamed.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder that does not exist, or is empty.
+    files : mapping
+        Text by file name.
+
+    Raises
+    ------
+    InputError
+        If there is anything at that place but an empty folder, or the place cannot be written.
+    """
+    path = Path(path)
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise InputError(f"{path}: expected a folder that is empty or not there, to write {len(files)} files into")
+        if not path.is_dir():
+            refuse_unwritable(path)
+        place = _place_to_write(path)
+        made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".packproof."))
+        try:
+            for name, text in files.items():
+                (made / name).write_text(text, encoding="utf-8")
+            made.chmod(0o777 & ~_umask())
+            made.replace(place)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
