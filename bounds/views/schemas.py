@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from bounds.views.assignment import Solved, Worst
+from bounds.views.by_size import BySize
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
@@ -22,6 +23,7 @@ from bounds.views.throughput import Throughput
 ANSWERS: dict[str, tuple[str, Any]] = {
     "solve": ("packproof solve --json", Solved),
     "worst": ("packproof worst --json", Worst),
+    "worst_by_size": ("packproof worst --types J --resources R --json", BySize),
     "region": ("packproof region --json", RegionAnswer),
     "throughput": ("packproof throughput --json", Throughput),
     "share": ("packproof share --mechanism NAME --json", Shares),
