@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -17,10 +19,10 @@ from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
-_EVEN_NODES = 4000
+_EVEN_NODES = 1000
 """Branches after which a chain that would attain the bound is left undecided."""
 
-_NODES = 150
+_NODES = 400
 """The same for other chains: most are decided sooner, and there are many."""
 
 _CHAINS = 1500
@@ -103,11 +105,10 @@ def worst_by_size(types: int, resources: int, *, seed: int = 0, budget: Budget |
     search = _Search(types, resources, budget or Budget())
     try:
         search.run(seed)
-        complete = True
     except (OutOfTimeError, KeyboardInterrupt):
         INTERRUPTED.clear()
-        complete = False
-    return replace(search.answer(), complete=complete)
+        search.complete = False
+    return search.answer()
 
 
 class _Search:
@@ -115,37 +116,46 @@ class _Search:
         self.types, self.resources, self.budget = types, resources, budget
         self.bound = proven_bound(types)
         self.refuted = self.undecided = 0
-        self.decided = False
+        self.decided, self.complete = False, True
         self.chain: Chain | None = None
         equal = additive([1], [[1]] * types)  # one job a server, all alike: greedy is optimal
         self.instance, self.ratio = equal.with_workload([1] * types), Fraction(1)
+        self._began = time.monotonic()
 
     def run(self, seed: int) -> None:
-        """Go through the chains, then search near the best, then decide the workload."""
-        if (
-            self.resources > 1 or self.types <= 2
-        ):  # else the bound is not attained, as `one-resource-not-attained` proves
-            self._try(even_chains(self.types), self.resources, _EVEN_NODES)
-        for resources in range(1, self.resources + 1):
-            if self.ratio > self.bound:
-                self._try(chains(self.types, resources), resources, _NODES)
-        if self.ratio > self.bound:
-            self._climb(seed)
-        worst = worst_workload(self.instance, self.budget)
-        if not worst.complete:
-            raise OutOfTimeError
-        if worst.ratio < self.ratio:
-            self.instance, self.ratio = self.instance.with_workload(worst.workload), worst.ratio
-            self.chain = None
-        self.decided = True
+        """Go through the chains, then search near the best, then decide the workload; each part ends at its time."""
+        if self.resources > 1 or self.types <= 2:  # else the bound is not attained (`one-resource-not-attained`)
+            self._part(0.3, partial(self._try, even_chains(self.types), self.resources, _EVEN_NODES))
+        for r in range(1, self.resources + 1):
+            self._part(0.3 + 0.4 * r / self.resources, partial(self._try, chains(self.types, r), r, _NODES))
+        self._part(0.9, partial(self._climb, seed))
+        self.decided = self.ratio == self.bound
+        self._part(1.0, self._decide_workload)
 
-    def _try(self, stream: Iterator[Chain], resources: int, nodes: int) -> None:
+    def _part(self, until: float, search: Callable[[Budget], None]) -> None:
+        """Search until a part of the time is over, unless the bound is attained already."""
+        if self.ratio == self.bound:
+            return
+        left = until * self.budget.seconds - (time.monotonic() - self._began)
+        try:
+            search(Budget(left, self.budget.report, self.budget.stage))
+        except OutOfTimeError:
+            self.complete = False
+
+    def _decide_workload(self, budget: Budget) -> None:
+        worst = worst_workload(self.instance, budget)
+        if worst.ratio < self.ratio:
+            self.instance, self.ratio, self.chain = self.instance.with_workload(worst.workload), worst.ratio, None
+        self.decided = worst.complete
+        self.complete &= worst.complete
+
+    def _try(self, stream: Iterator[Chain], resources: int, nodes: int, budget: Budget) -> None:
         """Realise the first chain of a stream that can be, as long as it would be worse than the best so far."""
         for number, chain in enumerate(stream):
             if chain.ratio >= self.ratio or number == _CHAINS:
                 return
-            self.budget.stage = f"{resources} resources, worst ratio {float(self.ratio):.6f}: "
-            found = realise(chain, resources, self.budget, nodes=nodes)
+            budget.stage = f"{resources} resource{'s' * (resources > 1)}, worst ratio {float(self.ratio):.6f}: "
+            found = realise(chain, resources, budget, nodes=nodes)
             if found.instance is not None:
                 self.instance, self.chain = found.instance, chain
                 self.ratio = solve(found.instance).ratio
@@ -154,23 +164,24 @@ class _Search:
                 self.refuted += found.decided
                 self.undecided += not found.decided
 
-    def _climb(self, seed: int) -> None:
+    def _climb(self, seed: int, budget: Budget) -> None:
         start, ratio = self.instance, self.ratio
         space = _Demands(start)
 
         def judge(case: Instance) -> Judged:
             if case == space.start:
                 return Judged(ratio, evidence=start)
-            worst = worst_instance(case, "all", starts=1, budget=self.budget)
+            worst = worst_instance(case, "all", starts=1, budget=budget)
             if not worst.complete:
                 raise OutOfTimeError
             return Judged(worst.ratio, evidence=worst.instance)
 
-        found = attack(judge, space, seed=seed, budget=self.budget, evaluations=_CLIMB, shrink=False)
+        found = attack(judge, space, seed=seed, budget=budget, evaluations=_CLIMB, shrink=False)
         if found.judged.value < self.ratio:
             self.instance, self.ratio, self.chain = found.judged.evidence, Fraction(found.judged.value), None
         if not found.complete:
-            raise OutOfTimeError
+            budget.spend("local search")  # raises where the time is over
+            raise KeyboardInterrupt  # else the search was interrupted
 
     def answer(self) -> WorstBySize:
         """Return what was found so far."""
@@ -184,7 +195,7 @@ class _Search:
             self.refuted,
             self.undecided,
             self.decided,
-            complete=False,
+            self.complete,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement
 from math import gcd, prod
 
 from theory.instance import Configuration
@@ -136,18 +136,18 @@ def _compositions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]
 
 
 def chains(types: int, resources: int, most: int | None = None) -> Iterator[Chain]:
-    """Yield chains with n_J = 1 and m_i <= 2 in order of their ratio, the least first, as far as n_i <= `most`.
+    """Yield chains with n_J = 1, m_i <= 2 and n_1 >= n_2 >= .. in order of their ratio, the least first.
 
     On one resource those are left out that no demands realise, by two necessary conditions. A job of type i needs more
     than 1/(n_i + 1) of a server, since n_i + 1 do not fit, and m must fit: sum_i m_i/(n_i + 1) < 1. And since the types
     i..J of m, with one more job of type i, must not fit, while m does: d_i > sum_{j < i} m_j d_j, so that 1/n_i >
-    sum_{j < i} m_j/(n_j + 1).
+    sum_{j < i} m_j/(n_j + 1). The order n_1 >= n_2 >= .. follows there; on more resources it is a choice.
 
     Parameters
     ----------
     types, resources : int
     most : int, optional
-        3 J by default, 6 J on one resource.
+        The largest n_i: 3 J by default, 6 J on one resource.
 
     Examples
     --------
@@ -163,9 +163,7 @@ def chains(types: int, resources: int, most: int | None = None) -> Iterator[Chai
         if sum(a) < 1:
             found.append((round(1 - prod(1 - x for x in a) * sum(a), 12), sum(n for _, n in chosen), chosen))
     for _, _, chosen in sorted(found, key=lambda row: (*row[:2], [-n for _, n in row[2]])):
-        orders = [chosen] if resources == 1 else dict.fromkeys(permutations(chosen))
-        for order in orders:
-            yield Chain((*(n for _, n in order), 1), (*(m for m, _ in order), 1))
+        yield Chain((*(n for _, n in chosen), 1), (*(m for m, _ in chosen), 1))
 
 
 def _increasing(pairs: list[tuple[int, int]], length: int) -> Iterator[tuple[tuple[int, int], ...]]:

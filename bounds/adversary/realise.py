@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bounds.adversary.budget import Budget
 from bounds.adversary.chains import Chain
@@ -100,12 +101,15 @@ class _Search:
         self._budget.spend(f"chain {self.chain.alone}: {self.nodes} branches")
         if self._most is not None and self.nodes > self._most:
             raise _GaveUpError
-        demands = [self._margins.demands(tuple(sorted(have))) for have in given]
-        used = np.array([[float(x) for x in row] for row in demands])  # [R, J]
+        used = np.array([self._margins.nearly(have) for have in given])  # [R, J]
         most = (self._forbidden @ used.T).max(axis=1)
         worst = int(most.argmin())
         if most[worst] > 1 + _CLEAR:
-            return demands
+            demands = [self._margins.demands(have) for have in given]
+            most = (self._forbidden @ np.array(demands, dtype=float).T).max(axis=1)
+            worst = int(most.argmin())
+            if most[worst] > 1 + _CLEAR:
+                return demands
         choices = []
         for r, have in enumerate(given):
             if not have and r and not given[r - 1]:
@@ -172,6 +176,8 @@ class _Margins:
         self._place: dict[int, int] = {}
         self._open: set[int] = set()
         self._conflicts: list[frozenset[int]] = []
+        self._known: dict[tuple[int, ...], tuple[float, NDArray[np.float64]]] = {}
+        self._known[()] = 1.0, np.zeros(width)
 
     def _set(self, chosen: tuple[int, ...]) -> None:
         for k in chosen:
@@ -188,17 +194,26 @@ class _Margins:
 
     def margin(self, chosen: tuple[int, ...]) -> float:
         """Return the margin in floats, at most 0 only if it is so in rationals."""
+        if chosen in self._known:
+            return self._known[chosen][0]
         wanted = frozenset(chosen)
         if any(conflict <= wanted for conflict in self._conflicts):
             return 0.0
         self._set(chosen)
-        objective, _, _ = self._program.solve_float()
-        if -objective > _CLEAR:
-            return -objective
-        vertex = self._program.solve()
-        if vertex.objective >= 0:
-            self._conflicts.append(frozenset(k for k in chosen if vertex.primal[self._place[k]]))
-        return max(0.0, float(-vertex.objective))
+        objective, _, dual = self._program.solve_float()
+        margin = -objective
+        if not margin > _CLEAR:  # also where the solver fails
+            vertex = self._program.solve()
+            if vertex.objective >= 0:
+                self._conflicts.append(frozenset(k for k in chosen if vertex.primal[self._place[k]]))
+                return 0.0
+            margin, dual = float(-vertex.objective), np.array(vertex.dual, dtype=float)
+        self._known[chosen] = margin, np.abs(dual[: self._width])
+        return margin
+
+    def nearly(self, chosen: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the demands that belong to a positive `margin`, in floats, shape (J,)."""
+        return self._known[chosen][1]
 
     def demands(self, chosen: tuple[int, ...]) -> tuple[Fraction, ...]:
         """Return demands with the greatest margin, shape (J,)."""
