@@ -8,23 +8,21 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-from bounds.adversary.by_size import worst_by_size
-from bounds.adversary.chains import proven_bound
-from bounds.claims.packproof.by_size import table
-from bounds.views.by_size import save_table
+from bounds.adversary import proven_bound, worst_by_size
+from bounds.views import picture_of_sizes, ratios_on_record
 
 
 def main(path: str) -> Fraction:
     """Draw the table and return the least ratio found for three types and two resources."""
     found = worst_by_size(3, 2)
     print(f"3 types, 2 resources: {found.ratio}" + (", the proven bound" if found.attained else ""))
-    for job_type, demands in zip(found.instance.types, found.instance.pools[0].space.demands, strict=True):  # type: ignore[union-attr]
-        print(f"  {job_type.name} needs {demands}, earns {job_type.reward}")
+    print(f"  {found.instance.pools[0].space}")
+    print(f"  rewards {', '.join(map(str, found.instance.rewards))}")
     print("least ratios on record")
-    for cell in table():
-        above = float(cell.ratio - proven_bound(cell.types))
-        print(f"  {cell.types} types, {cell.resources} resources: {float(cell.ratio):.6f}, {above:.6f} above the bound")
-    save_table({(cell.types, cell.resources): float(cell.ratio) for cell in table()}, path)
+    for (types, resources), ratio in ratios_on_record().items():
+        above = float(ratio - proven_bound(types))
+        print(f"  {types} types, at most {resources} resources: {float(ratio):.6f}, {above:.6f} above the bound")
+    picture_of_sizes(path)
     return found.ratio
 
 

@@ -28,6 +28,9 @@ _NODES = 400
 _CHAINS = 1500
 """Chains of a stream that are tried."""
 
+_EXCHANGES = 3000
+"""Changes of a chain in a row that find nothing, after which no more are tried."""
+
 _CLIMB = 60
 """Instances that the local search judges."""
 
@@ -91,10 +94,10 @@ def worst_by_size(types: int, resources: int, *, seed: int = 0, budget: Budget |
     Notes
     -----
     First the chains that attain the bound (`even_chains`), then all others in order of the ratio they would attain
-    (`chains`), for one resource, two, and so on: each is realised or refuted (`realise`). Where the bound is not
-    attained, a local search changes demands, with rewards and workload at their worst by exact linear programs
-    (`worst_instance`). So the answer is the least value found; it is the least of all where `attained`. Source:
-    packproof, "worst by size".
+    (`chains`), for one resource, two, and so on: each is realised or refuted (`realise`); then chains near the best
+    one. Where the bound is not attained, a local search changes demands, with rewards and workload at their worst by
+    exact linear programs (`worst_instance`). Each of these parts has its share of the time. So the answer is the least
+    value found; it is the least of all where `attained`. Source: packproof, "worst by size".
 
     Examples
     --------
@@ -127,8 +130,9 @@ class _Search:
         if self.resources > 1 or self.types <= 2:  # else the bound is not attained (`one-resource-not-attained`)
             self._part(0.3, partial(self._try, even_chains(self.types), self.resources, _EVEN_NODES))
         for r in range(1, self.resources + 1):
-            self._part(0.3 + 0.4 * r / self.resources, partial(self._try, chains(self.types, r), r, _NODES))
-        self._part(0.9, partial(self._climb, seed))
+            self._part(0.3 + 0.3 * r / self.resources, partial(self._try, chains(self.types, r), r, _NODES))
+        self._part(0.85, partial(self._exchange, seed))
+        self._part(0.95, partial(self._climb, seed))
         self.decided = self.ratio == self.bound
         self._part(1.0, self._decide_workload)
 
@@ -163,6 +167,27 @@ class _Search:
             if resources == self.resources:
                 self.refuted += found.decided
                 self.undecided += not found.decided
+
+    def _exchange(self, seed: int, budget: Budget) -> None:
+        """From the best chain go to others with a smaller ratio that can be realised: one or two types change."""
+        rng, failures = np.random.default_rng(seed), 0
+        tried: set[Chain] = set()
+        while self.chain is not None and failures < _EXCHANGES:
+            failures += 1
+            pairs = list(zip(self.chain.best[:-1], self.chain.alone[:-1], strict=True))
+            for i in rng.integers(len(pairs), size=int(rng.integers(1, 3))):
+                n = int(rng.integers(2, 3 * self.types + 1))
+                pairs[i] = (1 + int(n % 2 and n > 2 and rng.random() < 0.3), n)
+            pairs.sort(key=lambda pair: -pair[1])
+            chain = Chain((*(n for _, n in pairs), 1), (*(m for m, _ in pairs), 1))
+            if chain in tried or sum(chain.fractions[:-1]) >= 1 or chain.ratio >= self.ratio:
+                continue
+            tried.add(chain)
+            budget.stage = f"{self.resources} resources, worst ratio {float(self.ratio):.6f}: "
+            found = realise(chain, self.resources, budget, nodes=_NODES)
+            if found.instance is not None:
+                self.instance, self.chain, self.ratio = found.instance, chain, solve(found.instance).ratio
+                failures = 0
 
     def _climb(self, seed: int, budget: Budget) -> None:
         start, ratio = self.instance, self.ratio

@@ -6,6 +6,7 @@ __getattr__, __all__ = doors(
     __name__,
     {
         "assignment": ("picture_of_scaling",),
+        "by_size": ("picture_of_sizes", "ratios_on_record"),
         "fluid": ("picture_of_crosscheck", "picture_of_phases"),
         "max_weight": ("picture_of_flow",),
         "pictures": ("figure", "save"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from bounds.adversary.by_size import WorstBySize
 from bounds.adversary.chains import proven_bound
-from bounds.views.pictures import GREEDY, MARK, PALETTE
+from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, save
 from bounds.views.text import Answer, Exact, named, short
 from theory.files.instances import instance_document
 from theory.numbers import text
@@ -136,10 +137,15 @@ def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
     axes.legend(loc="upper right")
 
 
-def save_table(ratios: Mapping[tuple[int, int], float], path: str | Path) -> None:
-    """Write the picture of the table; the format follows the name."""
-    from bounds.views.pictures import figure, save
+def ratios_on_record() -> dict[tuple[int, int], Fraction]:
+    """Return the least ratios of the claim ``worst-by-size``, by types and resources."""
+    from bounds.claims.packproof.by_size import table
 
+    return {(cell.types, cell.resources): cell.ratio for cell in table()}
+
+
+def picture_of_sizes(path: str | Path) -> None:
+    """Write the picture of the table on record; the format follows the name."""
     made, axes = figure(7.0, 4.0)
-    draw_table(axes, ratios)
+    draw_table(axes, {size: float(ratio) for size, ratio in ratios_on_record().items()})
     save(made, path)
