@@ -31,6 +31,9 @@ _CHAINS = 1500
 _EXCHANGES = 3000
 """Changes of a chain in a row that find nothing, after which no more are tried."""
 
+_NEAR = 0.6
+"""Part of these changes that are small."""
+
 _CLIMB = 60
 """Instances that the local search judges."""
 
@@ -176,7 +179,8 @@ class _Search:
             failures += 1
             pairs = list(zip(self.chain.best[:-1], self.chain.alone[:-1], strict=True))
             for i in rng.integers(len(pairs), size=int(rng.integers(1, 3))):
-                n = int(rng.integers(2, 3 * self.types + 1))
+                near = pairs[i][1] + int(rng.integers(-3, 4))
+                n = max(2, near) if rng.random() < _NEAR else int(rng.integers(2, 3 * self.types + 1))
                 pairs[i] = (1 + int(n % 2 and n > 2 and rng.random() < 0.3), n)
             pairs.sort(key=lambda pair: -pair[1])
             chain = Chain((*(n for _, n in pairs), 1), (*(m for m, _ in pairs), 1))

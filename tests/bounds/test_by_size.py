@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds import checker
-from bounds.adversary.budget import Budget, OutOfTimeError
+from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
 from bounds.adversary.by_size import worst_by_size
 from bounds.adversary.chains import Chain, chains, even_chains, proven_bound
 from bounds.adversary.realise import realise
@@ -162,6 +162,23 @@ def test_no_time_gives_an_instance_all_the_same() -> None:
     found = worst_by_size(5, 2, budget=Budget(0.0))
     assert not found.complete
     assert solve(found.instance).ratio == found.ratio >= found.bound
+
+
+@pytest.mark.parametrize("part", ["branches", "judged", "linear programs"])
+def test_an_interrupt_gives_the_best_so_far(part: str) -> None:
+    told: list[str] = []
+
+    def report(progress: str) -> None:
+        told.append(progress)
+        if part in progress and len(told) < 1000:
+            INTERRUPTED.set()
+            told.extend([""] * 1000)
+
+    found = worst_by_size(4, 1, budget=Budget(100.0, report))
+    assert not found.complete
+    assert not INTERRUPTED.is_set()
+    assert solve(found.instance).ratio == found.ratio
+    assert len(told) < 1010, "the search ends soon after the interrupt"
 
 
 def test_giving_up_is_not_refuting() -> None:
