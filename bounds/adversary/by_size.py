@@ -123,9 +123,9 @@ class _Search:
         self.bound = proven_bound(types)
         self.refuted = self.undecided = 0
         self.decided, self.complete = False, True
-        self.chain: Chain | None = None
-        equal = additive([1], [[1]] * types)  # one job a server, all alike: greedy is optimal
-        self.instance, self.ratio = equal.with_workload([1] * types), Fraction(1)
+        self.chain: Chain | None
+        self.instance, self.chain = _doubling(types)
+        self.ratio = solve(self.instance).ratio
         self._began = time.monotonic()
 
     def run(self, seed: int) -> None:
@@ -226,6 +226,15 @@ class _Search:
             self.decided,
             self.complete,
         )
+
+
+def _doubling(types: int) -> tuple[Instance, Chain]:
+    """Return an instance on one resource to begin with: demands N, N + 1, 2 (N + 1), 4 (N + 1), .. for N = 2^(J-1)."""
+    n = 2 ** (types - 1)
+    demands = [n, *((n + 1) * 2**i for i in range(types - 1))]
+    best = (1,) * types
+    chain = Chain((n, *(n // 2**i - 1 for i in range(types - 1))), best)
+    return additive([sum(demands)], [[d] for d in demands], chain.rewards, best), chain
 
 
 class _Demands(Space[Instance]):

@@ -147,6 +147,14 @@ def test_the_bound_is_attained_and_certified(types: int, resources: int, tmp_pat
     assert Fraction(checker.check(document)["ratio"]) == proven_bound(types)
 
 
+def test_the_ratio_is_certified_where_workloads_are_undecided(tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    assert run(["worst", "--types", "6", "--resources", "3", "--time-limit", "0", "--certificate", str(proof)]) == 0
+    document = json.loads(proof.read_text())
+    assert document["kind"] == "assignment"
+    assert Fraction(checker.check(document)["ratio"]) >= proven_bound(6)
+
+
 def test_one_resource_and_three_types(capsys: pytest.CaptureFixture[str]) -> None:
     answers = []
     for _ in range(2):
@@ -162,6 +170,8 @@ def test_no_time_gives_an_instance_all_the_same() -> None:
     found = worst_by_size(5, 2, budget=Budget(0.0))
     assert not found.complete
     assert solve(found.instance).ratio == found.ratio >= found.bound
+    assert found.chain is not None
+    assert found.chain.ratio == found.ratio == Fraction(781, 1120)
 
 
 @pytest.mark.parametrize("part", ["branches", "judged", "linear programs"])
