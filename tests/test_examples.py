@@ -25,6 +25,7 @@ from examples import (
     tight_family,
     unstable_queues,
     whole_servers,
+    worst_by_size,
     worst_of_a_family,
     worst_rewards,
 )
@@ -54,6 +55,12 @@ def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PACKPROOF_DATA", "nowhere")
     fairness = fair_sharing.main()
     assert set(fairness) >= {"ps-dsf", "tsf", "c-drfh"}
+
+
+def test_worst_by_size(tmp_path: Path) -> None:
+    picture = tmp_path / "table.png"
+    assert worst_by_size.main(str(picture)) == Fraction(19, 27)
+    assert picture.stat().st_size > 10_000
 
 
 def test_worst_of_a_family(tmp_path: Path) -> None:

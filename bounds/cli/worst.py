@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, app, progress, show, to_write
+from bounds.cli.app import CertificateFile, JsonFlag, app, progress, show, to_write
 
 if TYPE_CHECKING:
     from bounds.adversary.budget import Budget
+    from bounds.adversary.by_size import WorstBySize
     from bounds.adversary.search import WorstInstance
 
 
@@ -25,8 +26,21 @@ class Vary(StrEnum):
 
 @app.command()
 def worst(
-    instance: InstanceFile,
-    vary: Annotated[Vary, typer.Option("--vary", help="What the adversary chooses.", show_default=False)],
+    instance: Annotated[
+        Path | None, typer.Argument(metavar="[INSTANCE]", help="Instance file, TOML or JSON.", show_default=False)
+    ] = None,
+    vary: Annotated[
+        Vary | None, typer.Option("--vary", help="What the adversary chooses in INSTANCE.", show_default=False)
+    ] = None,
+    types: Annotated[
+        int | None,
+        typer.Option(
+            "--types", metavar="J", min=1, max=8, help="Instead of INSTANCE: all instances with J types; all varies."
+        ),
+    ] = None,
+    resources: Annotated[
+        int | None, typer.Option("--resources", metavar="R", min=1, max=8, help="With --types: at most R resources.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")] = 0,
     starts: Annotated[int, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary.")] = 12,
     time_limit: Annotated[
@@ -49,6 +63,14 @@ def worst(
     from theory.files.instances import read_instance, write_instance
     from theory.files.places import write_json
 
+    if types is not None or resources is not None:
+        _refuse_both(instance, vary, types, resources)
+        _by_size(types or 1, resources or 1, seed, time_limit, out, certificate, as_json=as_json)
+        return
+    if instance is None:
+        raise InputError("INSTANCE: expected a file, or --types J and --resources R in its place")
+    if vary is None:
+        raise InputError(f"--vary: expected one of {', '.join(Vary)}")
     if certificate is not None and vary is not Vary.workload:
         raise InputError(f"--certificate: only the worst workload is certified, got --vary {vary.value}")
     given = read_instance(instance)
@@ -62,10 +84,68 @@ def worst(
     show(worst_answer(found), lambda: worst_lines(found), as_json=as_json)
 
 
+def _refuse_both(instance: Path | None, vary: Vary | None, types: int | None, resources: int | None) -> None:
+    """Refuse what does not go with a search over all instances."""
+    from theory.errors import InputError
+
+    if instance is not None:
+        raise InputError(f"INSTANCE: expected either a file or --types and --resources, got both ({instance})")
+    if vary is not None:
+        raise InputError(f"--vary: expected nothing beside --types, where everything varies, got {vary.value}")
+    if types is None or resources is None:
+        missing = "--types" if types is None else "--resources"
+        raise InputError(f"{missing}: expected both --types J and --resources R, got only one of them")
+
+
+def _by_size(
+    types: int,
+    resources: int,
+    seed: int,
+    time_limit: float,
+    out: Path | None,
+    certificate: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Answer for all instances with so many types and resources."""
+    from bounds.adversary.budget import Budget
+    from bounds.adversary.by_size import worst_by_size
+    from bounds.views.by_size import by_size_answer, by_size_lines
+    from theory.files.instances import write_instance
+    from theory.files.places import write_json
+
+    kind = None
+    with progress() as report:
+        found = worst_by_size(types, resources, seed=seed, budget=Budget(time_limit, report))
+        if certificate is not None:
+            kind, document = _best_certificate(found, Budget(max(time_limit, 1.0), report))
+            write_json(certificate, document)
+    if out is not None:
+        write_instance(out, found.instance)
+    show(by_size_answer(found, kind), lambda: by_size_lines(found, kind), as_json=as_json)
+
+
+def _best_certificate(found: WorstBySize, budget: Budget) -> tuple[str, dict[str, Any]]:
+    """Return the certificate that no workload is worse, where that is decided in time; or of the ratio alone."""
+    from bounds.adversary.budget import OutOfTimeError
+    from bounds.adversary.orders import refutation
+    from bounds.certificates.assignment import assignment_certificate
+    from bounds.certificates.worst import worst_certificate
+    from theory.greedy.optimal import solve
+
+    solution = solve(found.instance)
+    if found.workload_decided:
+        try:
+            return "worst", worst_certificate(solution, refutation(found.instance, found.ratio, budget))
+        except OutOfTimeError:
+            pass
+    return "assignment", assignment_certificate(solution)
+
+
 def _certificate(found: WorstInstance, budget: Budget) -> dict[str, Any]:
     """Return the certificate that no workload is worse, or say why there is none."""
     from bounds.adversary.budget import OutOfTimeError
-    from bounds.adversary.refutation import refutation
+    from bounds.adversary.orders import refutation
     from bounds.certificates.worst import worst_certificate
     from theory.errors import InputError
     from theory.greedy.optimal import solve

@@ -12,6 +12,7 @@ from bounds.views.admission import BeliefAnswer, DecideAnswer, LawAnswer, Moment
 from bounds.views.admission_runs import ExactAdmission, OptimalAdmission, SimulatedAdmission, TunedAdmission
 from bounds.views.assignment import Solved, Worst
 from bounds.views.attack import Attack
+from bounds.views.by_size import BySize
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
@@ -25,6 +26,7 @@ from bounds.views.throughput import Throughput
 ANSWERS: dict[str, tuple[str, Any]] = {
     "solve": ("packproof solve --json", Solved),
     "worst": ("packproof worst --json", Worst),
+    "worst_by_size": ("packproof worst --types J --resources R --json", BySize),
     "region": ("packproof region --json", RegionAnswer),
     "throughput": ("packproof throughput --json", Throughput),
     "share": ("packproof share --mechanism NAME --json", Shares),

@@ -41,6 +41,7 @@ def test_answers_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "experiment": answer(["experiment", str(grid), "--store", str(tmp_path / "s.db"), "--workers", "1"], capsys),
         "solve": answer(["solve", FOUR, "--servers", "10", "--certificate", str(proof)], capsys),
         "worst": answer(["worst", FOUR, "--vary", "workload"], capsys),
+        "worst_by_size": answer(["worst", "--types", "3", "--resources", "2"], capsys),
         "verify": answer(["verify", "introduction"], capsys),
         "verify_list": answer(["verify", "--list"], capsys),
         "against_fluid": answer(against, capsys),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bounds import checker
 from bounds.adversary.budget import Budget, OutOfTimeError
-from bounds.adversary.refutation import refutation
+from bounds.adversary.orders import refutation
 from bounds.adversary.workload import worst_workload
 from bounds.certificates.worst import worst_certificate
 from bounds.claims.instances import four_types

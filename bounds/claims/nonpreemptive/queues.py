@@ -120,7 +120,10 @@ def figure_5(level: Level, broken: str) -> Outcome:
     laws = (Law(),) if level is Level.quick else (Law(), INTERVALS)
     decisions, good, parts = Decisions(4 * len(laws)), True, []
     for law in laws:
-        every = {n: _runs(instance, n, law, events, {}, replications=48) for n in (servers[::-1] if broken[:3] == "200" else servers)}
+        every = {
+            n: _runs(instance, n, law, events, {}, replications=48)
+            for n in (servers[::-1] if broken[:3] == "200" else servers)
+        }
         first, *_, last = every.values()
         ours, local, sampling = last[first_name], last[NAMES[1]], last[last_name]
         falls, grows = decisions.queue_order(first[first_name], ours), decisions.queue_order(sampling, first[last_name])

@@ -11,6 +11,7 @@ CLAIMS = {
         "pools",
         "sequential-pools",
     ),
+    "by_size": ("one-resource-not-attained", "worst-by-size"),
     "sharing": (
         "algorithm-1-cycles",
         "algorithm-1-endless",

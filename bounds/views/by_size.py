@@ -1,0 +1,151 @@
+"""``packproof worst --types J --resources R``: the answer, its text, and the picture of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import UNSET, UnsetType
+
+from bounds.adversary.by_size import WorstBySize
+from bounds.adversary.chains import proven_bound
+from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, save
+from bounds.views.text import Answer, Exact, named, short
+from theory.files.instances import instance_document
+from theory.numbers import text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Skeleton(Answer, frozen=True):
+    """Jobs of each type that fill a server alone, and that the optimal configuration holds."""
+
+    alone: tuple[int, ...]
+    best: tuple[int, ...]
+
+
+class BySize(Answer, frozen=True):
+    """The answer of ``worst --types``: the least value found, beside the bound that no instance goes below."""
+
+    ratio: float
+    exact: Exact
+    infimum: float
+    infimum_exact: Exact
+    is_worst: bool
+    complete: bool
+    types: int
+    resources: int
+    bound: float
+    bound_exact: Exact
+    attained: bool
+    chain: Skeleton | None
+    refuted: int
+    undecided: int
+    workload_decided: bool
+    workload: dict[str, Exact]
+    rewards: dict[str, Exact]
+    instance: dict[str, Any]
+    certificate: str | UnsetType = UNSET
+
+
+def by_size_answer(found: WorstBySize, certificate: str | None = None) -> BySize:
+    """Return the answer; `certificate` is the kind of the one that was written."""
+    chain = found.chain
+    return BySize(
+        ratio=float(found.ratio),
+        exact=text(found.ratio),
+        infimum=float(found.ratio),
+        infimum_exact=text(found.ratio),
+        is_worst=found.attained,
+        complete=found.complete,
+        types=found.types,
+        resources=found.resources,
+        bound=float(found.bound),
+        bound_exact=text(found.bound),
+        attained=found.attained,
+        chain=None if chain is None else Skeleton(chain.alone, chain.best),
+        refuted=found.refuted,
+        undecided=found.undecided,
+        workload_decided=found.workload_decided,
+        workload=named(found.instance, found.instance.workload),
+        rewards=named(found.instance, found.instance.rewards),
+        instance=instance_document(found.instance),
+        certificate=UNSET if certificate is None else certificate,
+    )
+
+
+def by_size_lines(found: WorstBySize, certificate: str | None = None) -> list[str]:
+    """Return the answer as text."""
+    lines = [
+        f"ratio     {short(found.ratio)}, attained by the instance below",
+        f"bound     {short(found.bound)}: greedy attains at least that with {found.types} types",
+    ]
+    if found.attained:
+        lines.append("          the bound is attained, so that no instance with so many types is worse")
+    else:
+        lines.append("          the least value found; instances between the two may exist")
+        if found.resources == 1 and found.types > 2:
+            lines.append("          on one resource no instance with three types or more attains the bound")
+    if not found.complete:
+        lines.append("          stopped early; best so far")
+    if found.chain is not None:
+        alone, best = (" ".join(map(str, k)) for k in (found.chain.alone, found.chain.best))
+        lines.append(f"chain     greedy fills servers with {alone} jobs of each type alone, the optimum with {best}")
+    if found.refuted or found.undecided:
+        lines.append(
+            f"          of the chains that would attain less, {found.refuted} were refuted on {found.resources} "
+            f"resource{'s' if found.resources > 1 else ''}, and {found.undecided} given up undecided"
+        )
+    space = found.instance.pools[0].space
+    lines += ["", f"  capacity  {' '.join(map(str, space.capacity))}", "  type, demands, workload, reward"]  # type: ignore[union-attr]
+    for job_type, row in zip(found.instance.types, space.demands, strict=True):  # type: ignore[union-attr]
+        needs = " ".join(map(str, row))
+        lines.append(f"  {job_type.name}, {needs}, {short(job_type.workload)}, {short(job_type.reward)}")
+    if certificate == "worst":
+        lines += ["", "the certificate shows the ratio, and that no workload of these types is worse"]
+    elif certificate == "assignment":
+        lines += ["", "the certificate shows the ratio; other workloads of these types were not decided in time"]
+    return lines
+
+
+def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
+    """Draw the least ratio found for each number of types and resources, above the proven bound.
+
+    Parameters
+    ----------
+    axes : Axes
+    ratios : mapping of (types, resources) to float
+    """
+    every = sorted({types for types, _ in ratios})
+    for place, resources in enumerate(sorted({r for _, r in ratios})):
+        here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]
+        shift = 0.08 * (place - 1.5)  # so that equal values are all seen
+        label = f"{resources} resource{'s' if resources > 1 else ''}"
+        points = ([x + shift for x, _ in here], [y for _, y in here])
+        axes.plot(*points, marker="osD^"[place % 4], color=PALETTE[place], linestyle="none", label=label)
+    for types in every:
+        bound = float(proven_bound(types))
+        axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")
+    axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
+    axes.set_xticks(every)
+    axes.set_xlabel("job types")
+    axes.set_ylabel("least share of the optimum found")
+    axes.legend(loc="upper right")
+
+
+def ratios_on_record() -> dict[tuple[int, int], Fraction]:
+    """Return the least ratios of the claim ``worst-by-size``, by types and resources."""
+    from bounds.claims.packproof.by_size import table
+
+    return {(cell.types, cell.resources): cell.ratio for cell in table()}
+
+
+def picture_of_sizes(path: str | Path) -> None:
+    """Write the picture of the table on record; the format follows the name."""
+    made, axes = figure(7.0, 4.0)
+    draw_table(axes, {size: float(ratio) for size, ratio in ratios_on_record().items()})
+    save(made, path)
