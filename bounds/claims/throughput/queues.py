@@ -254,27 +254,27 @@ LARGE_JOBS = (Fraction(1, 10), Fraction(9, 10))
     "Five servers, sizes uniform on [0.01, 0.19] (steps of 1e-4). At intensity 0.95 the queue of VQS grows over the "
     "run, and those of BF-J/S and VQS-BF are settled: growth below a hundredth of the rate at which jobs come. At 0.9 "
     "(full: 0.85, 0.9, 0.95) the mean queues of BF-J/S and VQS-BF differ by less than a third of the first, and that "
-    "of VQS is larger. At 0.99 BF-J/S has the smaller mean queue on most paths (sign test).",
+    "of VQS is larger. The advantage of BF-J/S beyond 0.95 is not tested: at 0.99 it was ahead on 31 of 40 paths, and "
+    "that decides nothing at the level of a claim.",
     source="Figure 4a",
     printed="VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage (curves lost)",
     evidence=Evidence.statistical,
     breaks=(
         "BF-J/S stands for VQS",
         "VQS stands for VQS-BF up to 0.95",
-        "BF-J/S and VQS-BF are exchanged at 0.99",
     ),
 )
 def figure_4a(level: Level, broken: str) -> Outcome:
     """Test stability, then compare."""
     quick = level is Level.quick
-    slots, last = (150_000, 500_000) if quick else (1_000_000, 2_000_000)
+    slots = 150_000 if quick else 1_000_000
     compared, runs = ((0.9,), 16) if quick else ((0.85, 0.9, 0.95), 40)
     names = {
         "vqs": "bf-js" if broken == "BF-J/S stands for VQS" else "vqs",
         "bf-js": "bf-js",
         "vqs-bf": "vqs" if broken == "VQS stands for VQS-BF up to 0.95" else "vqs-bf",
     }
-    decisions = Decisions(4 + 3 * len(compared))
+    decisions = Decisions(3 + 3 * len(compared))
     at = {name: _uniform(run, *SMALL_JOBS, 0.95, slots, runs) for name, run in names.items()}
     rates = {name: decisions.growth(result) for name, result in at.items()}
     good = rates["vqs"].low > 0 and all(_is_settled(at[name], rates[name]) for name in ("bf-js", "vqs-bf"))
@@ -288,11 +288,6 @@ def figure_4a(level: Level, broken: str) -> Outcome:
             f"{intensity}: {mean_queues(results)}; VQS-BF above 2/3 of BF-J/S by {shown(lower)}, above 4/3 by "
             f"{shown(upper)}"
         )
-    pair = ("vqs-bf", "bf-js") if broken == "BF-J/S and VQS-BF are exchanged at 0.99" else ("bf-js", "vqs-bf")
-    first, second = (_uniform(name, *SMALL_JOBS, 0.99, last, 40) for name in pair)
-    gaps = [b.mean_queue - a.mean_queue for a, b in zip(first.runs, second.runs, strict=True)]
-    good &= decisions.mostly_positive(gaps)
-    parts.append(f"0.99: {pair[0]} ahead of {pair[1]} on {sum(gap > 0 for gap in gaps)} of {len(gaps)} paths")
     return Outcome(f"{'; '.join(parts)}; {decisions}", bool(good))
 
 
