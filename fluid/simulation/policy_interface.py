@@ -71,6 +71,7 @@ when what it imports has.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import signature
@@ -190,9 +191,9 @@ class Policy:
         """Travel to other processes by name, where there is one: functions of a file cannot be sent."""
         if not self.source:
             return super().__reduce__()
-        from fluid.simulation.policy_names import policy
+        from fluid.simulation.policy_names import sent_policy
 
-        return policy, (self.source,)
+        return sent_policy, (self.source, os.getcwd())
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""

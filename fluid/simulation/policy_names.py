@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -52,6 +53,13 @@ def policy(name: str) -> Policy:
         known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
         raise InputError(f"--policy: expected {known}, got {name!r}")
     return _known(name)
+
+
+def sent_policy(name: str, folder: str) -> Policy:
+    """Return a policy that another process sent by name, for which relative paths begin at its folder, not at ours."""
+    if ".py:" not in name:
+        return policy(name)
+    return replace(policy(os.path.join(folder, name)), source=name)
 
 
 @cache

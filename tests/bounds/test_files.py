@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import pytest
-from joblib.externals.loky import get_reusable_executor
 
 from bounds.cli import run
 from tests.frozen.refusals import CLUSTER, OWN, SIZES
@@ -336,7 +335,6 @@ PREPARE = "def prepare(setting): return Common(**common(setting))"
 
 @pytest.mark.parametrize("leave", ["sys.exit(0)", "sys.exit('bye')", "raise SystemExit", "exit(3)"])
 def test_an_author_who_leaves(leave: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    get_reusable_executor().shutdown(wait=True)  # workers of an earlier test stand in another folder
     honest = "import sys\n" + OWN.format(place="return -1")
     assert PREPARE in honest
     simulate = "simulate i.toml --policy own.py:MINE --servers 5 --until 5"

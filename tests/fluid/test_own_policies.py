@@ -1,5 +1,7 @@
 """Policies of an author's: what goes wrong in them ends in one line that names file, line, function and event."""
 
+import os
+import pickle
 import re
 import subprocess
 import sys
@@ -376,3 +378,23 @@ def test_files_that_do_not_run(tmp_path: Path) -> None:
         policy(f"{tmp_path / 'none.py'}:X")
     with pytest.raises(InputError, match=r"expected FILE\.py:NAME, got 'own\.py'"):
         policy("own.py")
+
+
+def test_a_policy_travels_to_a_process_in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path begins at the folder of the sender."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    (here / "own.py").write_text((ROOT / "examples" / "own_policies.py").read_text())
+    monkeypatch.chdir(here)
+    sent = pickle.dumps(policy("own.py:WORST_FIT"))
+    code = f"import pickle; print(pickle.loads({sent!r}).source)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=there,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "own.py:WORST_FIT"
