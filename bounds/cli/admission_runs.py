@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -69,38 +70,28 @@ def simulate(
     """Simulate an admission policy: utilisation, and the share of scale-outs that are refused."""
     from bounds.views.admission_runs import simulated_answer, simulated_lines
     from fluid.admission.files import read_admission
-    from fluid.admission.simulate import AdmissionPolicy, simulate_admission
+    from fluid.admission.replications import simulate_admission
+    from fluid.admission.simulate import AdmissionPolicy
+    from fluid.experiment.store import Store
 
     span_of(until, warmup)
     cluster = read_admission(file)
     chosen = AdmissionPolicy(policy, threshold, moments, marginal, labelled=not unlabelled)
-    how = {"replications": replications, "seed": seed, "observations": observations, "warmup": warmup, "most": most}
-    with progress() as say:
-        if store is None:
-            found = simulate_admission(
-                cluster,
-                chosen,
-                until,
-                workers=workers,
-                engine=engine,
-                progress=say,
-                **how,  # type: ignore[arg-type]
-            )
-        else:
-            from fluid.admission.stored import simulate_stored
-            from fluid.experiment.store import Store
-
-            with Store(store) as opened:
-                found = simulate_stored(
-                    opened,
-                    cluster,
-                    chosen,
-                    until,
-                    workers=workers,
-                    engine=engine,
-                    progress=say,
-                    **how,  # type: ignore[arg-type]
-                )
+    with ExitStack() as stack:
+        found = simulate_admission(
+            cluster,
+            chosen,
+            until,
+            replications=replications,
+            seed=seed,
+            observations=observations,
+            warmup=warmup,
+            most=most,
+            workers=workers,
+            engine=engine,
+            progress=stack.enter_context(progress()),
+            store=None if store is None else stack.enter_context(Store(store)),
+        )
     answer = simulated_answer(chosen, found)
     show(answer, lambda: simulated_lines(answer), as_json=as_json)
 

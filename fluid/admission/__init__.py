@@ -28,7 +28,7 @@ __getattr__, __all__ = doors(
         "absorption": ("ExactMoments", "exact_moments"),
         "law": ("SizeLaw", "kind_law", "mixed_law", "parameters_law"),
         "decisions": ("cantelli", "thresholds"),
-        "simulate": ("AdmissionPolicy", "AdmissionResult", "AdmissionRun", "run_policy", "simulate_admission"),
+        "simulate": ("AdmissionPolicy", "AdmissionResult", "AdmissionRun", "run_policy"),
         "world": ("World", "draw_world"),
         "outlook": ("aligned_horizons",),
         "chain": ("best_threshold", "exact_policy", "small_space", "solved"),
@@ -37,6 +37,6 @@ __getattr__, __all__ = doors(
         "importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
         "pricing": ("hourly_payment", "mixture", "saved_by_labels"),
         "estimation": ("Watched", "fit_priors", "watched"),
-        "stored": ("simulate_stored",),
+        "replications": ("simulate_admission",),
     },
 )

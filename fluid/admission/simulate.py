@@ -1,4 +1,4 @@
-"""Runs of admission policies: one run through a world, replications, and what they measure."""
+"""Runs of admission policies: one run through a world, and what runs measure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from fluid.admission.decisions import POLICIES
 from fluid.admission.model import AdmissionCluster
 from fluid.admission.outlook import MOMENTS, Outlook, aligned_horizons, new_outlook
 from fluid.admission.world import World, draw_world, most_alive
-from fluid.parallel import run_all
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.errors import InputError
 from theory.jit import plain
@@ -277,47 +276,3 @@ def one_run(
     world = draw_world(cluster, until, seed_of(seed, replication), observations=observations)
     run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
     return run, process_time() - begin
-
-
-def simulate_admission(
-    cluster: AdmissionCluster,
-    policy: AdmissionPolicy,
-    until: float,
-    *,
-    replications: int = 10,
-    seed: int = 0,
-    observations: int = 0,
-    warmup: float = 0.0,
-    most: int | None = None,
-    workers: int = 1,
-    engine: str = "local",
-    progress: Callable[[str], None] | None = None,
-) -> AdmissionResult:
-    """Simulate replications of a policy, each in a world of its own.
-
-    Parameters
-    ----------
-    cluster : AdmissionCluster
-    policy : AdmissionPolicy
-    until, warmup : float
-        Hours; a run starts with an empty cluster.
-    replications, seed : int
-        Policies of equal seeds meet the same deployments.
-    observations : int
-        Observations of each process of a deployment before it arrives.
-    most : int, optional
-        Most deployments at once.
-    workers, engine
-        See `fluid.parallel.run_all`.
-    progress : callable, optional
-        Called with a line now and then.
-    """
-    tasks = [(cluster, policy, until, seed, r, observations, warmup, most) for r in range(replications)]
-    found: dict[int, AdmissionRun] = {}
-    total = 0.0
-    for r, (run, seconds) in run_all(one_run, tasks, workers=workers, engine=engine):
-        found[r] = run
-        total += seconds
-        if progress is not None:
-            progress(f"{len(found)} of {replications} runs")
-    return result_of([found[r] for r in range(replications)], total)

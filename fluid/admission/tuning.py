@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fluid.admission.model import AdmissionCluster
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, seed_of, simulate_admission
+from fluid.admission.replications import simulate_admission
+from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, seed_of
 from fluid.admission.world import draw_world
 from fluid.statistics import Interval, mean_interval
 from theory.errors import InputError
@@ -69,7 +70,7 @@ def tune(
     until : float
         Hours of each run.
     replications, seed, observations, workers, engine, progress
-        See `fluid.admission.simulate.simulate_admission`; every threshold meets the same deployments.
+        See `fluid.admission.replications.simulate_admission`; every threshold meets the same deployments.
     steps : int
         Halvings: of the capacity, or of the logarithm of the range 1e-6 to 1 under the second-moment policy.
     bracket : (float, float), optional

@@ -14,8 +14,8 @@ from fluid.admission.chain import exact_policy, small_space, solved
 from fluid.admission.loop import FIRST, SECOND
 from fluid.admission.model import AdmissionCluster, Gamma, InitialSize, Kind, Priors, printed_horizons
 from fluid.admission.moments import belief_moments
-from fluid.admission.simulate import AdmissionPolicy, run_policy, simulate_admission
-from fluid.admission.stored import simulate_stored
+from fluid.admission.replications import simulate_admission
+from fluid.admission.simulate import AdmissionPolicy, run_policy
 from fluid.admission.tuning import bca_interval, pathwise_bound, tune
 from fluid.experiment.store import Store
 from fluid.statistics import mean_interval, ratio_interval
@@ -291,8 +291,8 @@ def test_runs_are_stored_and_read_again(tmp_path: Path) -> None:
     policy = AdmissionPolicy("second", 0.1)
     direct = simulate_admission(CLUSTER, policy, 200.0, replications=3, seed=2)
     with Store(tmp_path / "s.db") as store:
-        first = simulate_stored(store, CLUSTER, policy, 200.0, replications=2, seed=2)
-        again = simulate_stored(store, CLUSTER, policy, 200.0, replications=3, seed=2)
+        first = simulate_admission(CLUSTER, policy, 200.0, replications=2, seed=2, store=store)
+        again = simulate_admission(CLUSTER, policy, 200.0, replications=3, seed=2, store=store)
     assert first.utilisation.mean == pytest.approx(float(np.mean([r.utilisation for r in direct.runs[:2]])))
     assert again.utilisation == direct.utilisation
     assert again.sla == direct.sla
