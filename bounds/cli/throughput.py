@@ -23,14 +23,15 @@ def throughput(
         str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")
     ] = "0.01",
     exact_cells: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--exact-cells",
             metavar="N",
             min=1,
-            help="Solve a discrete law exactly if sizes times units of the finest common grid are at most N.",
+            help="Solve a discrete law exactly if sizes times units of the finest common grid are at most N"
+            " (20 million unless given).",
         ),
-    ] = 20_000_000,
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -65,10 +66,10 @@ def throughput(
         guaranteed = vqs_workload(given.law, distance or rational("0.01"))
     except ValueError as error:
         raise InputError(f"{sizes}: sizes: {error}") from None
-    best = None
+    best, limit = None, {} if exact_cells is None else {"exact_cells": exact_cells}
     with progress() as say:
         try:
-            for best in brackets(given.law, distance, exact_cells=exact_cells):
+            for best in brackets(given.law, distance, **limit):
                 cells = best.history[-1][0]
                 lower, upper = float(given.servers * best.lower), float(given.servers * best.upper)
                 say(f"{cells} cells: between {lower:.6g} and {upper:.6g}, gap {float(best.gap):.3%}")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.claims.decisions import Decisions
-from bounds.claims.queue_tests import simulated
+from bounds.claims.simulated_queues import simulated
 from bounds.claims.throughput.drift import root_below, strictly_above
 from bounds.claims.throughput.growth import slopes, waiting_size
 from bounds.claims.throughput.guarantees import UNIT, at_least_as_many, least_n_1, slots_below_half

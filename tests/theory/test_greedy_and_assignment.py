@@ -14,11 +14,12 @@ from scipy.optimize import linprog
 
 import theory.exact.columns
 from bounds.testing import explicit_instances, instances
+from theory.errors import InputError
 from theory.exact.configurations import feasible, maximal
 from theory.exact.knapsack import max_reward
 from theory.greedy.assignment import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
 from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
-from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
+from theory.greedy.servers import MOST_JOBS, greedy_placement, least_servers, lemma_b1_bound
 from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, pooled
 
@@ -161,6 +162,13 @@ def test_least_servers_carry_the_jobs(instance: Instance, servers: int) -> None:
         assert sum(k[j] * n for _, k, n in least.columns) == ceil(amount)
     for p, pool in enumerate(instance.pools):
         assert sum(n for q, _, n in least.columns if q == p) <= int(pool.share * least.upper)
+
+
+def test_least_servers_state_their_limit() -> None:
+    instance = additive([12], [[5], [7]])
+    assert least_servers(instance, [Fraction(MOST_JOBS), Fraction(3)]).lower == MOST_JOBS // 2 + 2  # two jobs a server
+    with pytest.raises(InputError, match="at most 100,000,000,000,000 jobs of a type"):
+        least_servers(instance, [Fraction(MOST_JOBS + 1), Fraction(3)])
 
 
 @given(instances(max_pools=2).filter(lambda i: any(i.workload)))

@@ -10,6 +10,7 @@ from math import ceil, floor, lcm
 import highspy
 import numpy as np
 
+from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
 from theory.exact.knapsack import weight
 from theory.exact.linear import Bound, LinearProgram, Vertex
@@ -17,6 +18,8 @@ from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.instance import Configuration, Instance
 from theory.numbers import ceiling, total
 
+MOST_JOBS = 10**14
+"""Most jobs of a type: the solver takes no coefficient of 10^15 or above."""
 MILP_COLUMNS = 2_000
 """Columns, by reduced cost, among which whole servers are looked for."""
 
@@ -197,7 +200,12 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     instance : Instance
         Its pools are used, neither rewards nor workload.
     jobs : sequence of rational, shape (J,)
-        Slots needed of each type.
+        Slots needed of each type, at most `MOST_JOBS`.
+
+    Raises
+    ------
+    InputError
+        More than `MOST_JOBS` jobs of a type.
 
     Notes
     -----
@@ -214,6 +222,8 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     (9, 9)
     """
     need = [ceiling(Fraction(amount)) for amount in jobs]
+    if max(need, default=0) > MOST_JOBS:
+        raise InputError(f"least number of servers: at most {MOST_JOBS:,} jobs of a type, got {max(need):,}")
     if not any(need):
         return LeastServers(0, 0, (Fraction(0),) * len(need), ())
     cover = _Cover(instance, need)

@@ -8,7 +8,7 @@ from typing import Any
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.decisions import Decisions
 from bounds.claims.nonpreemptive.settings import NAMES, example_1, shown, table_1
-from bounds.claims.queue_tests import SEED, mean_queues, simulated
+from bounds.claims.simulated_queues import SEED, mean_queues, simulated
 from fluid.simulation.arrivals import ArrivalLaw, Law
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bounds.claims.decisions import Decisions
-from bounds.claims.queue_tests import simulated
+from bounds.claims.simulated_queues import simulated
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law, batches
 from fluid.simulation.queue.model import QueueScenario

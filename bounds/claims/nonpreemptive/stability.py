@@ -16,7 +16,7 @@ import numpy as np
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.claims.decisions import Decisions
 from bounds.claims.nonpreemptive.settings import LONG, example_1, shown, table_1, what_is_left
-from bounds.claims.queue_tests import SEED, simulated
+from bounds.claims.simulated_queues import SEED, simulated
 from fluid.chains.queue import ContinuousSteps
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law

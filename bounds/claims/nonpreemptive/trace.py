@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.claims.decisions import Decisions
-from bounds.claims.queue_tests import SEED, real_window, simulated, skipped
+from bounds.claims.simulated_queues import SEED, real_window, simulated, skipped
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bounds.claims.decisions import Decisions
-from bounds.claims.queue_tests import SEED
+from bounds.claims.simulated_queues import SEED
 from fluid.simulation.results import QueueResult, Run
 from fluid.statistics import Interval, growth
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.decisions import Decisions
-from bounds.claims.queue_tests import shown, simulated
+from bounds.claims.simulated_queues import shown, simulated
 from bounds.claims.throughput.growth import spent
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.measures import DEPARTURE, START

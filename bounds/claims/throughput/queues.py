@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.decisions import Decisions
-from bounds.claims.queue_tests import mean_queues, shown, simulated
+from bounds.claims.simulated_queues import mean_queues, shown, simulated
 from bounds.claims.throughput.growth import slopes, spent, waiting_size
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.slotted.model import SlottedScenario

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
-from bounds.claims.queue_tests import real_table, real_window, simulated, skipped
+from bounds.claims.simulated_queues import real_table, real_window, simulated, skipped
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import SizeLaw
