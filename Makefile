@@ -5,7 +5,7 @@ EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
 
-.PHONY: verify test lint foreign proofs bench soak mutants clean
+.PHONY: verify test lint foreign proofs bench soak mutants attacks clean
 
 verify: .venv/ready
 	$(BIN)/packproof verify
@@ -35,6 +35,10 @@ proofs:
 mutants: .venv/ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
 	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS)
+
+# Forged certificates, spoilt inputs and documents made to exhaust the checker (tests/bounds/attacks.py).
+attacks: .venv/ready
+	$(BIN)/python -m tests.bounds.attacks
 
 clean:
 	$(MAKE) -C proofs clean

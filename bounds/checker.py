@@ -27,8 +27,8 @@ from typing import Any
 
 FORMATS = ("packproof/1", "packproof/2")
 """Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
-BUDGET = 100_000_000
-"""Units of work that one document may take, of about a tenth of a microsecond each: 10 s on an ordinary machine. It
+BUDGET = 60_000_000
+"""Units of work that one document may take, of a tenth of a microsecond or a little more: 10 s at most. It
 bounds the memory too, since every cell of a table is a unit."""
 MAX_BYTES = 64 * 2**20
 """Largest certificate that is read."""
@@ -175,6 +175,7 @@ def fields(value: Any, where: str, *names: str, optional: Sequence[str] = ()) ->
     """Return the values of a table that has exactly the given names (None for an optional one left out)."""
     require(isinstance(value, dict), f"{where} is no table")
     require(set(names) <= set(value) <= {*names, *optional}, f"{where} does not have the fields {', '.join(names)}")
+    require(all(value.get(name, 0) is not None for name in optional), f"{where} has a field without a value")
     return [value.get(name) for name in (*names, *optional)]
 
 
@@ -861,6 +862,8 @@ def cluster_of(tables: Any, *, pooled: bool) -> Cluster:
 
 def share_model(instance: Any, *, pooled: bool) -> Share:
     """Read the cluster of a certificate; pooled: all servers as one, without placement constraints."""
+    if pooled:
+        share_model(instance, pooled=False)  # a cluster that makes no sense makes none as one server
     tables, people = fields(instance, "instance", "server", "user")
     cluster = cluster_of(tables, pooled=pooled)
     result = Share([], list(cluster.one), [], [], [], [])
@@ -878,6 +881,7 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         parts = [_part(cluster, s, need, effective) for s in result.servers]
         listed = None if allowed is None else {name_of(s, "a server") for s in items(allowed, "a user's servers")}
         require(listed is None or listed <= cluster.names, "a user names an unknown server")
+        require(listed is None or len(listed) == len(allowed), "a user names a server twice")
         may = [listed is None or s in listed or cluster.pooled for s in result.servers]
         placeable = [part if able else None for part, able in zip(parts, may, strict=True)]
         require(any(part is not None for part in placeable), "a user fits no server")
@@ -896,8 +900,13 @@ def _effective(own: Any, cluster: Cluster) -> dict[str, dict[str, Fraction]]:
     if own is None:
         return {}
     require(isinstance(own, dict) and set(own) <= cluster.names, "effective: unknown server")
+    if cluster.pooled:
+        return {}
     read = {s: amounts(c, "an effective capacity") for s, c in own.items()}
-    return {} if cluster.pooled else read
+    for s, table in read.items():
+        sound = all(x and cluster.one[s].get(r) for r, x in table.items())
+        require(sound, "an effective capacity is 0, or of a resource that the server does not have")
+    return read
 
 
 def _part(

@@ -162,9 +162,26 @@ EFFECTIVE = {
 
 
 WORST: dict[str, Document] = {
-    "two types": {"server": [{"capacity": {"r1": 12}}], "type": types(("1", "1", 5), ("1", "1", 7))},
+    "two types": {"server": [{"capacity": {"r1": 12}}], "type": types((1, 1, 5), (1, 1, 7))},
+    "three types": {"server": [pool("s", 1, 12)], "type": types((1, "1/5", 3), (1, "1/12", 1), (1, "3/7", 7))},
+    "two pools": {
+        "server": [pool("wide", "2/3", 7), pool("tall", "1/3", 11)],
+        "type": types((1, "5/3", 3), (1, "5/2", 4), (1, 2, 5)),
+    },
+    "explicit sets": {
+        "server": [{"configurations": [[2, 0, 1], [0, 3, 0], [1, 1, 1]]}],
+        "type": types((1, "4/5"), (1, "2/5"), (1, "1/2")),
+    },
+    "one type": {"server": [pool("s", 1, 5)], "type": types(("1/9", "1/4", 2))},
 }
-"""Instances whose types are certified at their worst workload, with prices that only one vector attains."""
+"""Instances whose types are certified at their worst workload."""
+ELSEWHERE: dict[str, list[Any]] = {
+    "two types": [1, "1/2"],
+    "three types": [1, 1, 1],
+    "two pools": [1, "1/2", "3/4"],
+    "explicit sets": [1, 1, "1/2"],
+}
+"""Other workloads, at which greedy keeps more: certificates that claim to be of the worst are false."""
 
 
 def documents() -> Iterator[tuple[str, Document]]:
@@ -195,6 +212,16 @@ def documents() -> Iterator[tuple[str, Document]]:
         yield f"worst, {name}", worst_certificate(solution, refutation(instance, solution.ratio))
 
 
+def false_documents() -> Iterator[tuple[str, Document]]:
+    """Yield certificates of the kind "worst" at workloads that are not the worst, with the prices for the worst."""
+    for name, workload in ELSEWHERE.items():
+        instance = parse_instance(WORST[name])
+        least = worst_workload(instance).ratio
+        solution = solve(instance.with_workload([Fraction(rho) for rho in workload]))
+        assert solution.ratio > least
+        yield f"worst, {name}", worst_certificate(solution, refutation(instance, least))
+
+
 def main() -> None:
     """Write the file."""
     lines = []
@@ -203,6 +230,8 @@ def main() -> None:
         row = {"name": name, "budget": least_budget(plain), "certificate": plain}
         lines.append(json.dumps(row, separators=(",", ":")))
         print(name, row["budget"], len(lines[-1]), file=sys.stderr)
+    for name, document in false_documents():
+        lines.append(json.dumps({"name": name, "false": document}, separators=(",", ":")))
     FILE.write_text("[\n" + ",\n".join(lines) + "\n]\n")
 
 

@@ -6,7 +6,18 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-FILES = ("accepted", "reading", "functions", "instances", "assignments", "shares", "regions", "sizes", "alterations")
+FILES = (
+    "accepted",
+    "reading",
+    "functions",
+    "instances",
+    "assignments",
+    "worst",
+    "shares",
+    "regions",
+    "sizes",
+    "alterations",
+)
 """The files, the fastest first."""
 
 

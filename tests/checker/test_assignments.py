@@ -5,6 +5,8 @@ The instances are small enough to see by hand what is true of them; the honest c
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from bounds import checker
 from tests.checker.corpus import CERTIFICATES, GONE, Document, at, changed, document, refused, verdict
 
@@ -92,6 +94,72 @@ def test_an_optimum_that_no_columns_earn_or_no_prices_prove() -> None:
     )
 
 
+def test_every_claim_is_exact() -> None:
+    reasons = {
+        "greedy": "the greedy reward is not right",
+        "optimal": "the columns do not earn the optimal reward",
+        "ratio": "the ratio is not right",
+        "guarantee": "the guarantee is not right",
+        "guarantee_stagewise": "the stagewise guarantee is not right",
+    }
+    for honest in CERTIFICATES.values():
+        if honest["kind"] == "assignment":
+            for claim, reason in reasons.items():
+                for step in (Fraction(1, 1000), Fraction(-1, 1000)):
+                    other = Fraction(honest["claims"][claim]) + step
+                    if other >= 0:
+                        refused(reason, changed(honest, (("claims", claim), str(other))))
+
+
+def test_permutations_that_are_none_or_not_greedys() -> None:
+    order = "the permutation is not the order in which greedy exhausts the types"
+    for honest in CERTIFICATES.values():
+        if honest["kind"] not in ("assignment", "worst") or len(honest["instance"]["type"]) < 2:
+            continue
+        names = honest["evidence"]["permutation"]
+        for other in (names + names[-1:], names[:-1], names[:-1] + names[:1], [*names[:-1], "z"]):
+            none = changed(honest, (("evidence", "permutation"), other))
+            refused("the permutation is none of the types", none)
+        for i in range(len(names) - 1):
+            swapped = [*names[:i], names[i + 1], names[i], *names[i + 2 :]]
+            refused(order, changed(honest, (("evidence", "permutation"), swapped)))
+
+
+def test_stages_that_are_missing_or_too_many() -> None:
+    for honest in CERTIFICATES.values():
+        if honest["kind"] == "assignment":
+            stages = honest["evidence"]["stages"]
+            for other in (stages[:-1], stages + stages[-1:]):
+                if other != stages:
+                    forged = changed(honest, (("evidence", "stages"), other))
+                    refused("the number of greedy stages is not right", forged)
+
+
+def test_a_type_that_ends_just_when_the_servers_do() -> None:
+    """Half a job of b a server takes the other half of the time: all is served, and b is exhausted with the servers."""
+    exact = changed(
+        contended(),
+        (("instance", "type", 1, "workload"), "1/2"),
+        (("evidence", "stages", 1, "exhausts"), ["b"]),
+        (("evidence", "slot_prices"), {"a": "0", "b": "0"}),
+        (("evidence", "server_prices"), {"s": "0"}),
+        (("claims", "guarantee"), "1"),
+        (("claims", "guarantee_stagewise"), "1"),
+    )
+    assert not verdict(exact)
+    refused("a stage does not exhaust what it says", changed(exact, (("evidence", "stages", 1, "exhausts"), [])))
+
+
+def test_negative_amounts_and_prices() -> None:
+    honest = contended()
+    fraction = ("evidence", "columns", 1, "fraction")
+    refused("a column is empty or not feasible", changed(honest, (fraction, "-1/2")))
+    refused("a slot price is less than 0", changed(honest, (("evidence", "slot_prices", "b"), "-1/2")))
+    refused("a server price is less than 0", changed(honest, (("evidence", "server_prices", "s"), "-1/2")))
+    whole = changed(CERTIFICATES["assignment, one pool"], (("evidence", "servers", "slot_prices", "a"), "-1/2"))
+    refused("a slot price is less than 0", whole)
+
+
 def test_placements_that_are_not_greedy() -> None:
     """On ten servers greedy gives five to pairs of a and five to b."""
     one = CERTIFICATES["assignment, one pool"]
@@ -122,7 +190,7 @@ def test_numbers_of_servers_that_are_not_right() -> None:
         ("claims", "servers"),
     )
     wrong = "the prices do not prove the least number of servers"
-    for least in (9, 11, 1):
+    for least in (9, 11, 5, 1):
         refused(wrong, changed(one, ((*claims, "least"), least)))
     refused(wrong, changed(one, (prices, {"a": "1/10", "b": "1/10"}), ((*claims, "least"), 5)))
     refused(wrong, changed(one, (prices, {"a": "1/15", "b": "1/15"})))
@@ -149,6 +217,14 @@ def test_numbers_of_servers_that_are_not_right() -> None:
     refused("evidence and claims on whole servers do not go together", changed(one, (claims, GONE)))
     refused("evidence and claims on whole servers do not go together", changed(one, (("evidence", "servers"), GONE)))
     assert not verdict(changed(one, (claims, GONE), (("evidence", "servers"), GONE)))
+
+
+def test_a_later_stage_that_is_a_server_too_long() -> None:
+    """After seven wide and three tall servers, the second type lasts for three and two; (4, 2) is the next state."""
+    two = CERTIFICATES["assignment, two pools"]
+    second = ("evidence", "servers", "stages", 1, "servers")
+    assert at(two, second) == {"wide": 3, "tall": 2}
+    refused("a stage is longer than its first type lasts", changed(two, (second, {"wide": 4, "tall": 2})))
 
 
 def test_the_corpus_has_every_kind_and_form() -> None:

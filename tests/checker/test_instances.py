@@ -54,7 +54,8 @@ def test_an_instance_that_makes_no_sense() -> None:
 
 
 def test_a_cluster_that_makes_no_sense() -> None:
-    plain, tight, own = "tsf, plain", "tsf, constrained", "tsf, effective"
+    plain, tight, own, alone = "tsf, plain", "tsf, constrained", "tsf, effective", "drf, constrained"
+    useless = "an effective capacity is 0, or of a resource that the server does not have"
     server, user = ("instance", "server"), ("instance", "user")
     cases: list[tuple[str, tuple[Any, ...], Any, str]] = [
         (plain, ("instance",), {}, "instance does not have"),
@@ -77,6 +78,7 @@ def test_a_cluster_that_makes_no_sense() -> None:
         (plain, (*user, 1, "servers"), {}, "a user's servers is no list"),
         (plain, (*user, 1, "servers"), [], "a user fits no server"),
         (plain, (*user, 1, "servers"), ["C"], "a user names an unknown server"),
+        (plain, (*user, 1, "servers"), ["A", "A"], "a user names a server twice"),
         (plain, (*user, 1, "servers"), [""], "a server is no name"),
         (plain, (*user, 0, "servers"), ["B"], "a user fits no server"),  # B has no net
         (tight, (*server, 0, "name"), "D", "a user names an unknown server"),
@@ -84,6 +86,10 @@ def test_a_cluster_that_makes_no_sense() -> None:
         (own, (*user, 0, "effective"), {"C": {"cpu": "1"}}, "effective: unknown server"),
         (own, (*user, 0, "effective", "B"), [], "an effective capacity is no table"),
         (own, (*user, 0, "effective", "B", "cpu"), "-1", "an effective capacity is less than 0"),
+        (own, (*user, 0, "effective", "B", "cpu"), "0", useless),
+        (own, (*user, 0, "effective", "B"), {"disk": "1"}, useless),
+        (alone, (*user, 1, "servers"), [], "a user fits no server"),  # the servers count as one, and are read apart
+        (alone, (*user, 1, "servers"), None, "a user has a field without a value"),
     ]
     for name, path, value, reason in cases:
         refused(reason, changed(CERTIFICATES[name], (path, value)))

@@ -19,7 +19,7 @@ ONE = CERTIFICATES["assignment, one pool"]
 
 def test_the_limits_are_as_published() -> None:
     assert checker.FORMATS == ("packproof/1", "packproof/2")
-    assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (10**8, 2**26, 4000)
+    assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (60_000_000, 2**26, 4000)
     assert (checker.MAX_LENGTH, checker.MAX_CELLS, checker.MAX_TABLE) == (10**5, 4 * 10**7, 2 * 10**9)
     assert (checker.MAX_CONFIGURATIONS, checker.MAX_SIMPLICES, checker.MAX_LISTED) == (2 * 10**6, 10**5, 10**5)
 
