@@ -12,6 +12,7 @@ settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("soak", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
+os.environ.setdefault("PACKPROOF_COMPILE", "first")  # compiled code is what tests are about, at an empty cache too
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 

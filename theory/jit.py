@@ -148,6 +148,45 @@ def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *,
     return cast(Function, made if hasattr(made, "py_func") else finish(made))
 
 
+def kept_under(function: Callable[..., Any]) -> str | None:
+    """Return the name under which machine code of a kernel is kept beside its source, None where it cannot be kept."""
+    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    return str(file._index_name) if isinstance(file, _Kept) else None
+
+
+def kept(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Return whether machine code of a kernel is at hand, in memory or kept: for arguments of these types, or for any.
+
+    Examples
+    --------
+    >>> @kernel
+    ... def step(x): return x + 1
+    >>> step(1), kept(step, 1), kept(step, 0.5)
+    (2, True, False)
+    """
+    made: Any = function
+    types = tuple(made.typeof_pyval(value) for value in arguments)
+    if made.overloads if not types else types in made.overloads:
+        return True
+    if kept_under(function) is None:
+        return False
+    index = made._cache._cache_file._load_index()
+    return bool(index) if not types else made._cache._index_key(types, made.targetctx.codegen()) in index
+
+
+def first_kernels(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Yield the kernels that a Python function calls itself, or by way of plain functions of its module."""
+    seen: set[int] = set()
+    waiting = [source_of(function)]
+    while waiting:
+        for _, callee in _callees(waiting.pop()):
+            if hasattr(callee, "py_func"):
+                yield callee
+            elif id(callee) not in seen:
+                seen.add(id(callee))
+                waiting.append(source_of(callee))
+
+
 def _compiled_all(
     functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
 ) -> dict[str, Callable[..., Any]]:

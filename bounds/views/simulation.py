@@ -72,6 +72,7 @@ class Simulated(Answer, frozen=True, kw_only=True):
     replications: int
     interrupted: bool
     events: int
+    events_as_python: int
     events_per_second: float | None
     reward: Number
     jobs: dict[str, float]
@@ -195,6 +196,7 @@ def _common(result: Result[Any], given: Given) -> dict[str, Any]:
         "replications": len(result.distinct),
         "interrupted": result.interrupted,
         "events": events,
+        "events_as_python": sum(run.interpreted for run in result.distinct),
         "events_per_second": events / seconds if seconds > 0 else None,
         "reward": Number(None, (None, None)) if scenario.rewards is None else number(result.reward()),
         "jobs": {name: found.mean for name, found in zip(names, jobs, strict=True)},
@@ -281,14 +283,21 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
     return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
 
 
+def _how(answer: Simulated) -> str:
+    """Return how the events ran: a rate means something where all of them ran in one way."""
+    if 0 < answer.events_as_python < answer.events:
+        return f", {answer.events_as_python:,} of them as Python while the event loop was compiled"
+    rate = f", {answer.events_per_second:,.0f} a second" if answer.events_per_second else ""
+    return rate + (" as Python" if answer.events_as_python else "")
+
+
 def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = False) -> list[str]:
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
-    speed = answer.events_per_second
     made = [
         f"{answer.policy} on {many(answer.servers, 'server')}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
-        f"{answer.events:,} events" + (f", {speed:,.0f} a second" if speed else ""),
+        f"{answer.events:,} events" + _how(answer),
     ]
     made += _loss_lines(answer) if isinstance(answer, SimulatedLoss) else _queue_lines(answer, by_mean=by_mean)
     for row in answer.log or ():

@@ -23,12 +23,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulation.compiling import FEW_SERVERS, beside
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State
 from fluid.simulation.state_types import known_everywhere
 from theory.errors import InputError
-from theory.jit import plain, source_of
+from theory.jit import first_kernels, kept, plain, source_of
 
 _HOME = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
@@ -146,8 +147,10 @@ def worded(error: BaseException, state: State | None = None) -> str:
     return words
 
 
-def prepared(policy: Policy, setting: Any) -> State:
+def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
     """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
+
+    As Python, if `python` or if its kernels would have to be compiled and the servers are few.
 
     Raises
     ------
@@ -156,7 +159,14 @@ def prepared(policy: Policy, setting: Any) -> State:
         the policy's model. An option that nobody knows.
     """
     setting = replace(setting, options=read_by(policy, setting.options))
-    return _made(policy, setting, policy.prepare, "prepare", setting)
+    prepare = policy.prepare
+    if not by_author(policy) and (python or _begins_cold(prepare, setting)):
+        prepare = plain(prepare)
+    return _made(policy, setting, prepare, "prepare", setting)
+
+
+def _begins_cold(prepare: Callable[..., Any], setting: Any) -> bool:
+    return beside() and setting.servers <= FEW_SERVERS and not all(map(kept, first_kernels(prepare)))
 
 
 def answered(policy: Policy, setting: Any, state: State) -> State:

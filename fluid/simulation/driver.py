@@ -122,17 +122,18 @@ def run_once(
         raise InputError(f"--policy: {policy.name} is not a policy for {scenario.title}")
     arrival_rng, policy_rng, start_rng = (np.random.default_rng(s) for s in sequence(seed).spawn(3))
     setting = scenario.setting()
-    state = prepared(policy, setting)
+    state = prepared(policy, setting, python=python)
     measures = scenario.measures()
     engine = scenario.engine(policy, state, arrival_rng, start_rng)
     run = Runner(policy, engine.loop, engine.parts, watch=watch, compiled=not (python or watch), types=scenario.names)
     run.ready(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng)
-    seconds = 0.0
+    seconds, interpreted = 0.0, 0
     status = 0
     try:
         engine.open(run.functions, state, measures, policy_rng, run.watch)
         while status != FINISHED:
             most = engine.next_part()
+            as_python, before = run.is_python, int(measures.events[0])
             begin = perf_counter()
             status = run(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng, most)
             if status == NEEDS_JOBS:
@@ -140,6 +141,7 @@ def run_once(
             elif status == NEEDS_ROOM:
                 state = engine.enlarge(state)
             seconds += perf_counter() - begin
+            interpreted += (int(measures.events[0]) - before) * as_python
             if state.done[ASKS]:
                 state = _answered(run, engine, setting, state, measures, policy_rng)
             if progress is not None:
@@ -147,8 +149,8 @@ def run_once(
     except KeyboardInterrupt:
         if measures.now[0] <= measures.edges[measures.first[0]]:
             raise
-        return Run(scenario, reached(measures), state, seconds, interrupted=True)
-    return Run(scenario, measures, state, seconds)
+        return Run(scenario, reached(measures), state, seconds, interpreted, interrupted=True)
+    return Run(scenario, measures, state, seconds, interpreted)
 
 
 def _answered(run: Runner, engine: Engine, setting: Any, state: State, measures: Measures, draws: Any) -> State:

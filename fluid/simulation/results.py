@@ -38,6 +38,8 @@ class Run:
         Of the policy at the end; None for a run that was read from a store.
     seconds : float
         Time in the loop and in drawing jobs, compilation excluded.
+    interpreted : int
+        Events that ran as Python, while the loop was being compiled or since it could not be.
     interrupted : bool
         Whether Ctrl-C ended it early: the measures then end with the time that was reached.
     """
@@ -46,6 +48,7 @@ class Run:
     measures: Measures
     state: State | None
     seconds: float
+    interpreted: int = 0
     interrupted: bool = False
 
     @property

@@ -1,6 +1,7 @@
 """A loop under a policy: compiled where numba can, as Python where it cannot, on the same path.
 
-A policy that comes with packproof is bound to the loop and compiled. With an author's
+A policy that comes with packproof is bound to the loop and compiled, by another process where the run need not wait
+for it (`fluid.simulation.compiling`). With an author's
 
 - the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at
   (`fluid.simulation.authors.Guard`);
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.authors import by_author, place_of, rules_of, written_by_author
+from fluid.simulation.compiling import PART, Compilation
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
@@ -90,6 +92,12 @@ class Runner:
         self._plain = plain(loop, **names)
         self._compiles = compiled and watch is None and not config.DISABLE_JIT
         self._run = self._as_python
+        self._awaited: tuple[Compilation, Function] | None = None
+
+    @property
+    def is_python(self) -> bool:
+        """Whether what runs next runs as Python."""
+        return self._run == self._as_python
 
     def ready(self, *inputs: Any) -> None:
         """Rehearse and compile, with the inputs of the first call; nothing in them changes.
@@ -104,13 +112,33 @@ class Runner:
         if self.guard is not None:
             self._rehearse(inputs)
             self.at(inputs)
-        run = _compiled(self.policy, self._loop, self._names, tuple(self._parts.items()), inputs)
+        parts = tuple(self._parts.items())
+        if self.guard is None:
+            later = _bound(self.policy, self._loop, self._names, parts, False)
+            awaited = Compilation.needed(later, inputs)
+            if awaited is not None:
+                self._awaited = awaited, later
+                return
+        run = _compiled(self.policy, self._loop, self._names, parts, inputs)
         if run is not None:
             self._run = run if self.guard is None else self._watched(run)
 
     def __call__(self, *arguments: Any) -> int:
         """Run the loop; the last argument says how many events at most."""
+        if self._awaited is not None:
+            return self._meanwhile(*arguments)
         return self._run(*arguments)
+
+    def _meanwhile(self, *arguments: Any) -> int:
+        """Run some events as Python, and look whether the loop has been compiled."""
+        begin = perf_counter()
+        status = self._as_python(*arguments[:-1], min(arguments[-1], PART))
+        assert self._awaited is not None
+        compilation, run = self._awaited
+        if compilation.is_over(perf_counter() - begin):
+            run(*arguments[:-1], 0)  # loads it
+            self._awaited, self._run = None, run
+        return status
 
     def at(self, inputs: tuple[Any, ...]) -> None:
         """Let messages tell the time of these inputs."""

@@ -1,0 +1,119 @@
+"""Compilation in another process, while the run that asked for it goes on as Python on the same path.
+
+A short run is over before the compiler would be: it never starts one. A longer one switches at an event boundary as
+soon as the machine code is kept beside the source. ``PACKPROOF_COMPILE=first`` compiles before anything runs, in the
+process itself; so it is where processes cannot be forked, or machine code cannot be kept.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Callable
+from tempfile import gettempdir
+from typing import Any, Self
+
+from theory.jit import kept, kept_under
+
+PATIENCE = 1.0
+"""Seconds that a run goes on as Python before another process begins to compile."""
+
+PART = 1_000
+"""Events run as Python between two looks at the compiler."""
+
+FEW_SERVERS = 20_000
+"""Servers up to which a state is prepared as Python where its functions have not been compiled."""
+
+Function = Callable[..., Any]
+
+
+def beside() -> bool:
+    """Return whether compilation may go on beside a run."""
+    return os.environ.get("PACKPROOF_COMPILE", "beside") != "first" and sys.platform == "linux"
+
+
+class Compilation:
+    """The compilation of a loop for inputs of some types.
+
+    Parameters
+    ----------
+    function : callable
+        A kernel, as `theory.jit.bound` makes it.
+    inputs : tuple
+        With which ``function(*inputs, 0)`` compiles it, and runs nothing.
+    """
+
+    def __init__(self, function: Function, inputs: tuple[Any, ...]) -> None:
+        self._function, self._inputs = function, inputs
+        self._waited, self._child, self._failed = 0.0, 0, False
+
+    @classmethod
+    def needed(cls, function: Function, inputs: tuple[Any, ...]) -> Self | None:
+        """Return the compilation of a kernel, None if machine code is at hand or cannot be kept for later."""
+        if not beside() or kept_under(function) is None or kept(function, *inputs, 0):
+            return None
+        return _GOING_ON.setdefault(function, cls(function, inputs))  # type: ignore[return-value]
+
+    def is_over(self, waited: float) -> bool:
+        """Say how long a run has gone on as Python since the last call; return whether it may be compiled now."""
+        self._waited += waited
+        if self._child:
+            done, status = os.waitpid(self._child, os.WNOHANG)
+            if not done:
+                return False
+            self._child, self._failed = 0, status != 0
+        over = self._failed or kept(self._function, *self._inputs, 0)
+        if over:
+            _GOING_ON.pop(self._function, None)
+        elif self._waited >= PATIENCE:
+            self._begin()
+        return over
+
+    def _begin(self) -> None:
+        """Compile in a child; do nothing while another process on this machine compiles the same loop."""
+        child = os.fork()
+        if child:
+            self._child = child
+            return
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            silence = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silence, stream)
+            if _is_first(kept_under(self._function) or ""):
+                self._function(*self._inputs, 0)
+            os._exit(0)
+        finally:
+            os._exit(1)
+
+    def end(self) -> None:
+        """Stop the child."""
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+            self._child = 0
+
+
+_GOING_ON: dict[Function, Compilation] = {}
+"""What this process waits for, from one run to the next."""
+
+
+def _is_first(name: str) -> bool:
+    """Wait until no other process compiles under a name; return whether there was none."""
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    file = os.open(os.path.join(gettempdir(), f"packproof-{os.getuid()}-{name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        flock(file, LOCK_EX | LOCK_NB)  # held until this process ends
+    except OSError:
+        flock(file, LOCK_EX)
+        return False
+    return True
+
+
+@atexit.register
+def _end_all() -> None:
+    for compilation in _GOING_ON.values():
+        compilation.end()
