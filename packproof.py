@@ -95,9 +95,9 @@ _NAMES = {
     ),
     "bounds.checker": ("check",),
     "bounds.adversary": (
-        "AssignmentSpace", "Budget", "DivisionSpace", "Found", "ItemSpace", "Judged", "Refutation", "Space",
-        "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
-        "judge_division", "judge_items", "refutation", "worst_instance", "worst_workload",
+        "AssignmentSpace", "Budget", "DivisionSpace", "Found", "ItemSpace", "Judged", "LieSpace", "Refutation",
+        "Space", "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
+        "judge_division", "judge_items", "judge_lie", "refutation", "worst_instance", "worst_workload",
     ),
     "bounds.claims": ("claims", "verify"),
     "bounds.claims.instances": ("table_4", "tight_family_additive"),

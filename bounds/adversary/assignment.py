@@ -180,7 +180,8 @@ class AssignmentSpace(Space[Numbers]):
         if what < 0.4:
             r = int(rng.integers(self.resources))
             row = list(case.demands[j])
-            row[r] = min(self.grid, max(0, row[r] + step if rng.random() < 0.8 else int(rng.integers(self.grid + 1))))
+            most = case.capacity[r]
+            row[r] = min(most, max(0, row[r] + step if rng.random() < 0.8 else int(rng.integers(most + 1))))
             if not any(row):
                 return case
             return replace(case, demands=(*case.demands[:j], tuple(row), *case.demands[j + 1 :]))
