@@ -21,6 +21,9 @@ from theory.sharing.properties import worst_envy
 DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]
 """From a cluster to the tasks of each user on each server class."""
 
+Measured = tuple[Fraction, dict[str, Any]]
+"""What a rule keeps, and the numbers behind it."""
+
 MEASURES = ("fair", "equal-part", "utilisation", "envy", "lie")
 """What a sharing rule keeps, at most 1. ``fair``: least tasks of a user over its weighted max-min fair share of the
 bottleneck resource (1 where no resource is the bottleneck of all). ``equal-part``: least tasks over those that the
@@ -79,17 +82,35 @@ def judge_division(rule: DivisionRule, measure: str = "fair", name: str = "the r
     InputError
         An unknown measure.
     """
+    measured = measure_named(measure)
+
+    def judge(shape: Shape) -> Judged:
+        return shared_on(rule, shape.cluster(), measured, name)
+
+    return judge
+
+
+def measure_named(measure: str) -> Callable[[Allocation], Measured]:
+    """Return the function of a measure.
+
+    Raises
+    ------
+    InputError
+        An unknown measure.
+    """
     measured = _MEASURED.get(SYNONYMS.get(measure, measure))
     if measured is None:
         raise InputError(f"--measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
+    return measured
 
-    def judge(shape: Shape) -> Judged:
-        given = shape.cluster()
-        tasks = divided_by(rule, given, name)
-        value, evidence = measured(Allocation(name, given, tuple(map(tuple, tasks))))
-        return Judged(value, True, {"tasks": tasks, **evidence})
 
-    return judge
+def shared_on(
+    rule: DivisionRule, given: Cluster, measured: Callable[[Allocation], Measured], name: str = "the rule"
+) -> Judged:
+    """Return what a rule keeps on a cluster by a measure, exactly."""
+    tasks = divided_by(rule, given, name)
+    value, evidence = measured(Allocation(name, given, tuple(map(tuple, tasks))))
+    return Judged(value, True, {"tasks": tasks, **evidence})
 
 
 def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> list[list[Fraction]]:
@@ -114,10 +135,6 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> li
     if not is_feasible_allocation(given, exact):
         raise InputError(f"{name}: {tasks!r:.120} is not feasible")
     return exact
-
-
-Measured = tuple[Fraction, dict[str, Any]]
-"""What a rule keeps, and the numbers behind it."""
 
 
 def least_fair_share(made: Allocation) -> Measured:

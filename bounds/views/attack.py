@@ -111,12 +111,12 @@ def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
     if isinstance(case, Misreport):
         return [*cluster_lines(case.truth.cluster(), evidence.get("tasks")), *_lie_lines(evidence)]
     assert isinstance(case, Items)
-    rows = [("item", "size", "bin of the rule", f"bin of a packing with {case.bins}")]
-    rows += [
-        (str(i + 1), " ".join(map(str, size)), str(used + 1), str(place + 1))
-        for i, (size, used, place) in enumerate(zip(case.sizes, evidence["bins"], case.packing, strict=True))
-    ]
-    return [f"capacity {' '.join(map(str, case.capacity))}", *aligned(rows, right=3)]
+    used = evidence.get("bins", ())
+    rows = [("item", "size", *(("bin of the rule",) if used else ()), f"bin of a packing with {case.bins}")]
+    for i, (size, place) in enumerate(zip(case.sizes, case.packing, strict=True)):
+        chosen = (str(used[i] + 1),) if used else ()
+        rows.append((str(i + 1), " ".join(map(str, size)), *chosen, str(place + 1)))
+    return [f"capacity {' '.join(map(str, case.capacity))}", *aligned(rows, right=len(rows[0]) - 1)]
 
 
 def instance_lines(instance: Instance) -> list[str]:
