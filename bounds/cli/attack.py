@@ -44,6 +44,9 @@ def attack(
     resources: Annotated[int, typer.Option("--resources", min=1, max=6, help="Resources.")] = 1,
     bins: Annotated[int, typer.Option("--bins", min=1, max=20, help="Bins, or servers, of the instances.")] = 3,
     most: Annotated[int, typer.Option("--items", min=1, max=60, help="Items at most.")] = 12,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-bins", help="Of item rules: count only lists that need --bins bins or more.")
+    ] = False,
     measure: Annotated[
         str, typer.Option("--measure", help="Of sharing rules: fair, equal-part, utilisation, envy or lie.")
     ] = "fair",
@@ -87,7 +90,7 @@ def attack(
         raise InputError(f"--target: expected a number, got {target!r} ({error})") from None
     measure = SYNONYMS.get(measure, measure)
     first = None if begin is None else read_case(read_document(begin), kind.value, str(begin))
-    game = _game(kind, function, rule, types, resources, bins, most, measure, first)
+    game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
     started = time.perf_counter()
     with progress() as report:
         found = search(
@@ -120,7 +123,17 @@ class Game(NamedTuple):
 
 
 def _game(
-    kind: Kind, function: Any, name: str, types: int, resources: int, bins: int, most: int, measure: str, first: Any
+    kind: Kind,
+    function: Any,
+    name: str,
+    types: int,
+    resources: int,
+    bins: int,
+    most: int,
+    measure: str,
+    first: Any,
+    *,
+    fixed: bool,
 ) -> Game:
     """Return the game of a kind of rule; an instance to begin with gives the sizes of all."""
     begin = () if first is None else (first,)
@@ -130,7 +143,8 @@ def _game(
         space = ItemSpace(bins, most, resources)
         if first is not None:
             space = ItemSpace(first.bins, max(most, len(first.sizes)), len(first.capacity), first.capacity[0])
-        return Game(judge_items(function, name), space, estimate_items(function, name), begin)
+        least = bins if fixed else 0
+        return Game(judge_items(function, name, least), space, estimate_items(function, name, least), begin)
     if kind is Kind.sharing:
         from bounds.adversary.division import DivisionSpace, judge_division
         from bounds.adversary.lies import LieSpace, first_lies, judge_lie
