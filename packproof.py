@@ -18,8 +18,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from theory.version import __version__
@@ -95,9 +99,9 @@ _NAMES = {
     ),
     "bounds.checker": ("check",),
     "bounds.adversary": (
-        "AssignmentSpace", "Budget", "DivisionSpace", "Found", "ItemSpace", "Judged", "Refutation", "Space",
-        "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
-        "judge_division", "judge_items", "refutation", "worst_instance", "worst_workload",
+        "AssignmentSpace", "Budget", "DivisionSpace", "Found", "ItemSpace", "Judged", "LieSpace", "Refutation",
+        "Space", "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
+        "judge_division", "judge_items", "judge_lie", "refutation", "worst_instance", "worst_workload",
     ),
     "bounds.claims": ("claims", "verify"),
     "bounds.claims.instances": ("table_4", "tight_family_additive"),
@@ -165,6 +169,30 @@ def main() -> None:
         sys.exit(str(error))
     command_line.main()
 
+
+__path__: list[str] = []
+"""Makes ``from packproof.testing import instances`` look for a room, which `_Rooms` finds."""
+
+
+class _Rooms(Loader):
+    """Finds the rooms as modules of packproof: ``packproof.testing`` is ``bounds.testing`` itself."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Find a room."""
+        del path, target
+        package, _, room = name.partition(".")
+        return ModuleSpec(name, _Rooms()) if package == __name__ and room in ROOMS else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave the module to be made, for `exec_module` to replace it."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let the room stand under its second name."""
+        sys.modules[module.__name__] = _loaded(ROOMS[module.__name__.partition(".")[2]])
+
+
+sys.meta_path.append(_Rooms())
 
 if __name__ == "__main__":
     main()

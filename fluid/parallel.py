@@ -51,6 +51,12 @@ def refuse_engine(engine: str) -> None:
         raise InputError(f"--engine: expected local or dask://HOST:PORT, got {engine!r}")
 
 
+def refuse_workers(workers: int) -> None:
+    """Refuse a number of processes that is none, before anything is done."""
+    if workers == 0 or workers < -1 or workers > 1024:
+        raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
+
+
 def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
     return number, function(*task)
 

@@ -9,6 +9,7 @@ __getattr__, __all__ = doors(
         "budget": ("Budget",),
         "division": ("DivisionSpace", "judge_division"),
         "engine": ("Found", "Judged", "Space", "attack"),
+        "lies": ("LieSpace", "judge_lie"),
         "items": ("ItemSpace", "estimate_items", "judge_items"),
         "by_size": ("WorstBySize", "worst_by_size"),
         "chains": ("Chain", "proven_bound"),

@@ -50,6 +50,7 @@ def by_stages(choose: Choice) -> AssignmentRule:
             left = [max(Fraction(0), amount - share * slots) for amount, slots in zip(left, k, strict=True)]
         return made
 
+    rule.__name__ = getattr(choose, "__name__", "rule")  # what errors and tables call it
     return rule
 
 
@@ -62,13 +63,15 @@ def reward_of(instance: Instance, assignment: Assignment, name: str = "the rule"
         What is wrong with the assignment, in one line.
     """
     slots, used = [Fraction(0)] * len(instance.types), [Fraction(0)] * len(instance.pools)
+    if not isinstance(assignment, Sequence):
+        raise InputError(f"{name}: expected a list of (pool, configuration, share), got {assignment!r:.80}")
     for part in assignment:
         if not (isinstance(part, Sequence) and len(part) == 3):
             raise InputError(f"{name}: expected (pool, configuration, share), got {part!r:.80}")
         p, k, share = part
         if type(share) not in (Fraction, int):
             raise InputError(f"{name}: expected an exact share (a Fraction), got {share!r:.40}")
-        if p not in range(len(used)) or len(k) != len(slots) or any(not isinstance(n, int | np.integer) for n in k):
+        if p not in range(len(used)) or not _is_configuration(k, len(slots)):
             raise InputError(f"{name}: expected a pool and one whole number a type, got {(p, k)!r:.80}")
         if share < 0 or min(k) < 0 or not instance.pools[p].space.holds(k):
             raise InputError(f"{name}: {tuple(map(int, k))} x {share} is not feasible in pool {instance.pools[p].name}")
@@ -79,6 +82,10 @@ def reward_of(instance: Instance, assignment: Assignment, name: str = "the rule"
             raise InputError(f"{name}: {amount} of all servers are of pool {pool.name}, whose share is {pool.share}")
     served = (min(have, rho) for have, rho in zip(slots, instance.workload, strict=True))
     return total(u * y for u, y in zip(instance.rewards, served, strict=True))
+
+
+def _is_configuration(k: object, width: int) -> bool:
+    return isinstance(k, Sequence | np.ndarray) and len(k) == width and all(isinstance(n, int | np.integer) for n in k)
 
 
 @dataclass(frozen=True)
@@ -107,20 +114,32 @@ class Numbers:
 
 def judge_assignment(rule: AssignmentRule, name: str = "the rule") -> Callable[[Numbers], Judged]:
     """Return the judge of a rule: its reward over the optimum, both exact."""
+    return lambda numbers: kept_on(rule, numbers.instance(), name, f" (on {numbers})")
 
-    def judge(numbers: Numbers) -> Judged:
-        instance = numbers.instance()
-        try:
-            given = rule(instance)
-        except Exception as error:
-            raise InputError(f"{name}: {type(error).__name__}: {error} (on {numbers})") from error
-        reward = reward_of(instance, given, name)
-        optimal = optimal_assignment(instance)
-        if optimal.reward == 0:
-            return Judged(Fraction(1))
-        return Judged(reward / optimal.reward, True, {"reward": reward, "optimum": optimal.reward})
 
-    return judge
+def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", shown: str = "") -> Judged:
+    """Return the reward of a rule on an instance over the optimum, both exact; 1 if the optimum is 0.
+
+    Parameters
+    ----------
+    rule, instance, name
+    shown : str
+        What is said of the instance where the rule fails.
+
+    Raises
+    ------
+    InputError
+        The rule fails, or gives no assignment.
+    """
+    try:
+        given = rule(instance)
+    except Exception as error:
+        raise InputError(f"{name}: {type(error).__name__}: {error}{shown}") from error
+    reward = reward_of(instance, given, name)
+    optimal = optimal_assignment(instance)
+    if optimal.reward == 0:
+        return Judged(Fraction(1))
+    return Judged(reward / optimal.reward, True, {"reward": reward, "optimum": optimal.reward})
 
 
 class AssignmentSpace(Space[Numbers]):
@@ -180,7 +199,8 @@ class AssignmentSpace(Space[Numbers]):
         if what < 0.4:
             r = int(rng.integers(self.resources))
             row = list(case.demands[j])
-            row[r] = min(self.grid, max(0, row[r] + step if rng.random() < 0.8 else int(rng.integers(self.grid + 1))))
+            most = case.capacity[r]
+            row[r] = min(most, max(0, row[r] + step if rng.random() < 0.8 else int(rng.integers(most + 1))))
             if not any(row):
                 return case
             return replace(case, demands=(*case.demands[:j], tuple(row), *case.demands[j + 1 :]))

@@ -35,6 +35,11 @@ class Budget:
     _start: float = field(default_factory=time.monotonic)
     _told: float = 0.0
 
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self.seconds - (time.monotonic() - self._start)
+
     def spend(self, progress: str) -> None:
         """Tell the listener (at most five times a second).
 
@@ -52,5 +57,5 @@ class Budget:
         if self.report is not None and now - self._told > 0.2:
             self._told = now
             self.report(self.stage + progress)
-        if now - self._start > self.seconds:
+        if self.left < 0:
             raise OutOfTimeError

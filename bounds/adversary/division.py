@@ -1,4 +1,4 @@
-"""Rules that divide a cluster among users, judged by what the least favoured user keeps, or by the utilisation."""
+"""Rules that divide a cluster among users, judged by shares, envy or utilisation (lies: `bounds.adversary.lies`)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,29 @@ from typing import Any
 import numpy as np
 
 from bounds.adversary.engine import Judged, Space
-from bounds.adversary.sharing import fair_shares, greatest_utilisation
+from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_utilisation
 from theory.errors import InputError
 from theory.numbers import total
+from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_feasible_allocation
 from theory.sharing.model import Cluster, cluster
+from theory.sharing.properties import worst_envy
 
 DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]
 """From a cluster to the tasks of each user on each server class."""
 
-MEASURES = ("fair-share", "equal-part", "utilisation")
-"""``fair-share``: least tasks of a user over its weighted max-min fair share of the bottleneck resource (1 where no
-resource is the bottleneck of all). ``equal-part``: least tasks over those that the user's weight's part of every server
-would run (sharing incentive). ``utilisation``: mean utilisation of the resources over the greatest possible."""
+Measured = tuple[Fraction, dict[str, Any]]
+"""What a rule keeps, and the numbers behind it."""
+
+MEASURES = ("fair", "equal-part", "utilisation", "envy", "lie")
+"""What a sharing rule keeps, at most 1. ``fair``: least tasks of a user over its weighted max-min fair share of the
+bottleneck resource (1 where no resource is the bottleneck of all). ``equal-part``: least tasks over those that the
+user's weight's part of every server would run (sharing incentive). ``utilisation``: mean utilisation of the resources
+over the greatest possible. ``envy``: least tasks over those that a user could run with what another one holds, by
+weight. ``lie``: tasks of a user over those that it gains by misreporting (`bounds.adversary.lies`)."""
+
+SYNONYMS = {"fair-share": "fair"}
+"""Other words for a measure."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,11 @@ class Shape:
         return cluster(self.capacity, self.demand, self.weight, self.eligible)
 
     @property
+    def size(self) -> tuple[int, int, int]:
+        """Users, servers and resources."""
+        return len(self.demand), len(self.capacity), len(self.capacity[0])
+
+    @property
     def makes_sense(self) -> bool:
         """Whether every user needs something, and may use a server that has what it needs."""
         return all(
@@ -59,25 +74,43 @@ class Shape:
         )
 
 
-def judge_division(
-    rule: DivisionRule, measure: str = "fair-share", name: str = "the rule"
-) -> Callable[[Shape], Judged]:
-    """Return the judge of a rule by one of `MEASURES`; all are exact.
+def judge_division(rule: DivisionRule, measure: str = "fair", name: str = "the rule") -> Callable[[Shape], Judged]:
+    """Return the judge of a rule by one of `MEASURES` other than ``lie``; all are exact.
 
     Raises
     ------
     InputError
         An unknown measure.
     """
-    if measure not in MEASURES:
-        raise InputError(f"--measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
+    measured = measure_named(measure)
 
     def judge(shape: Shape) -> Judged:
-        given = shape.cluster()
-        tasks = divided_by(rule, given, name)
-        return Judged(_value(given, tasks, measure), True, {"tasks": tasks})
+        return shared_on(rule, shape.cluster(), measured, name)
 
     return judge
+
+
+def measure_named(measure: str) -> Callable[[Allocation], Measured]:
+    """Return the function of a measure.
+
+    Raises
+    ------
+    InputError
+        An unknown measure.
+    """
+    measured = _MEASURED.get(SYNONYMS.get(measure, measure))
+    if measured is None:
+        raise InputError(f"--measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
+    return measured
+
+
+def shared_on(
+    rule: DivisionRule, given: Cluster, measured: Callable[[Allocation], Measured], name: str = "the rule"
+) -> Judged:
+    """Return what a rule keeps on a cluster by a measure, exactly."""
+    tasks = divided_by(rule, given, name)
+    value, evidence = measured(Allocation(name, given, tuple(map(tuple, tasks))))
+    return Judged(value, True, {"tasks": tasks, **evidence})
 
 
 def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> list[list[Fraction]]:
@@ -90,6 +123,8 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> li
     """
     try:
         tasks = [list(row) for row in rule(given)]
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(f"{name}: {type(error).__name__}: {error}") from error
     if len(tasks) != len(given.users) or any(len(row) != len(given.servers) for row in tasks):
@@ -102,27 +137,44 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> li
     return exact
 
 
-def _value(given: Cluster, tasks: list[list[Fraction]], measure: str) -> Fraction:
-    totals = [total(row) for row in tasks]
-    if measure == "fair-share":
-        fair = fair_shares(given)
-        return Fraction(1) if fair is None else min(x / share for x, share in zip(totals, fair, strict=True) if share)
-    if measure == "equal-part":
-        weights = total(user.weight for user in given.users)
-        parts = [user.weight / weights * total(row) for user, row in zip(given.users, given.monopoly, strict=True)]
-        return min(x / part for x, part in zip(totals, parts, strict=True))
-    return _utilisation(given, tasks) / greatest_utilisation(given)
+def least_fair_share(made: Allocation) -> Measured:
+    """Return the least tasks over a fair share of the bottleneck resource, and these shares; 1 if there is none."""
+    fair = fair_shares(made.cluster)
+    if fair is None:
+        return Fraction(1), {}
+    return min(x / share for x, share in zip(made.totals, fair, strict=True) if share), {"fair": fair}
 
 
-def _utilisation(given: Cluster, tasks: list[list[Fraction]]) -> Fraction:
-    """Return the utilisation averaged over the classes and their resources (those with none of a resource left out)."""
-    parts = [
-        total(row[i] * user.demand[r] for row, user in zip(tasks, given.users, strict=True)) / (s.count * s.capacity[r])
-        for i, s in enumerate(given.servers)
-        for r in range(len(given.resources))
-        if s.capacity[r]
-    ]
-    return total(parts) / len(parts)
+def least_equal_part(made: Allocation) -> Measured:
+    """Return the least tasks over those of an equal part of every server, by weight, and these."""
+    weights = total(made.cluster.weights)
+    rows = zip(made.cluster.weights, made.cluster.monopoly, strict=True)
+    parts = [weight / weights * total(row) for weight, row in rows]
+    return min(x / part for x, part in zip(made.totals, parts, strict=True)), {"equal_parts": parts}
+
+
+def kept_utilisation(made: Allocation) -> Measured:
+    """Return the mean utilisation over the greatest possible, and both."""
+    used, most = mean_utilisation(made), greatest_utilisation(made.cluster)
+    return used / most, {"utilisation": used, "greatest_utilisation": most}
+
+
+def least_without_envy(made: Allocation) -> Measured:
+    """Return the least tasks over those that a user could run with what another one holds, and who envies whom."""
+    found = worst_envy(made)
+    if found is None:
+        return Fraction(1), {}
+    n, m, other = found
+    names = made.cluster.users
+    return made.totals[n] / other, {"user": names[n].name, "envies": names[m].name, "with_the_other": other}
+
+
+_MEASURED = {
+    "fair": least_fair_share,
+    "equal-part": least_equal_part,
+    "utilisation": kept_utilisation,
+    "envy": least_without_envy,
+}
 
 
 class DivisionSpace(Space[Shape]):
@@ -142,15 +194,16 @@ class DivisionSpace(Space[Shape]):
         """Draw capacities and demands, some of them 0, and who may run where."""
         while True:
             shape = Shape(
-                tuple(tuple(self._entry(rng) for _ in range(self.resources)) for _ in range(self.servers)),
-                tuple(tuple(self._entry(rng) for _ in range(self.resources)) for _ in range(self.users)),
+                tuple(tuple(self.entry(rng) for _ in range(self.resources)) for _ in range(self.servers)),
+                tuple(tuple(self.entry(rng) for _ in range(self.resources)) for _ in range(self.users)),
                 tuple(int(rng.integers(1, 4)) for _ in range(self.users)),
                 tuple(tuple(bool(rng.random() < 0.75) for _ in range(self.servers)) for _ in range(self.users)),
             )
             if shape.makes_sense:
                 return shape
 
-    def _entry(self, rng: np.random.Generator) -> int:
+    def entry(self, rng: np.random.Generator) -> int:
+        """Draw a capacity or a demand: 0, or any order of magnitude equally often."""
         return 0 if rng.random() < 0.2 else min(self.largest, int(np.exp(rng.random() * np.log(self.largest + 1))))
 
     def move(self, case: Shape, rng: np.random.Generator) -> Shape:
@@ -158,14 +211,14 @@ class DivisionSpace(Space[Shape]):
         what = rng.random()
         n, i, r = (int(rng.integers(size)) for size in (self.users, self.servers, self.resources))
         if what < 0.4:
-            made = replace(case, capacity=_with(case.capacity, i, r, self._entry(rng)))
+            made = replace(case, capacity=changed(case.capacity, i, r, self.entry(rng)))
         elif what < 0.75:
-            made = replace(case, demand=_with(case.demand, n, r, self._entry(rng)))
+            made = replace(case, demand=changed(case.demand, n, r, self.entry(rng)))
         elif what < 0.85:
             weight = int(rng.integers(1, 10))
             made = replace(case, weight=(*case.weight[:n], weight, *case.weight[n + 1 :]))
         else:
-            made = replace(case, eligible=_with(case.eligible, n, i, not case.eligible[n][i]))
+            made = replace(case, eligible=changed(case.eligible, n, i, not case.eligible[n][i]))
         return made if made.makes_sense else case
 
     def shrinks(self, case: Shape) -> Iterator[Shape]:
@@ -175,7 +228,12 @@ class DivisionSpace(Space[Shape]):
                 yield made
 
 
-def _with(table: tuple[tuple[Any, ...], ...], i: int, j: int, value: Any) -> tuple[tuple[Any, ...], ...]:
+def without_user(case: Shape, n: int) -> Shape:
+    """Return the cluster without a user."""
+    return Shape(case.capacity, _drop(case.demand, n), _drop(case.weight, n), _drop(case.eligible, n))
+
+
+def changed(table: tuple[tuple[Any, ...], ...], i: int, j: int, value: Any) -> tuple[tuple[Any, ...], ...]:
     """Return a table with one entry changed."""
     row = (*table[i][:j], value, *table[i][j + 1 :])
     return (*table[:i], row, *table[i + 1 :])
@@ -184,7 +242,7 @@ def _with(table: tuple[tuple[Any, ...], ...], i: int, j: int, value: Any) -> tup
 def _smaller(case: Shape) -> Iterator[Shape]:
     users, servers, resources = len(case.demand), len(case.capacity), len(case.capacity[0])
     for n in range(users) if users > 1 else ():
-        yield Shape(case.capacity, _drop(case.demand, n), _drop(case.weight, n), _drop(case.eligible, n))
+        yield without_user(case, n)
     for i in range(servers) if servers > 1 else ():
         yield replace(case, capacity=_drop(case.capacity, i), eligible=tuple(_drop(row, i) for row in case.eligible))
     for r in range(resources) if resources > 1 else ():
@@ -193,7 +251,7 @@ def _smaller(case: Shape) -> Iterator[Shape]:
     for n, allowed in enumerate(case.eligible):
         for i, may in enumerate(allowed):
             if not may:
-                yield replace(case, eligible=_with(case.eligible, n, i, True))
+                yield replace(case, eligible=changed(case.eligible, n, i, True))
     for n, weight in enumerate(case.weight):
         if weight > 1:
             yield replace(case, weight=(*case.weight[:n], weight - 1, *case.weight[n + 1 :]))
@@ -206,11 +264,11 @@ def _lowered(case: Shape, number: str) -> Iterator[Shape]:
     for i, room in enumerate(case.capacity):
         for r, amount in enumerate(room):
             if amount:
-                yield replace(case, capacity=_with(case.capacity, i, r, _lower(amount, number)))
+                yield replace(case, capacity=changed(case.capacity, i, r, _lower(amount, number)))
     for n, need in enumerate(case.demand):
         for r, amount in enumerate(need):
             if amount:
-                yield replace(case, demand=_with(case.demand, n, r, _lower(amount, number)))
+                yield replace(case, demand=changed(case.demand, n, r, _lower(amount, number)))
 
 
 def _lower(amount: int, number: str) -> int:

@@ -6,8 +6,9 @@ part of its draws is fresh, so that it does not stay where it began. What it fin
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
@@ -15,6 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
+from fluid.parallel import run_all
 
 Case = TypeVar("Case")
 Value = Fraction | float
@@ -24,6 +26,9 @@ KEPT = 12
 
 FRESH = 0.15
 """Part of the instances that are drawn anew."""
+
+ROUND = (64, 4096)
+"""Evaluations in the first round of several starts, and in the longest: what a Ctrl-C loses at most."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,10 @@ def attack(
     target: Value | None = None,
     surrogate: Callable[[Case], Value] | None = None,
     shrink: bool = True,
+    begin: Sequence[Case] = (),
+    starts: int = 1,
+    workers: int = 1,
+    engine: str = "local",
 ) -> Found[Case]:
     """Search for the instance of a space at which a rule keeps least.
 
@@ -114,13 +123,22 @@ def attack(
     budget : Budget, optional
         On its end, or on Ctrl-C, the worst so far is returned with ``complete=False``.
     evaluations : int, optional
-        Instances to judge at most.
+        Instances to judge at most, before shrinking.
     target : Fraction or float, optional
         The search ends when a value is at most this.
     surrogate : callable, optional
         A cheaper value for the climb. Only instances with a smaller one than all before are judged.
     shrink : bool
         Whether to look for a simpler instance that is as bad.
+    begin : sequence of Case
+        Instances of the space to judge first, such as the worst of an earlier search.
+    starts : int
+        Independent searches, which divide the evaluations among them. The first one begins at `begin` and at the
+        corners of the space, the others at random; the worst instance of all is shrunk.
+    workers : int
+        Processes for several starts (-1: one a core). The answer does not depend on their number.
+    engine : str
+        ``local``, or ``dask://HOST:PORT``, as for `packproof.simulate`.
 
     Raises
     ------
@@ -130,7 +148,8 @@ def attack(
     Notes
     -----
     A move is accepted among the `KEPT` worst if it is at least as bad as the best of them; moves come in bursts of one
-    to four. Source: packproof.
+    to four. Several starts go on in rounds, each of the same number of evaluations for all of them; after a round in
+    which one has reached the target, all stop. Source: packproof.
 
     Examples
     --------
@@ -141,56 +160,93 @@ def attack(
     >>> attack(lambda n: Judged(abs(n - 617)), Numbers(), evaluations=2000).case
     617
     """
-    search = _Search(judge, space, budget or Budget(), surrogate, evaluations, target)
-    rng = np.random.default_rng(seed)
+    shared = budget or Budget()
+    climbs = [
+        Climb(
+            judge,
+            space,
+            np.random.default_rng(seed if i == 0 else np.random.SeedSequence(seed, spawn_key=(i,))),
+            surrogate,
+            None if evaluations is None else evaluations // starts + (i < evaluations % starts),
+            target,
+            [*begin, *space.corners()] if i == 0 else [],
+        )
+        for i in range(starts)
+    ]
     try:
-        search.climb(rng)
+        if starts == 1:
+            climbs[0].go_on(shared)
+        else:
+            in_rounds(climbs, shared, workers, engine)
         complete = True
     except (OutOfTimeError, KeyboardInterrupt):
         INTERRUPTED.clear()
         complete = False
+    # the first of those with the least value
+    best = min((climb for climb in climbs if climb.worst), key=lambda climb: climb.least, default=climbs[0])
     if shrink:
-        search.shrink()
-    case, judged = search.best()
-    return Found(case, judged, search.count, tuple(search.history), complete)
+        best.shrink()
+    case, judged = best.best()
+    return Found(case, judged, sum(climb.count for climb in climbs), tuple(best.history), complete)
 
 
 @dataclass
-class _Search(Generic[Case]):
+class Climb(Generic[Case]):
+    """One search, which can stop, travel to another process, and go on."""
+
     judge: Judge[Case]
     space: Space[Case]
-    budget: Budget
+    rng: np.random.Generator
     surrogate: Callable[[Case], Value] | None
     evaluations: int | None
     target: Value | None
+    opening: list[Case]
+    """Instances to be judged before all others."""
     count: int = 0
     history: list[tuple[int, Value]] = field(default_factory=list)
     pool: list[tuple[Value, int, Case]] = field(default_factory=list)
     """The worst instances, by value; of equal ones the youngest first."""
     worst: tuple[Case, Judged] | None = None
 
-    def climb(self, rng: np.random.Generator) -> None:
-        """Judge corners first, then changed and fresh instances, until the end of the budget."""
-        for case in self.space.corners():
-            if self._done():
-                return
-            self._look(case)
-        while not self._done():
-            if not self.pool or rng.random() < FRESH:
-                self._look(self.space.draw(rng))
-                continue
-            place = int(len(self.pool) * rng.random() ** 2)
-            case = self.pool[place][2]
-            for _ in range(int(rng.integers(1, 5))):
-                case = self.space.move(case, rng)
-            self._look(case)
+    @property
+    def least(self) -> Value:
+        """The least value so far."""
+        return 1 if self.worst is None else self.worst[1].value
 
-    def _done(self) -> bool:
-        value = "" if self.worst is None else f", worst {float(self.worst[1].value):.6f}"
-        self.budget.spend(f"{self.count} instances judged{value}")
+    @property
+    def done(self) -> bool:
+        """Whether it has reached its target, or has judged as many instances as it may."""
         if self.evaluations is not None and self.count >= self.evaluations:
             return True
-        return self.target is not None and self.worst is not None and self.worst[1].value <= self.target
+        return self.reached
+
+    @property
+    def reached(self) -> bool:
+        """Whether it has reached its target."""
+        return self.target is not None and self.worst is not None and self.least <= self.target
+
+    def go_on(self, budget: Budget, number: int | None = None) -> None:
+        """Judge the opening first, then changed and fresh instances; stop after so many, where a number is given.
+
+        Raises
+        ------
+        OutOfTimeError, KeyboardInterrupt
+        """
+        end = None if number is None else self.count + number
+        while not self.done and (end is None or self.count < end):
+            value = "" if self.worst is None else f", worst {float(self.least):.6f}"
+            budget.spend(f"{self.count} instances judged{value}")
+            self._look(self._next())
+
+    def _next(self) -> Case:
+        if self.opening:
+            return self.opening.pop(0)
+        if not self.pool or self.rng.random() < FRESH:
+            return self.space.draw(self.rng)
+        case = self.pool[int(len(self.pool) * self.rng.random() ** 2)][2]
+        for _ in range(int(self.rng.integers(1, 5))):
+            case = self.space.move(case, self.rng)
+        return case
 
     def _look(self, case: Case) -> None:
         self.count += 1
@@ -227,3 +283,38 @@ class _Search(Generic[Case]):
             case = next(self.space.corners(), None) or self.space.draw(np.random.default_rng(0))
             self.worst = (case, self.judge(case))
         return self.worst
+
+
+def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: str) -> None:
+    """Let several searches go on, in processes, until all are done or one has reached its target.
+
+    Raises
+    ------
+    OutOfTimeError, KeyboardInterrupt
+        What was finished by then stands in `climbs`.
+    """
+    length = ROUND[0]
+    while not any(climb.reached for climb in climbs):
+        going = [i for i, climb in enumerate(climbs) if not climb.done]
+        if not going:
+            return
+        until = time.time() + budget.left
+        tasks = [(climbs[i], length, until) for i in going]
+        late = False
+        for place, (climb, in_time) in run_all(_one_round, tasks, workers=workers, engine=engine):
+            climbs[going[place]] = climb
+            late |= not in_time
+        worst = min(float(climb.least) for climb in climbs)
+        budget.spend(f"{sum(climb.count for climb in climbs)} instances judged, worst {worst:.6f}")
+        if late:
+            raise OutOfTimeError
+        length = min(2 * length, ROUND[1])
+
+
+def _one_round(climb: Climb[Case], length: int, until: float) -> tuple[Climb[Case], bool]:
+    """Let a search go on, and return whether it was in time."""
+    try:
+        climb.go_on(Budget(until - time.time()), length)
+    except OutOfTimeError:
+        return climb, False
+    return climb, True

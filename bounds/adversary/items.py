@@ -137,24 +137,32 @@ def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> t
     return put(0), left
 
 
-def judge_items(rule: ItemRule, name: str = "the rule") -> Callable[[Items], Judged]:
-    """Return the judge of a rule: the optimum over the bins that it uses, exact where `fewest_bins` decides it."""
+def judge_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Judged]:
+    """Return the judge of a rule: the optimum over the bins that it uses, exact where `fewest_bins` decides it.
+
+    Parameters
+    ----------
+    rule, name
+    optimum : int
+        Lists whose optimum is less than this count as 1, as if the rule did well. So what a rule keeps on long lists
+        is not hidden by what it does with a few items.
+    """
 
     def judge(items: Items) -> Judged:
         used = packed_by(rule, items, name)
-        optimum, exact = fewest_bins(items)
-        if not used:
+        fewest, exact = fewest_bins(items)
+        if not used or fewest < optimum:
             return Judged(Fraction(1), True, {"bins": used})
-        return Judged(Fraction(optimum, max(used) + 1), exact, {"bins": used})
+        return Judged(Fraction(fewest, max(used) + 1), exact, {"bins": used})
 
     return judge
 
 
-def estimate_items(rule: ItemRule, name: str = "the rule") -> Callable[[Items], Fraction]:
-    """Return a value for the climb: the bins of the packing over those that the rule uses."""
+def estimate_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Fraction]:
+    """Return a value for the climb: the bins of the packing over those that the rule uses (see `judge_items`)."""
 
     def value(items: Items) -> Fraction:
-        if not items.sizes:
+        if not items.sizes or items.bins < optimum:
             return Fraction(1)
         used = packed_by(rule, items, name)
         slack = sum(  # of equal ratios, prefer the packing with less idle capacity: it is nearer to the next bin
@@ -299,7 +307,10 @@ class ItemSpace(Space[Items]):
         return self._made(sizes, packing)
 
     def shrinks(self, case: Items) -> Iterator[Items]:
-        """Drop a bin, an item; take a coarser grid; take 1 off a size."""
+        """Drop a bin, an item; take a coarser grid; take 1 off a size. No item gets size 0: drawn ones have none."""
+        return (simpler for simpler in self._smaller(case) if all(map(any, simpler.sizes)))
+
+    def _smaller(self, case: Items) -> Iterator[Items]:
         for b in range(case.bins):
             yield self._without(case, [i for i, place in enumerate(case.packing) if place == b])
         for i in range(len(case.sizes)):

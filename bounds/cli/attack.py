@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -23,7 +22,12 @@ class Kind(StrEnum):
 
 @app.command()
 def attack(
-    rule: Annotated[str, typer.Argument(metavar="RULE.py:NAME", help="The rule, a function.", show_default=False)],
+    rule: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULE.py:NAME", help="The rule, a function; or a sharing mechanism by name.", show_default=False
+        ),
+    ],
     kind: Annotated[Kind, typer.Option("--kind", help="What the rule decides.")] = Kind.assignment,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the search.")] = 0,
     time_limit: Annotated[
@@ -40,9 +44,23 @@ def attack(
     resources: Annotated[int, typer.Option("--resources", min=1, max=6, help="Resources.")] = 1,
     bins: Annotated[int, typer.Option("--bins", min=1, max=20, help="Bins, or servers, of the instances.")] = 3,
     most: Annotated[int, typer.Option("--items", min=1, max=60, help="Items at most.")] = 12,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-bins", help="Of item rules: count only lists that need --bins bins or more.")
+    ] = False,
     measure: Annotated[
-        str, typer.Option("--measure", help="Of sharing rules: fair-share, equal-part or utilisation.")
-    ] = "fair-share",
+        str, typer.Option("--measure", help="Of sharing rules: fair, equal-part, utilisation, envy or lie.")
+    ] = "fair",
+    begin: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Begin at this instance, such as the worst of an earlier search."),
+    ] = None,
+    starts: Annotated[
+        int, typer.Option("--starts", metavar="N", min=1, max=1024, help="Independent searches, run in processes.")
+    ] = 1,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
+    ] = -1,
+    engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
     ] = None,
@@ -52,62 +70,93 @@ def attack(
     import time
 
     from bounds.adversary.budget import Budget
+    from bounds.adversary.division import SYNONYMS
+    from bounds.adversary.documents import case_document, read_case
     from bounds.adversary.engine import attack as search
-    from bounds.views.attack import Attacked, attack_answer, attack_lines, case_document
+    from bounds.adversary.rules import rule_named
+    from bounds.views.attack import Attacked, attack_answer, attack_lines
+    from fluid.parallel import refuse_engine, refuse_workers
     from theory.errors import InputError
+    from theory.files.document import read_document
     from theory.files.instances import write_tables
     from theory.numbers import rational
 
-    function = _function(rule)
+    refuse_engine(engine)
+    refuse_workers(workers)
+    function = rule_named(rule, sharing=kind is Kind.sharing)
     try:
         end = None if target is None else Fraction(rational(target))
     except ValueError as error:
         raise InputError(f"--target: expected a number, got {target!r} ({error})") from None
-    judge, space, surrogate = _game(kind, function, rule, types, resources, bins, most, measure)
-    begin = time.perf_counter()
+    measure = SYNONYMS.get(measure, measure)
+    first = None if begin is None else read_case(read_document(begin), kind.value, str(begin))
+    game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
+    started = time.perf_counter()
     with progress() as report:
         found = search(
-            judge,
-            space,
+            game.judge,
+            game.space,
             seed=seed,
             budget=Budget(time_limit, report),
             evaluations=evaluations,
             target=end,
-            surrogate=surrogate,
+            surrogate=game.surrogate,
+            begin=game.begin,
+            starts=starts,
+            workers=workers,
+            engine=engine,
         )
-    made = Attacked(rule, kind.value, found, time.perf_counter() - begin)
+    shared = measure if kind is Kind.sharing else ""
+    made = Attacked(rule, kind.value, found, time.perf_counter() - started, shared)
     if out is not None:
         write_tables(out, case_document(found.case))
     show(attack_answer(made), lambda: attack_lines(made), as_json=as_json)
 
 
-def _function(rule: str) -> Callable[..., Any]:
-    """Return the function that RULE.py:NAME names."""
-    from theory.errors import InputError
-    from theory.files.code import module_of
+class Game(NamedTuple):
+    """What the search needs to know of a kind of rule."""
 
-    path, _, name = rule.rpartition(":")
-    if not path.endswith(".py") or not name:
-        raise InputError(f"RULE: expected FILE.py:NAME, got {rule!r}")
-    found = getattr(module_of(path, "RULE"), name, None)
-    if not callable(found):
-        raise InputError(f"RULE: {path}: expected the name of a function, got {name!r}")
-    function: Callable[..., Any] = found
-    return function
+    judge: Any
+    space: Any
+    surrogate: Any = None
+    begin: Any = ()
 
 
 def _game(
-    kind: Kind, function: Callable[..., Any], name: str, types: int, resources: int, bins: int, most: int, measure: str
-) -> tuple[Any, Any, Any]:
-    """Return the judge, the space and the surrogate of a kind of rule."""
+    kind: Kind,
+    function: Any,
+    name: str,
+    types: int,
+    resources: int,
+    bins: int,
+    most: int,
+    measure: str,
+    first: Any,
+    *,
+    fixed: bool,
+) -> Game:
+    """Return the game of a kind of rule; an instance to begin with gives the sizes of all."""
+    begin = () if first is None else (first,)
     if kind is Kind.items:
         from bounds.adversary.items import ItemSpace, estimate_items, judge_items
 
-        return judge_items(function, name), ItemSpace(bins, most, resources), estimate_items(function, name)
+        space = ItemSpace(bins, most, resources)
+        if first is not None:
+            space = ItemSpace(first.bins, max(most, len(first.sizes)), len(first.capacity), first.capacity[0])
+        least = bins if fixed else 0
+        return Game(judge_items(function, name, least), space, estimate_items(function, name, least), begin)
     if kind is Kind.sharing:
         from bounds.adversary.division import DivisionSpace, judge_division
+        from bounds.adversary.lies import LieSpace, first_lies, judge_lie
 
-        return judge_division(function, measure, name), DivisionSpace(types, bins, resources), None
+        size = (types, bins, resources) if first is None else first.size
+        if measure == "lie":
+            lies = [] if first is None else first_lies(first)
+            return Game(judge_lie(function, name), LieSpace(*size), None, lies)
+        return Game(judge_division(function, measure, name), DivisionSpace(*size), None, begin)
     from bounds.adversary.assignment import AssignmentSpace, judge_assignment
 
-    return judge_assignment(function, name), AssignmentSpace(types, resources), None
+    varied = AssignmentSpace(types, resources)
+    if first is not None:
+        varied = AssignmentSpace(len(first.rewards), len(first.capacity), max(first.capacity))
+    return Game(judge_assignment(function, name), varied, None, begin)

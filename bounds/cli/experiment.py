@@ -33,12 +33,11 @@ def experiment(
     from fluid.experiment.run import run_experiment
     from fluid.experiment.store import Store
     from fluid.experiment.summaries import table as table_of
-    from fluid.parallel import refuse_engine
+    from fluid.parallel import refuse_engine, refuse_workers
     from theory.errors import InputError
     from theory.files.places import write_text
 
-    if workers == 0 or workers < -1 or workers > 1024:
-        raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
+    refuse_workers(workers)
     refuse_engine(engine)
     planned = read_grid(grid)
     warning = unstable_points(planned)

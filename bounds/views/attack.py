@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from bounds.adversary.assignment import Numbers
 from bounds.adversary.division import Shape
+from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items
+from bounds.adversary.lies import Misreport
 from bounds.views.text import Answer, Exact, aligned, many, short
-from theory.files.clusters import cluster_document
-from theory.files.instances import instance_document
+from theory.instance import Additive, Instance
 from theory.numbers import text
+from theory.sharing.model import Cluster, ServerClass
 
 
 class Attack(Answer, frozen=True):
@@ -39,6 +42,18 @@ class Attacked:
     kind: str
     found: Found[Any]
     seconds: float
+    measure: str = ""
+
+
+KEEPS = {
+    "": "keeps {} of the optimum",
+    "fair": "gives a user {} of its fair share of the bottleneck resource",
+    "equal-part": "gives a user {} of what its equal part of every server would run",
+    "utilisation": "keeps {} of the greatest mean utilisation",
+    "envy": "gives a user {} of the tasks that it could run with what another user holds, by weight",
+    "lie": "gives a user who tells the truth {} of the tasks that it can run by lying",
+}
+"""What is said of a rule, by measure of sharing rules."""
 
 
 def attack_answer(made: Attacked) -> Attack:
@@ -59,17 +74,6 @@ def attack_answer(made: Attacked) -> Attack:
     )
 
 
-def case_document(case: Any) -> dict[str, Any]:
-    """Return an instance as the file that `solve` or `share` reads; items as capacity, sizes and a packing."""
-    if isinstance(case, Numbers):
-        return instance_document(case.instance())
-    if isinstance(case, Shape):
-        return cluster_document(case.cluster())
-    assert isinstance(case, Items)
-    sizes = [list(size) for size in case.sizes]
-    return {"items": {"capacity": list(case.capacity), "sizes": sizes, "packing": list(case.packing)}}
-
-
 def _evidence(evidence: dict[str, Any]) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
@@ -85,34 +89,83 @@ def attack_lines(made: Attacked) -> list[str]:
     ratio = Fraction(found.judged.value)
     known = "exactly" if found.judged.exact else "at most: the optimum was not decided"
     ended = "" if found.complete else ", stopped early"
+    if ratio >= 1:
+        keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
+    else:
+        keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {known}"
     head = [
-        f"{made.rule} keeps {short(ratio)} of the optimum, {known}",
+        keeps,
         f"{many(found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}",
-        "",
     ]
-    return head + case_lines(found.case, found.judged.evidence or {})
+    if ratio >= 1:
+        return head
+    return [*head, "", *case_lines(found.case, found.judged.evidence or {})]
 
 
 def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
     """Return an instance as a small table."""
     if isinstance(case, Numbers):
-        rows = [("type", "demand", "reward", "workload")]
-        rows += [
-            (f"t{j + 1}", str(demand), str(reward), text(Fraction(work, case.unit)))
-            for j, (demand, reward, work) in enumerate(zip(case.demands, case.rewards, case.workload, strict=True))
-        ]
-        return [f"server {case.capacity}", *aligned(rows, right=2)]
+        return instance_lines(case.instance())
     if isinstance(case, Shape):
-        table = [("user", "demand", "weight", "servers", "tasks")]
-        for n, need in enumerate(case.demand):
-            may = ", ".join(str(i + 1) for i, able in enumerate(case.eligible[n]) if able)
-            tasks = " ".join(map(text, evidence.get("tasks", [()] * len(case.demand))[n]))
-            table.append((f"u{n + 1}", str(need), str(case.weight[n]), may, tasks))
-        return [*(f"server {i + 1}: {room}" for i, room in enumerate(case.capacity)), *aligned(table)]
+        return cluster_lines(case.cluster(), evidence.get("tasks"))
+    if isinstance(case, Misreport):
+        return [*cluster_lines(case.truth.cluster(), evidence.get("tasks")), *_lie_lines(evidence)]
     assert isinstance(case, Items)
-    rows = [("item", "size", "bin of the rule", "bin of a packing with fewer")]
-    rows += [
-        (str(i + 1), " ".join(map(str, size)), str(used + 1), str(place + 1))
-        for i, (size, used, place) in enumerate(zip(case.sizes, evidence["bins"], case.packing, strict=True))
+    used = evidence.get("bins", ())
+    rows = [("item", "size", *(("bin of the rule",) if used else ()), f"bin of a packing with {case.bins}")]
+    for i, (size, place) in enumerate(zip(case.sizes, case.packing, strict=True)):
+        chosen = (str(used[i] + 1),) if used else ()
+        rows.append((str(i + 1), " ".join(map(str, size)), *chosen, str(place + 1)))
+    return [f"capacity {' '.join(map(str, case.capacity))}", *aligned(rows, right=len(rows[0]) - 1)]
+
+
+def instance_lines(instance: Instance) -> list[str]:
+    """Return an instance as a small table, in whole units of its resources."""
+    lines = []
+    for pool in instance.pools:
+        share = "" if len(instance.pools) == 1 else f", {text(pool.share)} of all servers"
+        space = pool.space
+        if isinstance(space, Additive):
+            lines.append(f"server: capacity {_amounts(space.capacity)}{share}")
+        else:
+            lines.append(f"server: configurations {', '.join(map(_amounts, space.generators))}{share}")
+    demands = next((pool.space.demands for pool in instance.pools if isinstance(pool.space, Additive)), None)
+    head = ("type", *(("demand",) if demands else ()), "reward", "workload")
+    rows = [head]
+    for j, kind in enumerate(instance.types):
+        demand = (_amounts(demands[j]),) if demands else ()
+        rows.append((kind.name, *demand, text(kind.reward), text(kind.workload)))
+    return lines + aligned(rows, right=2)
+
+
+def cluster_lines(given: Cluster, tasks: Sequence[Sequence[Fraction]] | None = None) -> list[str]:
+    """Return a cluster, and perhaps the tasks of each user on each server, as a small table."""
+    lines = [f"server {server.name}: capacity {_amounts(server.capacity)}{_count(server)}" for server in given.servers]
+    table = [("user", "demand", "weight", "servers", *(("tasks on each server",) if tasks else ()))]
+    for n, user in enumerate(given.users):
+        row = (
+            user.name,
+            _amounts(user.demand),
+            text(user.weight),
+            "all" if user.servers is None else " ".join(user.servers),
+        )
+        table.append((*row, *((_amounts(tasks[n]),) if tasks else ())))
+    return lines + aligned(table)
+
+
+def _count(server: ServerClass) -> str:
+    return "" if server.count == 1 else f", {server.count} of them"
+
+
+def _amounts(row: Sequence[Fraction | int]) -> str:
+    return " ".join(text(Fraction(amount)) for amount in row)
+
+
+def _lie_lines(evidence: dict[str, Any]) -> list[str]:
+    said = " ".join(evidence["reported_demand"].values())
+    truth, lie = text(evidence["tasks_by_truth"]), text(evidence["tasks_by_lying"])
+    factor = "" if evidence["factor"] is None else f", {evidence['factor']} times as many"
+    return [
+        f"{evidence['user']} says that it demands {said} and may use {' '.join(evidence['reported_servers'])}",
+        f"it can then run {lie} tasks instead of {truth}{factor}",
     ]
-    return [f"capacity {' '.join(map(str, case.capacity))}", *aligned(rows, right=3)]

@@ -52,6 +52,27 @@ def test_no_rule_is_said_to_keep_less_than_it_does() -> None:
     assert found.judged.value == Fraction(2, 3)
 
 
+def test_lists_that_need_fewer_bins_do_not_count() -> None:
+    """A bin for every item: two small ones keep 1/2, but need one bin; five items that need two keep 2/5."""
+
+    def apart(items: Sequence[Any], _: Any) -> list[int]:
+        return list(range(len(items)))
+
+    judge, estimate = judge_items(apart, optimum=2), estimate_items(apart, optimum=2)
+    two = Items(((1,), (1,)), (10,), (0, 0))
+    assert judge_items(apart)(two).value == Fraction(1, 2)
+    assert judge(two).value == estimate(two) == 1
+    found = attack(judge, ItemSpace(2, 5), evaluations=500, surrogate=estimate)
+    assert found.judged.value == Fraction(2, 5)
+    assert fewest_bins(found.case) == (2, True)
+
+
+def test_shrinking_leaves_no_item_of_size_zero() -> None:
+    space = ItemSpace(3, 9)
+    case = space.draw(np.random.default_rng(1))
+    assert all(all(map(any, simpler.sizes)) for simpler in space.shrinks(case))
+
+
 def test_density_first_is_found_out() -> None:
     for space, target in ((AssignmentSpace(2, 1), Fraction(52, 100)), (AssignmentSpace(3, 2), Fraction(3, 10))):
         found = attack(judge_assignment(density_first), space, seed=1, evaluations=4000, target=target)

@@ -65,18 +65,28 @@ def envy(allocation: Allocation, n: int, m: int) -> Fraction:
     return value * cluster.weights[n] / cluster.weights[m]
 
 
+def worst_envy(allocation: Allocation) -> tuple[int, int, Fraction] | None:
+    """Return who envies most, whom, and the tasks it could run with what that one holds; None without envy.
+
+    Most is meant relative to its own tasks. O(N^2 K R).
+    """
+    worst: tuple[int, int, Fraction] | None = None
+    totals = allocation.totals
+    for n, x in enumerate(totals):
+        for m in range(len(totals)):
+            other = envy(allocation, n, m) if m != n else x
+            if other > x and (worst is None or x * worst[2] < totals[worst[0]] * other):
+                worst = (n, m, other)
+    return worst
+
+
 def envy_freeness(allocation: Allocation) -> Verdict:
     """Decide whether nobody prefers another's resources, scaled by weight; the witness envies most. O(N^2 K R)."""
     users = allocation.cluster.users
-    worst: tuple[Fraction, int, int, Fraction] | None = None
-    for n, x in enumerate(allocation.totals):
-        for m in range(len(users)):
-            other = envy(allocation, n, m) if m != n else x
-            if other > x and (worst is None or x / other < worst[0]):
-                worst = (x / other, n, m, other)
+    worst = worst_envy(allocation)
     if worst is None:
         return Verdict(True)
-    _, n, m, other = worst
+    n, m, other = worst
     return Verdict(
         False,
         {

@@ -1,0 +1,143 @@
+"""Attacked instances as files: what `solve`, `share` and `attack --from` read, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import lcm
+from typing import Any
+
+from bounds.adversary.assignment import Numbers
+from bounds.adversary.division import Shape
+from bounds.adversary.items import Items, contents
+from bounds.adversary.lies import Misreport
+from theory.errors import InputError
+from theory.files.clusters import cluster_document, parse_cluster
+from theory.files.document import Fields
+from theory.files.instances import instance_document, parse_instance
+from theory.instance import Additive, Instance
+from theory.numbers import to_integers
+from theory.sharing.model import Cluster
+
+
+def case_document(case: Any) -> dict[str, Any]:
+    """Return an instance as a file: of types for `solve`, a cluster for `share`, or a list of items."""
+    if isinstance(case, Numbers):
+        return instance_document(case.instance())
+    if isinstance(case, Shape):
+        return cluster_document(case.cluster())
+    if isinstance(case, Misreport):
+        return cluster_document(case.truth.cluster())
+    assert isinstance(case, Items)
+    sizes = [list(size) for size in case.sizes]
+    return {"items": {"capacity": list(case.capacity), "sizes": sizes, "packing": list(case.packing)}}
+
+
+def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
+    """Return an instance of one additive pool in whole numbers; rewards are scaled.
+
+    Raises
+    ------
+    InputError
+        Several pools, or configurations instead of capacities.
+    """
+    spaces = [pool.space for pool in instance.pools]
+    space = spaces[0]
+    if len(spaces) > 1 or not isinstance(space, Additive):
+        raise InputError(f"{source}: server: expected one kind of server with capacities")
+    unit = lcm(*(rho.denominator for rho in instance.workload))
+    rewards, _ = to_integers(instance.rewards)
+    workload = tuple(int(rho * unit) for rho in instance.workload)
+    return Numbers(space.capacity, space.demands, tuple(rewards), workload, unit)
+
+
+def shape_of(given: Cluster, source: str = "cluster") -> Shape:
+    """Return a cluster in whole numbers; a class of several equal servers becomes one server of their sum.
+
+    Raises
+    ------
+    InputError
+        A user with effective capacities.
+    """
+    if any(user.effective for user in given.users):
+        raise InputError(f"{source}: user: expected users without effective capacities")
+    rows = [*given.capacity, *(user.demand for user in given.users)]
+    units = [to_integers(column)[0] for column in zip(*rows, strict=True)]
+    whole = list(zip(*units, strict=True))
+    weight, _ = to_integers(given.weights)
+    eligible = tuple(
+        tuple(user.servers is None or server.name in user.servers for server in given.servers) for user in given.users
+    )
+    return Shape(tuple(whole[: len(given.servers)]), tuple(whole[len(given.servers) :]), tuple(weight), eligible)
+
+
+def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
+    """Return the items of a document with a table ``items``: ``capacity``, ``sizes``, and perhaps ``packing``.
+
+    All resources get one common number of units a bin. Without a packing every item lies in a bin of its own.
+
+    Raises
+    ------
+    InputError
+        A missing field, a size that is larger than a bin, a packing that overfills one.
+
+    Examples
+    --------
+    >>> items_of({"items": {"capacity": [10], "sizes": [[4], [6], [5]]}}).bins
+    3
+    """
+    top = Fields(document, source)
+    fields = top.table("items", "a table [items]")
+    top.finish()
+    capacity = _row(fields, "capacity", "a list of positive whole numbers, one a resource")
+    if not capacity or min(capacity) == 0:
+        fields.fail("capacity", "expected a list of positive whole numbers, one a resource")
+    rows = fields.take("sizes", "a list of items")
+    if not isinstance(rows, list) or not rows:
+        fields.fail("sizes", "expected a list of at least one item")
+    for i, row in enumerate(rows, 1):
+        if not (isinstance(row, list) and len(row) == len(capacity) and all(_is_whole(amount) for amount in row)):
+            fields.fail(f"sizes[{i}]", f"expected {len(capacity)} whole numbers of at least 0")
+        if any(amount > limit for amount, limit in zip(row, capacity, strict=True)):
+            fields.fail(f"sizes[{i}]", f"expected an item that fits a bin of {capacity}, got {row}")
+    packing = list(range(len(rows)))
+    if fields.has("packing"):
+        packing = _row(fields, "packing", "the bin of each item")
+    fields.finish()
+    if len(packing) != len(rows):
+        fields.fail("packing", f"expected the bin of each of {len(rows)} items")
+    for place, held in contents(rows, packing).items():
+        if any(amount > limit for amount, limit in zip(held, capacity, strict=True)):
+            fields.fail("packing", f"expected bins that hold their items, but bin {place} holds {held} of {capacity}")
+    grid = lcm(*capacity)
+    order = {place: number for number, place in enumerate(dict.fromkeys(packing))}
+    return Items(
+        tuple(tuple(amount * (grid // limit) for amount, limit in zip(row, capacity, strict=True)) for row in rows),
+        (grid,) * len(capacity),
+        tuple(order[place] for place in packing),
+    )
+
+
+def _row(fields: Fields, name: str, expected: str) -> list[int]:
+    row = fields.take(name, expected)
+    if not isinstance(row, list) or not all(_is_whole(amount) for amount in row):
+        fields.fail(name, f"expected {expected}")
+    return list(row)
+
+
+def _is_whole(amount: object) -> bool:
+    return isinstance(amount, int) and not isinstance(amount, bool) and amount >= 0
+
+
+def read_case(document: Mapping[str, Any], kind: str, source: str) -> Numbers | Shape | Items:
+    """Return the instance of a file for a kind of rule: ``assignment``, ``items`` or ``sharing``.
+
+    Raises
+    ------
+    InputError
+        Another kind of file, or one that the search cannot vary.
+    """
+    if kind == "items":
+        return items_of(document, source)
+    if kind == "sharing":
+        return shape_of(parse_cluster(document, source), source)
+    return numbers_of(parse_instance(document, source), source)

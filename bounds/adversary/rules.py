@@ -1,0 +1,109 @@
+"""Rules by name: a function of a user's file, or a sharing mechanism of packproof, which travel to other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from theory.errors import InputError
+from theory.files.code import module_of
+from theory.sharing.mechanisms import MECHANISMS
+from theory.sharing.model import Cluster, Matrix
+
+
+@dataclass(frozen=True)
+class FileRule:
+    """A function of a Python file; another process that it is sent to reads the file itself.
+
+    Attributes
+    ----------
+    path : str
+        Absolute.
+    name : str
+    """
+
+    path: str
+    name: str
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The function.
+
+        Raises
+        ------
+        InputError
+            A file that cannot be read or run, or has no function of the name.
+        """
+        found = getattr(module_of(self.path, "RULE"), self.name, None)
+        if not callable(found):
+            raise InputError(f"RULE: {self.path}: expected the name of a function, got {self.name!r}")
+        function: Callable[..., Any] = found
+        return function
+
+    def __call__(self, *given: Any) -> Any:
+        """Call the function."""
+        return self.function(*given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel without the function."""
+        return FileRule, (self.path, self.name)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A sharing mechanism of packproof as a rule.
+
+    Attributes
+    ----------
+    name : str
+        One of `theory.sharing.MECHANISMS`.
+    """
+
+    name: str
+
+    def __call__(self, given: Cluster) -> Matrix:
+        """Return the tasks that the mechanism gives.
+
+        Raises
+        ------
+        InputError
+            A mechanism that pools the servers, on several; an allocation that is not exact.
+        """
+        made = MECHANISMS[self.name](given)
+        if len(made.cluster.servers) != len(given.servers):
+            raise InputError(f"{self.name} pools all servers, so it is attacked on one (--bins 1)")
+        if not made.exact:
+            raise InputError(f"{self.name} has no exact allocation of {given}")
+        return made.tasks
+
+
+def rule_named(rule: str, *, sharing: bool = False) -> Callable[..., Any]:
+    """Return the rule that ``FILE.py:NAME`` names, or among sharing rules a mechanism of packproof.
+
+    Raises
+    ------
+    InputError
+        Neither, or a file that cannot be read or run.
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster
+    >>> rule_named("drf", sharing=True)(cluster([[9]], [[1], [3]]))
+    ((Fraction(9, 2),), (Fraction(3, 2),))
+    """
+    if sharing and rule in MECHANISMS:
+        return Mechanism(rule)
+    path, _, name = rule.rpartition(":")
+    if not path.endswith(".py") or not name:
+        known = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
+        raise InputError(f"RULE: expected FILE.py:NAME{known}, got {rule!r}")
+    _refuse_missing(path, name)
+    return FileRule(str(Path(path).resolve()), name)
+
+
+def _refuse_missing(path: str, name: str) -> None:
+    """Refuse a file without the function, by the path that the user gave."""
+    _ = FileRule(path, name).function

@@ -1,0 +1,100 @@
+"""How a failing example is shown, as a small table, and written, as a file that commands read."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from bounds.adversary.documents import case_document
+from bounds.adversary.items import Items
+from bounds.testing.queueing import AnyQueue, Queue, SlottedQueue
+from bounds.views.attack import case_lines, cluster_lines, instance_lines
+from bounds.views.text import aligned
+from theory.errors import InputError
+from theory.files.clusters import cluster_document
+from theory.files.instances import instance_document, write_tables
+from theory.instance import Instance
+from theory.numbers import text
+from theory.sharing.model import Cluster
+
+
+def failure(what: str, name: str, case: Any, evidence: dict[str, Any], folder: str | Path | None) -> str:
+    """Write an example to a file, and return what is said of it: what failed, a table, and where the file is."""
+    return "\n".join([what, *example_lines(case, evidence), _written(name, case, evidence, folder)])
+
+
+def example_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
+    """Return an example as a small table."""
+    if isinstance(case, Instance):
+        return instance_lines(case)
+    if isinstance(case, Cluster):
+        return cluster_lines(case, evidence.get("tasks"))
+    if isinstance(case, Items):
+        return case_lines(case, evidence)
+    return _queue_lines(case, evidence)
+
+
+def _queue_lines(case: AnyQueue, evidence: dict[str, Any]) -> list[str]:
+    servers = f"{case.servers} server{'s' * (case.servers > 1)}"
+    if isinstance(case, Queue):
+        between = case.arrivals.between.name.replace("exponential", "poisson")
+        laws = f"{servers}; arrivals {between} in batches of {case.arrivals.batch:g}; service {case.service.name}"
+        instance = case.scaled(evidence["share"]) if "share" in evidence else case.instance
+        return [laws, *instance_lines(instance)]
+    assert isinstance(case, SlottedQueue)
+    service = "deterministic" if case.fixed else "geometric"
+    rows = [("size", "probability"), *((text(size), text(p)) for size, p in case.sizes.atoms)]
+    return [f"{servers}; service {service}, {text(1 / case.service_rate)} slots on average", *aligned(rows, right=2)]
+
+
+def _written(name: str, case: Any, evidence: dict[str, Any], folder: str | Path | None) -> str:
+    """Write the example; a place that cannot be written hides no failure."""
+    place = _storage() if folder is None else Path(folder)
+    path = place / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name).strip('_') or 'rule'}.toml"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        write_tables(path, _document(case, evidence))
+    except (OSError, InputError) as error:
+        return f"not written: {error}"
+    return f"written to {path}, for: packproof {_command(case)}"
+
+
+def _document(case: Any, evidence: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(case, Instance):
+        return instance_document(case)
+    if isinstance(case, Cluster):
+        return cluster_document(case)
+    return case.document(evidence["share"]) if isinstance(case, AnyQueue) else case_document(case)
+
+
+def _command(case: Any) -> str:
+    if isinstance(case, Instance):
+        return "solve FILE"
+    if isinstance(case, Cluster):
+        return "share FILE"
+    if isinstance(case, Items):
+        return "attack RULE.py:NAME --kind items --from FILE"
+    return "simulate FILE --policy NAME" + (", or throughput FILE" if isinstance(case, SlottedQueue) else "")
+
+
+def _storage() -> Path:
+    """Return the folder beside hypothesis' own database."""
+    return Path(os.environ.get("HYPOTHESIS_STORAGE_DIRECTORY", ".hypothesis")) / "packproof"
+
+
+def shown_as_tables() -> None:
+    """Let hypothesis print examples as tables: it prints the arguments of a failing test itself."""
+    from hypothesis.vendor.pretty import for_type_by_name
+
+    for kind in (Instance, Cluster, Items, Queue, SlottedQueue):
+        for_type_by_name(kind.__module__, kind.__name__, _print)
+
+
+def _print(case: Any, printer: Any, cycle: bool) -> None:
+    del cycle
+    with printer.group(4, f"{type(case).__name__}:"):
+        for line in example_lines(case, {}):
+            printer.break_()
+            printer.text(line)
