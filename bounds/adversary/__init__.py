@@ -10,6 +10,8 @@ __getattr__, __all__ = doors(
         "division": ("DivisionSpace", "judge_division"),
         "engine": ("Found", "Judged", "Space", "attack"),
         "items": ("ItemSpace", "estimate_items", "judge_items"),
+        "online": ("OfferSpace", "break_policy"),
+        "traps": ("Trap", "least_trap"),
         "by_size": ("WorstBySize", "worst_by_size"),
         "chains": ("Chain", "proven_bound"),
         "realisation": ("Realised", "realise"),
