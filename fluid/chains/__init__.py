@@ -1,4 +1,4 @@
-"""Exact Markov chains made from the functions of the policies: loss systems, queues in time and slots, saturated ones."""
+"""Exact Markov chains made from the functions of the policies: loss systems, queues, slotted queues, saturated ones."""
 
 from theory.doors import doors
 
