@@ -11,6 +11,8 @@ __getattr__, __all__ = doors(
         "engine": ("Found", "Judged", "Space", "attack"),
         "lies": ("LieSpace", "judge_lie"),
         "items": ("ItemSpace", "estimate_items", "judge_items"),
+        "online": ("OfferSpace", "break_policy"),
+        "traps": ("Trap", "least_trap"),
         "by_size": ("WorstBySize", "worst_by_size"),
         "chains": ("Chain", "proven_bound"),
         "realisation": ("Realised", "realise"),

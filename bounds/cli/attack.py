@@ -18,6 +18,14 @@ class Kind(StrEnum):
     assignment = "assignment"
     items = "items"
     sharing = "sharing"
+    online = "online"
+
+
+class Service(StrEnum):
+    """How long slotted policies serve a job."""
+
+    geometric = "geometric"
+    deterministic = "deterministic"
 
 
 @app.command()
@@ -25,7 +33,9 @@ def attack(
     rule: Annotated[
         str,
         typer.Argument(
-            metavar="RULE.py:NAME", help="The rule, a function; or a sharing mechanism by name.", show_default=False
+            metavar="RULE.py:NAME",
+            help="The rule, a function; or a sharing mechanism, or with --kind online a policy, by name.",
+            show_default=False,
         ),
     ],
     kind: Annotated[Kind, typer.Option("--kind", help="What the rule decides.")] = Kind.assignment,
@@ -61,6 +71,18 @@ def attack(
         int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
     ] = -1,
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
+    servers: Annotated[
+        int | None,
+        typer.Option(
+            "--servers",
+            min=1,
+            max=10_000,
+            help="Of online policies (default: 1 for traps, 100 where work piles up, 20 for loss systems).",
+        ),
+    ] = None,
+    service: Annotated[
+        Service, typer.Option("--service", help="Of slotted policies: geometric, or a fixed number of slots.")
+    ] = Service.geometric,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
     ] = None,
@@ -81,13 +103,19 @@ def attack(
     from theory.files.instances import write_tables
     from theory.numbers import rational
 
-    refuse_engine(engine)
-    refuse_workers(workers)
-    function = rule_named(rule, sharing=kind is Kind.sharing)
     try:
         end = None if target is None else Fraction(rational(target))
     except ValueError as error:
         raise InputError(f"--target: expected a number, got {target!r} ({error})") from None
+    if kind is Kind.online:
+        if begin is not None or starts > 1:
+            raise InputError(f"{'--starts' if begin is None else '--from'}: not with --kind online")
+        how = {"types": types, "resources": resources, "servers": servers, "service": service.value}
+        _attack_policy(rule, how, seed, time_limit, evaluations, end, out, as_json=as_json)
+        return
+    refuse_engine(engine)
+    refuse_workers(workers)
+    function = rule_named(rule, sharing=kind is Kind.sharing)
     measure = SYNONYMS.get(measure, measure)
     first = None if begin is None else read_case(read_document(begin), kind.value, str(begin))
     game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
@@ -111,6 +139,46 @@ def attack(
     if out is not None:
         write_tables(out, case_document(found.case))
     show(attack_answer(made), lambda: attack_lines(made), as_json=as_json)
+
+
+def _attack_policy(
+    name: str,
+    how: dict[str, Any],
+    seed: int,
+    time_limit: float,
+    evaluations: int | None,
+    target: Fraction | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Attack an online policy, and show what was found."""
+    import time
+
+    from bounds.adversary.online import break_policy
+    from bounds.views.online import AttackedPolicy, online_answer, online_lines
+    from fluid.simulation.policy_names import policy
+    from theory.errors import InputError
+    from theory.files.instances import write_tables
+
+    found = policy(name)
+    if found.model == "slotted" and how["resources"] > 1:
+        raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {how['resources']}")
+    begin = time.perf_counter()
+    with progress() as report:
+        broken = break_policy(
+            found,
+            **how,
+            seed=seed,
+            time_limit=time_limit,
+            report=report,
+            evaluations=evaluations,
+            target=target,
+        )
+    made = AttackedPolicy(name, found, broken, time.perf_counter() - begin, str(out or "WORST.toml"))
+    if out is not None:
+        write_tables(out, broken.document())
+    show(online_answer(made), lambda: online_lines(made), as_json=as_json)
 
 
 class Game(NamedTuple):

@@ -18,6 +18,7 @@ from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
+from bounds.views.online import OnlineAttack
 from bounds.views.region import RegionAnswer
 from bounds.views.sharing import AllShares, InMotion, Shares
 from bounds.views.simulation import SimulatedLoss, SimulatedQueue
@@ -38,6 +39,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
     "attack": ("packproof attack --json", Attack),
+    "attack_online": ("packproof attack --kind online --json", OnlineAttack),
     "export": ("packproof export --json", ExportAnswer),
     "admission_moments": ("packproof admission moments --json", MomentsAnswer),
     "admission_law": ("packproof admission law --json", LawAnswer),

@@ -1,4 +1,4 @@
-"""Exact Markov chains made from the functions of the policies themselves: loss systems, queues, slotted queues."""
+"""Exact Markov chains made from the functions of the policies: loss systems, queues, slotted queues, saturated ones."""
 
 from theory.doors import doors
 
@@ -7,5 +7,6 @@ __getattr__, __all__ = doors(
     {
         "loss": ("stationary_law",),
         "queue": ("queue_law", "slotted_law"),
+        "saturated": ("Saturated",),
     },
 )

@@ -14,7 +14,7 @@ reaches further.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import comb
@@ -199,6 +199,10 @@ class ContinuousSteps:
         after.done[MOVES] = 0
         return after
 
+    def with_arrival(self, state: State, j: int, draws: Any) -> State:
+        """Return the state after a job of a type has come, with random choices from `draws`."""
+        return self._after(state, self._arrive, j, 0, draws)
+
     def _arrive(self, state: State, j: int, _: int, draws: Any) -> None:
         server = self._functions.place(state, j, draws)
         if server < 0:
@@ -250,7 +254,7 @@ def slotted_law(
     """
     if policy.model != "slotted":
         raise InputError(f"--policy: {policy.name} is not a policy for slotted queues")
-    moves = _SlotSteps(policy, arrivals, services)
+    moves = SlotSteps(policy, arrivals, services)
     setting = slotted.SlottedSetting(sizes, capacity, servers, options or {})
     start = moves.canonical(prepared(policy, setting))
 
@@ -265,7 +269,7 @@ def slotted_law(
     return _law(start, nobody, moves, describe, most_waiting, most, name, policy.name)
 
 
-class _SlotSteps:
+class SlotSteps:
     """All slots from a state of a slotted queue, with their probabilities."""
 
     def __init__(self, policy: Policy, arrivals: NDArray[np.float64], services: NDArray[np.float64]) -> None:
@@ -275,6 +279,7 @@ class _SlotSteps:
         self._services = [float(p) for p in services]
 
     def __call__(self, state: State, serving: Any) -> Iterator[Step]:
+        """Yield probability, state after it and jobs in service for each outcome of the next slot."""
         held = [(server, c, n) for server, row in enumerate(serving) for c, n in enumerate(row) if n]
         none = 1 - sum(p for p, _ in self._arrivals)
         for ended in product(*(range(n + 1) for *_, n in held)):
@@ -288,17 +293,35 @@ class _SlotSteps:
     def _slot(
         self, state: State, serving: Any, chance: float, held: Any, ended: Any, coming: int | None
     ) -> Iterator[Step]:
+        gone = [(server, c) for (server, c, _), k in zip(held, ended, strict=True) for _ in range(k)]
+        for probability, after, jobs in self.slot(state, serving, gone, () if coming is None else (coming,)):
+            yield chance * probability, self.canonical(after), jobs
+
+    def slot(
+        self, state: State, serving: Any, ended: Sequence[tuple[int, int]], coming: Sequence[int]
+    ) -> Iterator[Step]:
+        """Yield probability, state and jobs in service after a slot, for each outcome of the policy's draws.
+
+        Parameters
+        ----------
+        state : State
+        serving : tuple of tuple of int, shape (L, n)
+            Jobs in service.
+        ended : sequence of (server, class)
+            Jobs that end in the slot.
+        coming : sequence of int
+            Classes of the jobs that come in it, in their order.
+        """
         draws = Branching()
         for _ in draws.paths():
             after = copied(state)
             jobs = [list(row) for row in serving]
-            for (server, c, _), k in zip(held, ended, strict=True):
-                for _ in range(k):
-                    jobs[server][c] -= 1
-                    self._end(after, c, server)
-                    self._functions.depart(after, server, c, draws)
-            if coming is not None:
-                self._join(after, coming)
+            for server, c in ended:
+                jobs[server][c] -= 1
+                self._end(after, c, server)
+                self._functions.depart(after, server, c, draws)
+            for c in coming:
+                self._join(after, c)
             limit = PATIENCE + 10 * (len(after.free) + int(after.counters[slotted.WAITING]))
             calls = 0
             while self._functions.refresh(after, draws):
@@ -307,12 +330,12 @@ class _SlotSteps:
                 if calls > limit:
                     raise self._functions.refuse("refresh", after, RESTLESS)
             self._follow(after, jobs)
-            if coming is not None and after.lines[coming, slotted.COUNT] > 0:
-                server = self._functions.place(after, coming, draws)
+            for c in coming:
+                server = self._functions.place(after, c, draws) if after.lines[c, slotted.COUNT] > 0 else -1
                 if server >= 0:
-                    self._begin(after, coming, server)
+                    self._begin(after, c, server)
                     self._follow(after, jobs)
-            yield chance * draws.probability, self.canonical(after), tuple(map(tuple, jobs))
+            yield draws.probability, after, tuple(map(tuple, jobs))
 
     @staticmethod
     def _follow(state: State, jobs: list[list[int]]) -> None:
@@ -328,6 +351,20 @@ class _SlotSteps:
             while at >= 0:
                 line.append((state.number[at] if len(state.heads) else 0, c))
                 at = state.after[at]
+        return self.with_line(state, [c for _, c in sorted(line)])
+
+    def with_more(self, state: State, classes: Sequence[int]) -> State:
+        """Return the state with more jobs of these classes behind those that wait."""
+        more = copied(state)
+        used = int(more.counters[slotted.WAITING]) + len(classes)
+        if used >= len(more.after):
+            more = slotted.with_places(more, 2 * used)
+        for c in classes:
+            self._join(more, c)
+        return more
+
+    def with_line(self, state: State, line: Sequence[int]) -> State:
+        """Return the state with jobs of these classes, in the order of their arrival, for those that wait."""
         room = max(16, 2 * len(line))
         blank = state._replace(
             lines=np.column_stack(
@@ -340,7 +377,7 @@ class _SlotSteps:
             heads=np.full_like(state.heads, NOTHING),
             queues=np.zeros_like(state.queues),
         )
-        for _, c in sorted(line):
+        for c in line:
             self._join(blank, c)
         blank.done[:] = 0
         blank.moves[:] = 0

@@ -1,0 +1,146 @@
+"""Whether the work that waits grows for good: two windows of equal length, seen apart, with a stated false-alarm rate.
+
+Work, not jobs: a waiting job counts with the time that a server takes for it (`bounds.adversary.traps.work_of`), so
+that an exchange of long jobs for short ones is no growth. Growth in the first window alone may be a part of a long
+cycle; it counts only where the rate in the second window is more than half of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fluid.files.scenarios import Times, read_scenario
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.replicate import simulate
+from fluid.statistics import Interval, growth, mean_interval
+from theory.instance import Instance
+
+ALARM = 1e-6
+"""Probability with which a cluster whose waiting work does not grow is said to lose work, at most."""
+
+BINS = 40
+"""Of each window; the windows are two fifths of a run each, and begin after a fifth of it."""
+
+REPLICATIONS = 20
+FEWEST = 8
+"""Replications that must be caught, for an interval at the level of the decision."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulation that `packproof simulate` repeats: horizon, replications and seed; its warm-up is a fifth."""
+
+    until: float
+    replications: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How the waiting work of a policy grew, per unit of time and in servers.
+
+    Attributes
+    ----------
+    first, second : Interval
+        Rates in the two windows, over the replications that were caught; each misses with half of `ALARM` at most.
+    caught, replications : int
+        Those whose waiting work had begun to grow before the first window, and all.
+    run : Simulated
+        The first window begins at a fifth of its horizon, the second at three fifths.
+    """
+
+    first: Interval | None
+    second: Interval | None
+    caught: int
+    replications: int
+    run: Simulated
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether work grows in the first window, and at more than half of that rate in the second."""
+        if self.first is None or self.second is None:
+            return False
+        return self.first.low > 0 and self.second.low > max(0.0, self.first.mean / 2)
+
+
+def growth_of(
+    policy: Policy,
+    document: dict[str, Any],
+    work: list[Fraction],
+    servers: int,
+    until: float,
+    *,
+    expected: float = 0.0,
+    seed: int = 0,
+    replications: int = REPLICATIONS,
+    progress: Callable[[str], None] | None = None,
+) -> Growth:
+    """Simulate an instance as `packproof simulate` does, and measure how the waiting work grows.
+
+    Parameters
+    ----------
+    policy : Policy
+        Of a model of queues.
+    document : dict
+        The instance file with its table ``[simulation]``.
+    work : list of Fraction, shape (J,)
+        What a waiting job counts.
+    servers : int
+    until : float
+        Rounded up to a whole number for each bin.
+    expected : float
+        Rate at which work grows once the policy is caught. A replication counts if at least a quarter of what would
+        have grown by then waits where the first window begins; 0: all count.
+    seed : int
+    replications : int
+    progress : callable, optional
+    """
+    end = float(-(-until // (5 * BINS)) * 5 * BINS)
+    given = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS)
+    result = simulate(policy, given.scenario, replications=replications, seed=seed, progress=progress)
+    whole = [run for run in result.runs if run.until == end]
+    curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in whole]
+    caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
+    if len(caught) < min(FEWEST, replications) or len(caught) < 2:
+        return Growth(None, None, len(caught), len(curves), Simulated(end, replications, seed))
+    edges = whole[0].measures.edges[whole[0].first :]
+    times, level = (edges[1:] + edges[:-1]) / 2, 1 - ALARM / 2
+    first, second = (
+        growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
+    )
+    return Growth(first, second, len(caught), len(curves), Simulated(end, replications, seed))
+
+
+def lost_share(
+    policy: Policy, document: dict[str, Any], work: list[Fraction], servers: int, until: float, *, seed: int = 0
+) -> float:
+    """Return the part of the arriving work that piled up after a quarter of one run: an estimate without interval."""
+    given = read_scenario(document, policy, Times(servers, until, until // 4), source="attack", bins=40)
+    run = simulate(policy, given.scenario, seed=seed).runs[0]
+    curve = run.waiting @ np.array([float(w) for w in work])
+    arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array([float(w) for w in work])
+    if not arrived:
+        return 0.0
+    edges = run.measures.edges
+    rate = growth(np.array([curve[run.first :]] * 2), (edges[run.first + 1 :] + edges[run.first : -1]) / 2).mean
+    return max(0.0, rate * float(edges[-1] - edges[run.first]) / float(arrived))
+
+
+def share_of_reward(
+    policy: Policy, document: dict[str, Any], instance: Instance, servers: int, run: Simulated
+) -> Interval:
+    """Return the reward of a loss policy over what no policy exceeds, the optimal assignment; level 1 - `ALARM`.
+
+    With one replication the interval has no end.
+    """
+    from theory.greedy.optimal import optimal_assignment
+
+    most = float(optimal_assignment(instance).reward)
+    given = read_scenario(document, policy, Times(servers, run.until, run.until / 5), source="attack", bins=40)
+    result = simulate(policy, given.scenario, replications=run.replications, seed=run.seed)
+    return mean_interval([one.mean_reward / most for one in result.runs], 1 - ALARM)
