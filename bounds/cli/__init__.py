@@ -14,6 +14,7 @@ from bounds.cli import admission_runs
 from bounds.cli.admission import group as admission
 from bounds.cli.app import app
 from bounds.cli.attack import attack
+from bounds.cli.catalogue import catalogue
 from bounds.cli.check import check
 from bounds.cli.experiment import experiment
 from bounds.cli.export import export
@@ -32,6 +33,7 @@ __all__ = [
     "admission_runs",
     "app",
     "attack",
+    "catalogue",
     "check",
     "experiment",
     "export",

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, PlotFile, app, show
+from bounds.cli.app import Application, Group, JsonFlag, PlotFile, app, show
 
-group = typer.Typer(
+group = Application(
+    cls=Group,
     help="Cluster admission: deployments that grow on their own, and whether another may enter.",
     rich_markup_mode=None,
     no_args_is_help=True,

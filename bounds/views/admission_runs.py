@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-from bounds.views.text import Answer, Number, aligned, many, number, with_interval
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Number, many, number, with_interval
 from fluid.admission.chain import ExactResult
 from fluid.admission.optimal import Optimum
 from fluid.admission.simulate import AdmissionPolicy, AdmissionResult

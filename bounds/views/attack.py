@@ -10,7 +10,8 @@ from bounds.adversary.assignment import Numbers
 from bounds.adversary.division import Shape
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items
-from bounds.views.text import Answer, Exact, aligned, many, short
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Exact, many, short
 from theory.files.clusters import cluster_document
 from theory.files.instances import instance_document
 from theory.numbers import text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.views.text import Answer, Number, aligned, number, with_interval
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Number, number, with_interval
 from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary

@@ -13,6 +13,7 @@ from bounds.views.admission_runs import ExactAdmission, OptimalAdmission, Simula
 from bounds.views.assignment import Solved, Worst
 from bounds.views.attack import Attack
 from bounds.views.by_size import BySize
+from bounds.views.catalogue import Catalogue, PolicyLine
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
 from bounds.views.experiment import Summarised
@@ -37,6 +38,8 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
+    "catalogue": ("packproof catalogue --json", Catalogue),
+    "policies": ("packproof simulate --policy list --json", list[PolicyLine]),
     "attack": ("packproof attack --json", Attack),
     "export": ("packproof export --json", ExportAnswer),
     "admission_moments": ("packproof admission moments --json", MomentsAnswer),

@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.views.pictures import MARK, PALETTE, figure, save
-from bounds.views.text import Answer, Ends, Number, aligned, ends, many, number, with_interval
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Ends, Number, ends, many, number, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy

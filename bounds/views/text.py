@@ -89,19 +89,3 @@ def with_interval(found: Number, digits: int = 6, *, least: float = -inf, most: 
     if low is None or high is None:
         return f"{found.mean:.{digits}g}"
     return f"{found.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
-
-
-def aligned(table: Sequence[Sequence[str]], *, right: int = 0) -> list[str]:
-    """Return rows of text with columns of equal width, the last `right` of them to the right.
-
-    Examples
-    --------
-    >>> aligned([["type", "jobs"], ["small", "12.5"]], right=1)
-    ['type   jobs', 'small  12.5']
-    """
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    sides = ["<"] * (len(widths) - right) + [">"] * right
-    return [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
-        for row in table
-    ]
