@@ -16,6 +16,7 @@ from bounds.cli.app import app
 from bounds.cli.attack import attack
 from bounds.cli.catalogue import catalogue
 from bounds.cli.check import check
+from bounds.cli.completion import completion
 from bounds.cli.experiment import experiment
 from bounds.cli.export import export
 from bounds.cli.fluid import fluid
@@ -35,6 +36,7 @@ __all__ = [
     "attack",
     "catalogue",
     "check",
+    "completion",
     "experiment",
     "export",
     "fluid",

@@ -58,23 +58,32 @@ class Group(TyperGroup):
 class Application(typer.Typer):
     """Commands with examples at the end of their help."""
 
+    def __init__(self, *, examples: Sequence[str] = (), **how: Any) -> None:
+        """Make an application; `examples` are those of `command`."""
+        super().__init__(cls=Group, rich_markup_mode=None, epilog=_epilog(examples), **how)
+
     def command(
         self, name: str | None = None, *, examples: Sequence[str] = (), **how: Any
     ) -> Callable[[Function], Function]:
         """Return a decorator that adds a command; `examples` are whole lines for a shell, run from the project."""
-        lines = "".join(f"\n  {line}" for line in examples)
-        how = {"cls": Command, **how}
-        return super().command(name, epilog=f"\b\nExamples:{lines}" if lines else None, **how)
+        return super().command(name, **{"cls": Command, "epilog": _epilog(examples), **how})
+
+
+def _epilog(examples: Sequence[str]) -> str | None:
+    r"""Return the end of a help text; ``\b`` keeps its lines from being wrapped."""
+    return "\b\nExamples:" + "".join(f"\n  {line}" for line in examples) if examples else None
 
 
 app = Application(
-    cls=Group,
     context_settings={"max_content_width": 100},
     add_completion=False,
-    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
     help="Check and sharpen the theory of packing jobs into servers, and search for its worst cases.",
+    examples=(
+        "packproof solve examples/four_types.toml",
+        "packproof simulate examples/four_types.toml --policy first-fit --servers 100 --until 20",
+    ),
 )
 
 
@@ -178,9 +187,12 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
 
         print(json.dumps(msgspec.to_builtins(answer, enc_hook=str), indent=2, ensure_ascii=False))
     elif not output_is_printed():  # an output that is printed stands alone
-        from bounds.views.tables import fitted
+        shown = lines()
+        if sys.stdout.isatty():
+            from bounds.views.tables import fitted
 
-        print("\n".join(fitted(lines())))
+            shown = fitted(shown)
+        print("\n".join(shown))
 
 
 @contextmanager

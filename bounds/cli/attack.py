@@ -21,7 +21,12 @@ class Kind(StrEnum):
     sharing = "sharing"
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof attack examples/rules_to_attack.py:first_fit --kind items --items 9 --evaluations 300",
+        "packproof attack examples/rules_to_attack.py:equal_parts --kind sharing --evaluations 50",
+    )
+)
 def attack(
     rule: Annotated[str, typer.Argument(metavar="RULE.py:NAME", help="The rule, a function.", show_default=False)],
     kind: Annotated[Kind, typer.Option("--kind", help="What the rule decides.")] = Kind.assignment,

@@ -11,7 +11,12 @@ import typer
 from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write_or_print
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof experiment examples/small_grid.toml --store runs.db",
+        "packproof experiment examples/small_grid.toml --store runs.db --csv cells.csv",
+    )
+)
 def experiment(
     grid: Annotated[Path, typer.Argument(metavar="GRID.toml", show_default=False)],
     store: Annotated[

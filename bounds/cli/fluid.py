@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write_or_print
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof fluid examples/four_types.toml --until 10",
+        "packproof fluid examples/four_types.toml --until 10 --csv path.csv",
+    )
+)
 def fluid(
     instance: InstanceFile,
     until: Annotated[float, typer.Option("--until", metavar="T", help="End of the path.", show_default=False)],

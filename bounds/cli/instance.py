@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import JsonFlag, app, to_write
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof instance --types 'aws:m5.*,aws:r5.large' --server cpu=96,memory=768 --out m5.toml",
+        "packproof instance --types aws:c5.large,gcp:n2-standard-4 --server cpu=64,memory=256 --workload 5/2",
+    )
+)
 def instance(
     types: Annotated[
         str, typer.Option("--types", metavar="aws:NAME,gcp:NAME,...", help="VM types; a family as aws:m5.*")

@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_write
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof region examples/ec2.toml --plot region.png",
+        "packproof region examples/four_types.toml --servers 100 --slice small,large",
+    )
+)
 def region(
     instance: InstanceFile,
     servers: Annotated[

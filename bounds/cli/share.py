@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof share examples/four_classes.toml",
+        "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
+    )
+)
 def share(
     cluster: Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)],
     mechanism: Annotated[

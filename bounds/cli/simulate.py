@@ -113,7 +113,7 @@ def simulate(
     try:
         found = policy_by_name(policy)
     except InputError:
-        if ".py:" not in policy and not as_json:
+        if ".py:" not in policy and not as_json and sys.stdout.isatty():  # a person, who can choose from a list
             from bounds.views.catalogue import policies_lines
 
             show(None, policies_lines, as_json=False)

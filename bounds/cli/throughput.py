@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from theory.partition.laws import Law
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof throughput examples/uniform_sizes.toml",
+        "packproof throughput examples/mixed_sizes.toml --gap 0.05 --certificate bounds.json",
+    )
+)
 def throughput(
     sizes: Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)],
     gap: Annotated[

@@ -24,10 +24,15 @@ class Vary(StrEnum):
     all = "all"
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof worst examples/four_types.toml --vary workload --out worst.toml",
+        "packproof worst --types 3 --resources 2",
+    )
+)
 def worst(
     instance: Annotated[
-        Path | None, typer.Argument(metavar="[INSTANCE]", help="Instance file, TOML or JSON.", show_default=False)
+        Path | None, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
     ] = None,
     vary: Annotated[
         Vary | None, typer.Option("--vary", help="What the adversary chooses in INSTANCE.", show_default=False)

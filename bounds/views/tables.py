@@ -63,9 +63,7 @@ def _on_terminal(table: Sequence[Sequence[str]], right: int, width: int, *, head
 
 
 def fitted(lines: Sequence[str]) -> list[str]:
-    """Return lines that a terminal shows without breaking words; as they are where the output is piped."""
-    if not sys.stdout.isatty():
-        return list(lines)
+    """Return lines as a terminal shows them without breaking words."""
     width = max(20, shutil.get_terminal_size().columns)
     made: list[str] = []
     for line in lines:

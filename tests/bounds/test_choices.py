@@ -32,12 +32,18 @@ def test_list_of_policies_needs_nothing_else(capsys: pytest.CaptureFixture[str])
     assert {one["name"]: one["model"] for one in found} == {name: policy(name).model for name in HOMES}
 
 
-def test_unknown_policy_shows_the_list_and_near_names(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_policy_names_near_ones_and_shows_a_person_the_list(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ["simulate", FOUR, "--policy", "firstfit", "--servers", "3", "--until", "3"]
     assert run(arguments) == 2
     shown = capsys.readouterr()
-    assert shown.err.count("\n") == 1
+    assert (shown.out, shown.err.count("\n")) == ("", 1)
     assert "did you mean first-fit" in shown.err
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.err.count("\n") == 1
     assert all(f"  {name} " in shown.out for name in HOMES)
     assert run([*arguments, "--json"]) == 2
     assert capsys.readouterr().out == ""
