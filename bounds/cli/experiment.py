@@ -13,7 +13,7 @@ from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write_or_
 
 @app.command(
     examples=(
-        "packproof experiment examples/small_grid.toml --store runs.db",
+        "packproof experiment examples/small_grid.toml --store runs.db --workers 1",
         "packproof experiment examples/small_grid.toml --store runs.db --csv cells.csv",
     )
 )

@@ -47,10 +47,10 @@ def fluid(
         model = Reservation(read_instance(instance))
     state, arrivals = read_start(start, model, until) if start is not None else (None, [])
     path = fluid_path(model, until, state, arrivals)
-    if csv is not None:
-        write_text(csv, path_csv(path, points))
     if plot is not None:
         from bounds.views.fluid import picture_of_path
 
-        picture_of_path(path, plot)
+        picture_of_path(path, plot)  # first, so that a picture that fails leaves no table behind
+    if csv is not None:
+        write_text(csv, path_csv(path, points))
     show(fluid_answer(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)

@@ -89,14 +89,14 @@ def throughput(
         rounded = tuple(bounds)
     bins = None if jobs is None else _bins(given.law, jobs)
     answer = throughput_answer(given, best, guaranteed, distance, rounded, bins)
-    if certificate is not None:
-        from bounds.certificates.throughput import throughput_certificate
-
-        write_json(certificate, throughput_certificate(given, best, guaranteed))
     if plot is not None:
         from bounds.views.throughput import picture_of_throughput
 
         picture_of_throughput(given, best, plot)
+    if certificate is not None:
+        from bounds.certificates.throughput import throughput_certificate
+
+        write_json(certificate, throughput_certificate(given, best, guaranteed))
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
 
 

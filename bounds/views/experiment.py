@@ -74,7 +74,7 @@ def experiment_lines(answer: Summarised) -> list[str]:
         table.append([*map(str, point.parameters.values()), str(point.replications), shown + _notes(point)])
     lines = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table)]
     if answer.comparisons:
-        lines += ["", "paired differences (the same jobs)"]
+        lines += ["", "paired differences (the same jobs) [95 %]"]
     pairs = []
     for one in answer.comparisons:
         place = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from bounds.views.pictures import MARK, PALETTE, figure, save
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Ends, Number, ends, many, number, with_interval
+from bounds.views.text import INTERVALS, Answer, Ends, Number, ends, many, number, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
@@ -291,6 +291,7 @@ def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = 
         f"{many(answer.replications, 'replication')}{cut}",
         f"{answer.events:,} events" + (f", {speed:,.0f} a second" if speed else ""),
     ]
+    made.append(INTERVALS)
     made += _loss_lines(answer) if isinstance(answer, SimulatedLoss) else _queue_lines(answer, by_mean=by_mean)
     for row in answer.log or ():
         where = f" server {row.server}" if row.server else ""
@@ -337,7 +338,7 @@ def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     made += [
         *_start_lines(answer),
         f"jobs waiting {with_interval(Number(queue.mean, queue.ci95), 5, least=0.0)}",
-        f"growth per unit time {rate}{'   (it grows)' * growth.grows}",
+        f"growth per unit time {rate}{'   (it grows, at 99.9 %)' * growth.grows}",
         f"delay {with_interval(Number(delay.mean, delay.ci95), 5, least=0.0)}{tail}",
         "",
     ]

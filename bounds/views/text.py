@@ -75,6 +75,10 @@ def many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+INTERVALS = "intervals in brackets are of 95 % confidence"
+"""Said once in every answer that has some."""
+
+
 def with_interval(found: Number, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
     """Return a number with its 95 % interval, as far as that lies where the number can.
 
