@@ -273,9 +273,12 @@ def servers_lines(answer: WholeServers) -> list[str]:
     bound = []
     if answer.loss_bound is not None and Fraction(answer.loss_bound) < Fraction(answer.fluid):  # else it says nothing
         bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(answer.loss_bound))}"]
+    split = ", ".join(f"{name} {size:,}" for name, size in answer.pools.items())
+    pools = [f"  of each pool: {split}"] if len(answer.pools) > 1 else []
     return [
         "",
         f"on {answer.servers} whole servers (jobs may be fractions: L times the workload)",
+        *pools,
         f"  greedy placement earns {short(Fraction(answer.greedy.reward))}, "
         f"{short(Fraction(answer.loss))} less than {answer.servers} times the fluid value",
         *bound,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult, QueueResult, Result
 from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
+from theory.greedy.servers import apportion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,6 +83,7 @@ class Simulated(Answer, frozen=True, kw_only=True):
     warmup_check: WarmupCheck
     trace: TraceUse | UnsetType = UNSET
     initial: InitialJobs | UnsetType = UNSET
+    pools: dict[str, int] | UnsetType = UNSET
     log: list[LoggedEvent] | UnsetType = UNSET
 
 
@@ -204,8 +206,18 @@ def _common(result: Result[Any], given: Given) -> dict[str, Any]:
         "warmup_check": WarmupCheck(result.warm_up.enough, float(suggested)),
         "trace": _trace_use(given),
         "initial": _initial_jobs(given),
+        "pools": _pools(given),
         "log": logged(result) if scenario.log else UNSET,
     }
+
+
+def _pools(given: Given) -> dict[str, int] | UnsetType:
+    """Return the servers of each pool, where there are several; servers are numbered pool after pool."""
+    if given.instance is None or len(given.instance.pools) < 2:
+        return UNSET
+    pools = given.instance.pools
+    sizes = apportion(given.scenario.servers, [pool.share for pool in pools])
+    return {pool.name: size for pool, size in zip(pools, sizes, strict=True)}
 
 
 def _trace_use(given: Given) -> TraceUse | UnsetType:
@@ -286,18 +298,30 @@ def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = 
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
     speed = answer.events_per_second
+    pools = answer.pools or {}
+    split = f" ({', '.join(f'{name} {size:,}' for name, size in pools.items())})" if pools else ""
     made = [
-        f"{answer.policy} on {many(answer.servers, 'server')}, time {answer.warmup:g} to {answer.until:g}, "
+        f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
         f"{answer.events:,} events" + (f", {speed:,.0f} a second" if speed else ""),
     ]
     made.append(INTERVALS)
     made += _loss_lines(answer) if isinstance(answer, SimulatedLoss) else _queue_lines(answer, by_mean=by_mean)
     for row in answer.log or ():
-        where = f" server {row.server}" if row.server else ""
-        to = f" -> {row.to}" if row.to else ""
+        where = f" server {_place(row.server, pools)}" if row.server else ""
+        to = f" -> {_place(row.to, pools)}" if row.to else ""
         made.append(f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is UNSET else row.type}{where}{to}")
     return made
+
+
+def _place(server: int, pools: Mapping[str, int]) -> str:
+    """Return the number of a server, and its pool where there are several."""
+    last = 0
+    for name, size in pools.items():
+        last += size
+        if server <= last:
+            return f"{server} ({name})"
+    return str(server)
 
 
 def _in_use(answer: Simulated) -> list[str]:

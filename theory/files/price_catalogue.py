@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from theory.errors import InputError
 from theory.files.instances import parse_instance
@@ -172,21 +173,47 @@ def _found(pattern: str, source: str) -> list[str]:
     )
 
 
-def catalogue_instance(
-    types: Sequence[str], server: dict[str, Fraction], workload: Fraction = Fraction(1), source: str = "--types"
-) -> Instance:
-    """Make an instance of VM types from the catalogue; the reward of a type is its price an hour.
+def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--types") -> list[dict[str, Any]]:
+    """Return types of the catalogue as tables of an instance file; the reward of a type is its price an hour.
 
     Parameters
     ----------
     types : sequence of str
         ``aws:NAME`` or ``gcp:NAME``; a whole family as ``aws:m5.*``.
-    server : dict
-        Capacity ``{"cpu": vCPUs, "memory": GiB}``.
     workload : Fraction
         Offered jobs of every type per server.
     source : str
         Names the input in errors.
+
+    Raises
+    ------
+    InputError
+        Unknown type: the line names near ones.
+    """
+    known = catalogue()
+    return [
+        {
+            "name": name,
+            "demand": {"cpu": known[name].vcpu, "memory": text(known[name].memory)},
+            "reward": text(known[name].price),
+            "workload": text(workload),
+        }
+        for pattern in types
+        for name in _found(pattern, source)
+    ]
+
+
+def catalogue_instance(
+    types: Sequence[str], server: dict[str, Fraction], workload: Fraction = Fraction(1), source: str = "--types"
+) -> Instance:
+    """Make an instance of VM types from the catalogue on one pool of servers.
+
+    Parameters
+    ----------
+    types, workload, source
+        See `catalogue_tables`.
+    server : dict
+        Capacity ``{"cpu": vCPUs, "memory": GiB}``.
 
     Raises
     ------
@@ -198,20 +225,8 @@ def catalogue_instance(
     >>> catalogue_instance(["aws:m5.large", "aws:r5.large"], {"cpu": Fraction(96), "memory": Fraction(768)}).names
     ('aws:m5.large', 'aws:r5.large')
     """
-    chosen = [name for pattern in types for name in _found(pattern, source)]
-    unknown = set(server) - {"cpu", "memory"}
-    if unknown or set(server) != {"cpu", "memory"}:
+    tables = catalogue_tables(types, workload, source)
+    if set(server) != {"cpu", "memory"}:
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {', '.join(server) or 'nothing'}")
-    document = {
-        "server": {"capacity": {name: text(amount) for name, amount in server.items()}},
-        "type": [
-            {
-                "name": name,
-                "demand": {"cpu": catalogue()[name].vcpu, "memory": text(catalogue()[name].memory)},
-                "reward": text(catalogue()[name].price),
-                "workload": text(workload),
-            }
-            for name in chosen
-        ],
-    }
-    return parse_instance(document, source)
+    capacity = {name: text(amount) for name, amount in server.items()}
+    return parse_instance({"server": {"capacity": capacity}, "type": tables}, source)
