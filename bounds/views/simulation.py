@@ -270,7 +270,7 @@ def logged(result: Result[Any]) -> list[LoggedEvent]:
 
 def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
     """Return what a person should know before the run, a line each."""
-    found = []
+    found = [f"{source}: {note}" for note in given.notes]
     unread = [name for name in given.table.options if name not in policy.options]
     if unread:
         found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}")

@@ -321,7 +321,9 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
         return
     place = (folder / arrivals["trace"]).resolve()
     if "digest" in arrivals:
-        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity")
+        fields.fail(
+            "arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity, columns"
+        )
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 
