@@ -16,7 +16,7 @@ from bounds.views.by_size import BySize
 from bounds.views.catalogue import Catalogue, PolicyLine
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
-from bounds.views.experiment import Summarised
+from bounds.views.experiment import ExperimentStatus, Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
 from bounds.views.region import RegionAnswer
@@ -40,6 +40,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "experiment": ("packproof experiment --json", Summarised),
     "catalogue": ("packproof catalogue --json", Catalogue),
     "policies": ("packproof simulate --policy list --json", list[PolicyLine]),
+    "experiment_status": ("packproof experiment --status --json", ExperimentStatus),
     "attack": ("packproof attack --json", Attack),
     "export": ("packproof export --json", ExportAnswer),
     "admission_moments": ("packproof admission moments --json", MomentsAnswer),
