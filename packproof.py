@@ -26,6 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from theory.shown import VIEWS
 from theory.version import __version__
 
 ROOMS = {
@@ -106,6 +107,7 @@ _NAMES = {
     "bounds.claims": ("claims", "verify"),
     "bounds.claims.instances": ("table_4", "tight_family_additive"),
 }  # fmt: skip
+VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` and `rows`
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 RENAMED = {

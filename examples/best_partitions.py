@@ -8,7 +8,7 @@ Run ``python examples/best_partitions.py OUT.png``; ``--fine`` searches twenty-f
 
 from __future__ import annotations
 
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from fractions import Fraction
 
 from bounds.views import picture_of_guarantees
@@ -42,5 +42,8 @@ def main(path: str | None = None, grid: int = 12) -> dict[tuple[str, int], Fract
 
 
 if __name__ == "__main__":
-    names = [name for name in sys.argv[1:] if name != "--fine"]
-    main(names[0] if names else None, 24 if "--fine" in sys.argv else 12)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("picture", metavar="OUT.png", nargs="?", help="file to write")
+    parser.add_argument("--fine", action="store_true", help="search twenty-fourths")
+    given = parser.parse_args()
+    main(given.picture, 24 if given.fine else 12)

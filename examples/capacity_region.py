@@ -8,11 +8,10 @@ Run ``python examples/capacity_region.py [PICTURE.png]``.
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.views import picture_of_region, short
+from bounds.views import arguments, picture_of_region, short
 from packproof import (
     Additive,
     CapacityProgram,
@@ -44,4 +43,4 @@ def main(picture: str | None = None) -> Fraction:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "PICTURE.png"))

@@ -9,10 +9,9 @@ Run ``python examples/fair_sharing.py [PICTURE.png]``.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
-from bounds.views import comparison_lines, picture_of_shares, shares_answer
+from bounds.views import arguments, comparison_lines, picture_of_shares, shares_answer
 from packproof import MECHANISMS, decide, table_4, whole_tasks
 from theory.files import google_cluster
 
@@ -33,4 +32,4 @@ def main(picture: str | None = None, users: int = 12) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "PICTURE.png"))

@@ -7,11 +7,9 @@ like L^-1/2; the limit with the simplified drain rate stays off. Run ``python -m
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
-from bounds.views import picture_of_crosscheck
+from bounds.views import arguments, picture_of_crosscheck
 from fluid.limits import minimum_rates, reservation_limit
 from fluid.simulation import Expression
 from packproof import Instance, additive, crosscheck
@@ -40,4 +38,4 @@ def main(picture: str | None = None, sizes: tuple[int, ...] = SIZES) -> tuple[fl
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "PICTURE.png"))

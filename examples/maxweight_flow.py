@@ -8,10 +8,9 @@ Run ``python -m examples.maxweight_flow [PICTURE.png]``.
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 
-from bounds.views import picture_of_flow
+from bounds.views import arguments, picture_of_flow
 from fluid.limits import norm
 from packproof import MaxWeight, additive, decay_rate, least_time, queue_path
 
@@ -35,4 +34,4 @@ def main(picture: str | None = None) -> float:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "PICTURE.png"))

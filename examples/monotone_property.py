@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from bounds.views import arguments
 from packproof import explicit, solve
 
 
@@ -26,4 +27,5 @@ def main() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()

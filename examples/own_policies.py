@@ -10,10 +10,9 @@ Run ``python examples/own_policies.py [PICTURE.png]``.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from bounds.views import picture_of_simulation
+from bounds.views import arguments, picture_of_simulation
 from fluid.simulation import Common, ReservationState, common, fits, nothing_to_depart, nothing_to_refresh
 from packproof import LossScenario, Policy, Setting, additive, policy, simulate, stationary_law, step
 
@@ -87,4 +86,4 @@ def main(path: str | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "PICTURE.png"))

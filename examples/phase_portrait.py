@@ -7,13 +7,12 @@ Run ``python -m examples.phase_portrait [PICTURE.png]``.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from bounds.views import picture_of_phases
+from bounds.views import arguments, picture_of_phases
 from fluid.limits import state_of
 from packproof import Reservation, additive, fluid_path, maximal
 
@@ -41,4 +40,4 @@ def main(picture: str | None = None) -> float:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "PICTURE.png"))

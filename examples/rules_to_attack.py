@@ -71,8 +71,10 @@ def equal_parts(cluster):
 
 
 if __name__ == "__main__":
+    from bounds.views import arguments
     from packproof import Budget, ItemSpace, attack, estimate_items, judge_items
 
+    arguments(__doc__)
     for rule, space, goal in (
         (first_fit, ItemSpace(3, 9), Fraction(3, 5)),
         (first_fit_decreasing, ItemSpace(2, 6), Fraction(2, 3)),

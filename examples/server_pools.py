@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from bounds.views import arguments
 from packproof import pooled, sequential_greedy, solve
 
 
@@ -21,4 +22,5 @@ def main() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()

@@ -10,6 +10,7 @@ from fractions import Fraction
 from hypothesis import find, settings
 
 from bounds.testing import check_heuristic, instances
+from bounds.views import arguments
 from packproof import Configuration, Instance
 
 
@@ -39,4 +40,5 @@ def main() -> Fraction:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()

@@ -8,11 +8,10 @@ pathwise: no policy can use more cores than there are if nobody is ever refused.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-from bounds.views import picture_of_beliefs, picture_of_frontier, picture_of_law
+from bounds.views import arguments, picture_of_beliefs, picture_of_frontier, picture_of_law
 from fluid.admission import (
     AdmissionPolicy,
     AdmissionResult,
@@ -64,4 +63,4 @@ def main(
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*arguments(__doc__, "UTILISATION.png", "LAW.png", "BELIEFS.png"))

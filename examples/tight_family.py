@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from bounds.views import arguments
 from packproof import solve, tight_family_additive
 
 
@@ -22,4 +23,5 @@ def main(most: int = 8) -> tuple[list[Fraction], list[Fraction]]:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()

@@ -8,11 +8,10 @@ carry two thirds of what a server can. Bands are 95 % intervals over replication
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 
-from bounds.views import draw_curves, figure, save
+from bounds.views import arguments, draw_curves, figure, save
 from fluid.simulation import discrete
 from fluid.statistics import Interval
 from packproof import QueueScenario, SlottedScenario, read_instance, simulate
@@ -48,4 +47,4 @@ def main(picture: Path | None = None) -> dict[str, Interval]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(*map(Path, arguments(__doc__, "PICTURE.png")))

@@ -7,10 +7,10 @@ Both answers go into a certificate, which the independent checker verifies. Run
 from __future__ import annotations
 
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
 
+from bounds.views import arguments
 from packproof import assignment_certificate, catalogue_instance, check, greedy_placement, least_servers, solve
 
 TYPES = ["aws:m5.large", "aws:m5.4xlarge", "aws:c5.2xlarge", "aws:r5.2xlarge", "aws:r5.12xlarge"]
@@ -34,4 +34,4 @@ def main(path: str | None = None) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*arguments(__doc__, "CERTIFICATE.json"))

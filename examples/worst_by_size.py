@@ -5,14 +5,13 @@ Run ``python examples/worst_by_size.py OUT.png``.
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 
 from bounds.adversary import proven_bound, worst_by_size
-from bounds.views import picture_of_sizes, ratios_on_record
+from bounds.views import arguments, picture_of_sizes, ratios_on_record
 
 
-def main(path: str) -> Fraction:
+def main(path: str = "worst_by_size.png") -> Fraction:
     """Draw the table and return the least ratio found for three types and two resources."""
     found = worst_by_size(3, 2)
     print(f"3 types, 2 resources: {found.ratio}" + (", the proven bound" if found.attained else ""))
@@ -27,4 +26,4 @@ def main(path: str) -> Fraction:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "worst_by_size.png")
+    main(*arguments(__doc__, "PICTURE.png"))

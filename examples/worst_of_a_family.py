@@ -5,17 +5,16 @@ Run ``python examples/worst_of_a_family.py OUT.png``.
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 
-from bounds.views import picture_of_scaling
+from bounds.views import arguments, picture_of_scaling
 from packproof import catalogue_instance, worst_workload
 
 TYPES = ["aws:m5.*", "aws:r5.large"]
 SERVER = {"cpu": Fraction(96), "memory": Fraction(768)}
 
 
-def main(path: str) -> Fraction:
+def main(path: str = "worst_of_a_family.png") -> Fraction:
     """Draw the picture and return the worst ratio."""
     instance = catalogue_instance(TYPES, SERVER)
     worst = worst_workload(instance)
@@ -31,4 +30,4 @@ def main(path: str) -> Fraction:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "worst_of_a_family.png")
+    main(*arguments(__doc__, "PICTURE.png"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from bounds.views import arguments
 from packproof import additive, worst_instance
 
 
@@ -25,4 +26,5 @@ def main() -> tuple[list[Fraction], list[Fraction]]:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()

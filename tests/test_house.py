@@ -60,9 +60,9 @@ HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
 @pytest.mark.parametrize(
     ("arguments", "most", "free_of"),
     [
-        ("check tests/frozen/certificates/solve_two.json", 35, HEAVY),
-        ("check tests/frozen/certificates/region_ec2.json", 35, HEAVY),
-        ("verify autoscaling/introduction", 64, {"matplotlib", "sympy"}),
+        ("check tests/frozen/certificates/solve_two.json", 40, HEAVY),
+        ("check tests/frozen/certificates/region_ec2.json", 40, HEAVY),
+        ("verify autoscaling/introduction", 70, {"matplotlib", "sympy"}),
         ("solve examples/four_types.toml", 75, {"matplotlib", "sympy"}),
     ],
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -90,6 +91,23 @@ class _Kept(IndexDataCacheFile):  # type: ignore[misc]
             return super()._load_data(name)
         except Exception as error:
             raise OSError(str(error)) from None  # numba takes a missing file for none
+
+
+@contextmanager
+def noticing_compilation(report: Callable[[], None]) -> Iterator[None]:
+    """Call `report` as often as numba begins to compile; code that is found in the cache does not count."""
+    from numba.core import event
+
+    class Compilation(event.Listener):  # type: ignore[misc]
+        def on_start(self, one: event.Event) -> None:
+            del one
+            report()
+
+        def on_end(self, one: event.Event) -> None:
+            del one
+
+    with event.install_listener("numba:compile", Compilation()):
+        yield
 
 
 def bound(function: Function, **functions: Callable[..., Any]) -> Function:

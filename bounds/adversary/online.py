@@ -271,7 +271,7 @@ def break_policy(
     slotted = policy.model == "slotted"
     corner = next((space or OfferSpace(types, 1 if slotted else resources)).corners())
     if report is not None:
-        report(f"{policy.name}: starting (what runs first on a machine is compiled, which takes up to a minute)")
+        report(f"{policy.name}: starting")
     scenario = read_scenario(document_of(corner.at(Fraction(1)), {}), policy, Times(1, 2, 0), source="attack").scenario
     simulate(policy, scenario)
     end = Budget(time_limit, report)

@@ -14,7 +14,9 @@ from bounds.cli import admission_runs
 from bounds.cli.admission import group as admission
 from bounds.cli.app import app
 from bounds.cli.attack import attack
+from bounds.cli.catalogue import catalogue
 from bounds.cli.check import check
+from bounds.cli.completion import completion
 from bounds.cli.experiment import experiment
 from bounds.cli.export import export
 from bounds.cli.fluid import fluid
@@ -32,7 +34,9 @@ __all__ = [
     "admission_runs",
     "app",
     "attack",
+    "catalogue",
     "check",
+    "completion",
     "experiment",
     "export",
     "fluid",

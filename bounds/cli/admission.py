@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, PlotFile, app, show
+from bounds.cli.app import Application, JsonFlag, PlotFile, app, show
 
-group = typer.Typer(
+group = Application(
     help="Cluster admission: deployments that grow on their own, and whether another may enter.",
-    rich_markup_mode=None,
     no_args_is_help=True,
+    examples=(
+        "packproof admission decide examples/admission.toml --active 120,40,7 --arriving 4 --horizons 1,24,168",
+        "packproof admission optimal examples/admission_small.toml --sla 0.05 --most-deployments 4",
+    ),
 )
 app.add_typer(group, name="admission")
 
@@ -66,7 +69,12 @@ def time_of(t: float, name: str = "--at") -> float:
     return t
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission moments examples/admission.toml --at 24,168 --size 4",
+        "packproof admission moments examples/admission.toml --at 720 --size 40 --json",
+    )
+)
 def moments(
     file: AdmissionFile,
     at: Annotated[str, typer.Option("--at", metavar="T,...", help="Hours ahead.", show_default=False)],
@@ -83,7 +91,12 @@ def moments(
     show(answer, lambda: moments_lines(answer), as_json=as_json)
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission law examples/admission.toml --at 24 --size 4 --given mu=0.05,lambda=1,sigma=4",
+        "packproof admission law examples/admission.toml --at 168 --size 9 --given mu=0.05,lambda=0.2,sigma=2 --json",
+    )
+)
 def law(
     file: AdmissionFile,
     at: Annotated[float, typer.Option("--at", metavar="T", help="Hours ahead.", show_default=False)],
@@ -127,7 +140,12 @@ def parameters_of(text: str) -> tuple[float, float, float]:
     return found["mu"], found["lambda"], found["sigma"]
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission belief examples/admission.toml --observed examples/observed.json",
+        "packproof admission belief examples/admission.toml --observed examples/observed.json --plot belief.png",
+    )
+)
 def belief(
     file: AdmissionFile,
     observed: Annotated[
@@ -152,7 +170,12 @@ def belief(
     show(answer, lambda: belief_lines(answer), as_json=as_json)
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission decide examples/admission.toml --active 120,40,7 --arriving 4 --horizons 1,24,168",
+        "packproof admission decide examples/admission.toml --active 12 --arriving 400 --horizons 24",
+    )
+)
 def decide(
     file: AdmissionFile,
     active: Annotated[

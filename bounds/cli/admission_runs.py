@@ -46,7 +46,12 @@ def span_of(until: float, warmup: float) -> None:
         raise InputError(f"--warmup: expected a time of at least 0 and less than --until, got {warmup!r}")
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission simulate examples/admission.toml --policy zeroth --threshold 1500 --until 500",
+        "packproof admission simulate examples/admission_small.toml --policy zeroth --threshold 8 --until 900 --seed 3",
+    )
+)
 def simulate(
     file: AdmissionFile,
     policy: PolicyOption,
@@ -96,7 +101,12 @@ def simulate(
     show(answer, lambda: simulated_lines(answer), as_json=as_json)
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission tune examples/admission_small.toml --policy zeroth --sla 0.05 --until 2000",
+        "packproof admission tune examples/admission_small.toml --policy zeroth --sla 0.1 --until 900",
+    )
+)
 def tune(
     file: AdmissionFile,
     policy: PolicyOption,
@@ -144,7 +154,12 @@ def tune(
     show(answer, lambda: tuned_lines(answer), as_json=as_json)
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission exact examples/admission_small.toml --policy zeroth --threshold 8 --most-deployments 4",
+        "packproof admission exact examples/admission_small.toml --policy zeroth --threshold 6 --most-deployments 3",
+    )
+)
 def exact(
     file: AdmissionFile,
     policy: PolicyOption,
@@ -164,7 +179,12 @@ def exact(
     show(answer, lambda: exact_lines(answer), as_json=as_json)
 
 
-@group.command()
+@group.command(
+    examples=(
+        "packproof admission optimal examples/admission_small.toml --sla 0.05 --most-deployments 4",
+        "packproof admission optimal examples/admission_small.toml --most-deployments 3 --json",
+    )
+)
 def optimal(
     file: AdmissionFile,
     sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of scale-outs that may be refused.")] = 0.01,

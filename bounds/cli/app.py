@@ -5,22 +5,85 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 INTERVAL = 5.0
 """Seconds between lines of progress where stderr is no terminal."""
 
-app = typer.Typer(
+
+class Command(TyperCommand):
+    """A command that refuses an option that is given twice and means one thing."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of a command line."""
+        self.given(ctx, args)
+        return super().parse_args(ctx, args)
+
+    def given(self, ctx: Any, args: list[str]) -> dict[str, Any]:
+        """Return the words of a command line by parameter, as they stand, before anything is made of them.
+
+        Raises
+        ------
+        InputError
+            An option that is given twice, and may not be.
+        """
+        from theory.errors import InputError
+
+        found, _, order = self.make_parser(ctx).parse_args(list(args))
+        for option in order:
+            twice = order.count(option) > 1 and option.param_type_name == "option"
+            if twice and not option.multiple and not ctx.resilient_parsing:
+                raise InputError(f"{option.opts[0]}: expected once, got it {order.count(option)} times")
+        return dict(found)
+
+
+class Group(TyperGroup):
+    """A group of commands whose help gives the first sentence of each, whole."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the list of commands."""
+        rows = [(name, self.commands[name].get_short_help_str(10_000)) for name in sorted(self.commands)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, line in rows if not self.commands[name].hidden])
+
+
+class Application(typer.Typer):
+    """Commands with examples at the end of their help."""
+
+    def __init__(self, *, examples: Sequence[str] = (), **how: Any) -> None:
+        """Make an application; `examples` are those of `command`."""
+        super().__init__(cls=Group, rich_markup_mode=None, epilog=_epilog(examples), **how)
+
+    def command(
+        self, name: str | None = None, *, examples: Sequence[str] = (), **how: Any
+    ) -> Callable[[Function], Function]:
+        """Return a decorator that adds a command; `examples` are whole lines for a shell, run from the project."""
+        return super().command(name, **{"cls": Command, "epilog": _epilog(examples), **how})
+
+
+def _epilog(examples: Sequence[str]) -> str | None:
+    r"""Return the end of a help text; ``\b`` keeps its lines from being wrapped."""
+    return "\b\nExamples:" + "".join(f"\n  {line}" for line in examples) if examples else None
+
+
+app = Application(
+    context_settings={"max_content_width": 100},
     add_completion=False,
-    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
     help="Check and sharpen the theory of packing jobs into servers, and search for its worst cases.",
+    examples=(
+        "packproof solve examples/four_types.toml",
+        "packproof simulate examples/four_types.toml --policy first-fit --servers 100 --until 20",
+    ),
 )
 
 
@@ -124,7 +187,12 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
 
         print(json.dumps(msgspec.to_builtins(answer, enc_hook=str), indent=2, ensure_ascii=False))
     elif not output_is_printed():  # an output that is printed stands alone
-        print("\n".join(lines()))
+        shown = lines()
+        if sys.stdout.isatty():
+            from bounds.views.tables import fitted
+
+            shown = fitted(shown)
+        print("\n".join(shown))
 
 
 @contextmanager

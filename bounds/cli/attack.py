@@ -28,7 +28,12 @@ class Service(StrEnum):
     deterministic = "deterministic"
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof attack examples/rules_to_attack.py:first_fit --kind items --items 9 --evaluations 300",
+        "packproof attack examples/rules_to_attack.py:equal_parts --kind sharing --evaluations 50",
+    )
+)
 def attack(
     rule: Annotated[
         str,

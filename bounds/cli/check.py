@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import JsonFlag, app, show
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof solve examples/ec2.toml --certificate proof.json && packproof check proof.json",
+        "packproof check proof.json --instance examples/ec2.toml",
+    )
+)
 def check(
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)],
     instance: Annotated[

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +12,16 @@ import typer
 
 from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write_or_print
 
+LONG = 30.0
+"""Seconds of one processor from which an estimate is given before an experiment runs."""
 
-@app.command()
+
+@app.command(
+    examples=(
+        "packproof experiment examples/small_grid.toml --store runs.db --workers 1",
+        "packproof experiment examples/small_grid.toml --store runs.db --status",
+    )
+)
 def experiment(
     grid: Annotated[Path, typer.Argument(metavar="GRID.toml", show_default=False)],
     store: Annotated[
@@ -23,15 +33,36 @@ def experiment(
     ] = -1,
     table: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="OUT", help="Write one row per finished cell.", callback=to_write_or_print),
+        typer.Option("--csv", metavar="OUT", help="Write one row per replication.", callback=to_write_or_print),
     ] = None,
+    points: Annotated[
+        Path | None,
+        typer.Option(
+            "--summary",
+            metavar="OUT",
+            help="Write one row per point: means with 95 % intervals.",
+            callback=to_write_or_print,
+        ),
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Say how far it is, and about how long the rest takes; run nothing.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
-    from bounds.views.experiment import experiment_answer, experiment_lines, unstable_points
+    from bounds.views.experiment import (
+        experiment_answer,
+        experiment_lines,
+        forecast_line,
+        status_answer,
+        status_lines,
+        unstable_points,
+    )
+    from fluid.experiment.forecast import forecast
     from fluid.experiment.grid import read_grid
     from fluid.experiment.run import run_experiment
     from fluid.experiment.store import Store
+    from fluid.experiment.summaries import summary_table
     from fluid.experiment.summaries import table as table_of
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.errors import InputError
@@ -39,6 +70,14 @@ def experiment(
 
     refuse_workers(workers)
     refuse_engine(engine)
+    if status:
+        for option in (name for name, place in (("--csv", table), ("--summary", points)) if place is not None):
+            raise InputError(f"{option}: has no meaning with --status, which runs and writes nothing")
+        planned = read_grid(grid)
+        with ExitStack() as stack:
+            found = status_answer(planned, stack.enter_context(Store(store, reading=True)) if store.exists() else None)
+        show(found, lambda: status_lines(found), as_json=as_json)
+        return
     planned = read_grid(grid)
     warning = unstable_points(planned)
     if warning is not None:
@@ -47,6 +86,10 @@ def experiment(
         print(line, file=sys.stderr)
     with Store(store) as opened:
         interrupted = False
+        left = forecast(planned, opened)
+        if left.seconds > LONG:
+            on = 1 if engine != "local" else os.cpu_count() or 1 if workers == -1 else workers
+            print(f"{grid}: {forecast_line(left, min(on, left.cells))}", file=sys.stderr)
         with progress() as say:
             try:
                 run_experiment(planned, opened, engine=engine, workers=workers, say=lambda state: say(str(state)))
@@ -56,6 +99,8 @@ def experiment(
                 raise type(error)(f"{grid}: {error}" if str(error).startswith("policy:") else str(error)) from None
         if table is not None:
             write_text(table, table_of(planned, opened))
+        if points is not None:
+            write_text(points, summary_table(planned, opened))
         answer = experiment_answer(planned, opened)
     show(answer, lambda: experiment_lines(answer), as_json=as_json)
     if interrupted:

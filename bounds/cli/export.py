@@ -11,7 +11,12 @@ import typer
 from bounds.cli.app import JsonFlag, app, show, to_write_or_print_or_fill
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format qsopt",
+        "packproof export proof.json --format smtlib --out proof.smt2",
+    )
+)
 def export(
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)],
     form: Annotated[

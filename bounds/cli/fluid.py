@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write_or_print
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof fluid examples/four_types.toml --until 10",
+        "packproof fluid examples/four_types.toml --until 10 --csv path.csv",
+    )
+)
 def fluid(
     instance: InstanceFile,
     until: Annotated[float, typer.Option("--until", metavar="T", help="End of the path.", show_default=False)],
@@ -42,10 +47,10 @@ def fluid(
         model = Reservation(read_instance(instance))
     state, arrivals = read_start(start, model, until) if start is not None else (None, [])
     path = fluid_path(model, until, state, arrivals)
-    if csv is not None:
-        write_text(csv, path_csv(path, points))
     if plot is not None:
         from bounds.views.fluid import picture_of_path
 
-        picture_of_path(path, plot)
+        picture_of_path(path, plot)  # first, so that a picture that fails leaves no table behind
+    if csv is not None:
+        write_text(csv, path_csv(path, points))
     show(fluid_answer(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)

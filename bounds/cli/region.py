@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_write
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof region examples/ec2.toml --plot region.png",
+        "packproof region examples/four_types.toml --servers 100 --slice small,large",
+    )
+)
 def region(
     instance: InstanceFile,
     servers: Annotated[
@@ -92,17 +97,17 @@ def region(
         else:
             no_facets = f"not computed for {types} types: ask with --facets N"
         sliced = None if pair is None else region_slice(given, *pair, program=program)
-        if polymake is not None:
-            if boundary is None:
-                raise InputError(f"--polymake: there are no facets to write: {no_facets}")
-            from theory.files.polymake import polymake_text
-
-            write_text(polymake, polymake_text(given.names, boundary))
+        if polymake is not None and boundary is None:
+            raise InputError(f"--polymake: there are no facets to write: {no_facets}")
         if plot is not None:
             from bounds.views.region import picture_of_region
 
             say("picture ...")
             picture_of_region(given, intensity, boundary, plot, pair)
+    if polymake is not None and boundary is not None:
+        from theory.files.polymake import polymake_text
+
+        write_text(polymake, polymake_text(given.names, boundary))
     if certificate is not None:
         from bounds.certificates.region import region_certificate
 

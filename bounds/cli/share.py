@@ -10,7 +10,12 @@ import typer
 from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof share examples/four_classes.toml",
+        "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
+    )
+)
 def share(
     cluster: Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)],
     mechanism: Annotated[
@@ -59,8 +64,10 @@ def share(
         raise InputError("--certificate: expected one mechanism, got all")
     if events is not None and mechanism not in {"ps-dsf", "ps-dsf-tdm"}:
         raise InputError(f"--events: expected --mechanism ps-dsf or ps-dsf-tdm, got {mechanism!r}")
-    if events is not None and certificate is not None:
-        raise InputError("--certificate: has no meaning with --events: a history has none")
+    if events is not None:
+        unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
+        for option in (name for name, is_given in unused.items() if is_given):
+            raise InputError(f"{option}: has no meaning with --events, which follows shares over time")
     given = read_cluster(cluster)
     if events is not None:
         from fluid.limits.sharing import read_schedule, run_schedule
@@ -86,16 +93,16 @@ def share(
             else:
                 properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], given, rounds=lies, seed=seed)
             answers[name] = shares_answer(made, properties, whole_tasks(made) if whole else None)
-    if certificate is not None:
-        from bounds.certificates.allocation import allocation_certificate
-
-        if not allocations[mechanism].exact:
-            raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
-        write_json(certificate, allocation_certificate(given, allocations[mechanism]))
+    if certificate is not None and not allocations[mechanism].exact:
+        raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
     if plot is not None:
         from bounds.views.sharing import picture_of_shares
 
         picture_of_shares(list(allocations.values()), plot)
+    if certificate is not None:
+        from bounds.certificates.allocation import allocation_certificate
+
+        write_json(certificate, allocation_certificate(given, allocations[mechanism]))
     if mechanism == "all":
         show(
             AllShares(mechanism="all", mechanisms=answers),

@@ -8,18 +8,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, progress, show, to_store
+from bounds.cli.app import Command, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_store
 
 if TYPE_CHECKING:
     from fluid.files.scenarios import Times
     from fluid.simulation.policy_interface import Policy
 
 
-@app.command()
+class Simulate(Command):
+    """The command, which lists the policies for ``--policy list`` and needs nothing else then."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of a command line."""
+        given = self.given(ctx, args)
+        if given.get("policy") == "list" and not ctx.resilient_parsing:
+            from bounds.views.catalogue import policies_answer, policies_lines
+
+            wanted = bool(given.get("as_json"))
+            show(policies_answer() if wanted else None, policies_lines, as_json=wanted)
+            raise typer.Exit
+        return super().parse_args(ctx, args)
+
+
+@app.command(
+    cls=Simulate,
+    examples=(
+        "packproof simulate examples/four_types.toml --policy dra --servers 200 --until 20",
+        "packproof simulate --policy list",
+    ),
+)
 def simulate(
     instance: InstanceFile,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="NAME", help="A policy (a wrong name lists all), or FILE.py:NAME.")
+        str, typer.Option("--policy", metavar="NAME", help="A policy, FILE.py:NAME, or list: show all policies.")
     ],
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],
     servers: Annotated[
@@ -89,7 +110,15 @@ def simulate(
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
-    document, found = read_document(instance), policy_by_name(policy)
+    try:
+        found = policy_by_name(policy)
+    except InputError:
+        if ".py:" not in policy and not as_json and sys.stdout.isatty():  # a person, who can choose from a list
+            from bounds.views.catalogue import policies_lines
+
+            show(None, policies_lines, as_json=False)
+        raise
+    document = read_document(instance)
     times = Times(servers_in(document, instance) if servers is None else servers, until, start)
     with naming(instance), progress() as say:
         if against_fluid:

@@ -9,7 +9,12 @@ import typer
 from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, show
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof solve examples/four_types.toml --servers 1000",
+        "packproof solve examples/ec2.toml --certificate proof.json --plot picture.png",
+    )
+)
 def solve(
     instance: InstanceFile,
     servers: Annotated[

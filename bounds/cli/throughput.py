@@ -13,10 +13,18 @@ import typer
 from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
 
 if TYPE_CHECKING:
-    from theory.partition.laws import Law
+    from theory.files.sizes import Sizes
+
+COUNTED_CELLS = 20_000_000
+"""Sizes times units of the common grid up to which counted jobs are put into bins unasked."""
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof throughput examples/uniform_sizes.toml",
+        "packproof throughput examples/counted_sizes.toml --certificate bounds.json",
+    )
+)
 def throughput(
     sizes: Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)],
     gap: Annotated[
@@ -38,7 +46,7 @@ def throughput(
             "--jobs",
             metavar="N",
             min=1,
-            help="Also bound the bins that N jobs of a discrete law need, with no configuration above what there is.",
+            help="Also bound the bins that N jobs of a discrete law need (a file that counts or lists jobs says N).",
         ),
     ] = None,
     certificate: CertificateFile = None,
@@ -82,29 +90,39 @@ def throughput(
     if given.partition is not None:
         bounds = (f(given.law, given.partition, given.servers) for f in (upper_rounded, lower_rounded))
         rounded = tuple(bounds)
-    bins = None if jobs is None else _bins(given.law, jobs)
+    bins = None
+    if jobs is not None or given.counts:
+        bins = _bins(given, jobs)
     answer = throughput_answer(given, best, guaranteed, distance, rounded, bins)
-    if certificate is not None:
-        from bounds.certificates.throughput import throughput_certificate
-
-        write_json(certificate, throughput_certificate(given, best, guaranteed))
     if plot is not None:
         from bounds.views.throughput import picture_of_throughput
 
         picture_of_throughput(given, best, plot)
+    if certificate is not None:
+        from bounds.certificates.throughput import throughput_certificate
+
+        write_json(certificate, throughput_certificate(given, best, guaranteed))
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
 
 
-def _bins(law: Law, jobs: int) -> tuple[int, Fraction, Fraction]:
-    """Return the number of jobs and both bounds of their bins; the law must say how many there are of each size."""
+def _bins(given: Sizes, jobs: int | None) -> tuple[int, Fraction, Fraction, int] | None:
+    """Return the number of jobs and bounds of their bins; the law must say how many there are of each size."""
     from theory.errors import InputError
+    from theory.partition.packing import first_fit_decreasing
     from theory.partition.stock import bins
 
-    counts = [jobs * p for _, p in law.atoms]
+    law = given.law
+    counts = [Fraction(count) for count in given.counts] if jobs is None else [jobs * p for _, p in law.atoms]
     if law.pieces or any(count.denominator > 1 for count in counts):
         raise InputError(f"--jobs: expected a discrete law with whole numbers of jobs of each size, not so for {jobs}")
     units = lcm(*(size.denominator for size, _ in law.atoms))
-    found = bins([int(size * units) for size, _ in law.atoms], list(map(int, counts)), units)
+    if jobs is None and len(counts) * units > COUNTED_CELLS:
+        print(f"bins: not computed for {len(counts):,} sizes on a grid of {units:,} units: ask with --jobs N",
+              file=sys.stderr)  # fmt: skip
+        return None
+    sizes, whole = [int(size * units) for size, _ in law.atoms], list(map(int, counts))
+    found = bins(sizes, whole, units)
     if found is None:
         raise InputError("--jobs: the configuration program could not be solved exactly")
-    return jobs, found[0].servers, found[1].servers
+    packed = first_fit_decreasing(sizes, whole, units)
+    return sum(whole), found[0].servers, found[1].servers, packed

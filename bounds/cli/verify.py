@@ -12,9 +12,16 @@ if TYPE_CHECKING:
     from bounds.claims import Checked
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof verify introduction",
+        "packproof verify --list --paper ps-dsf",
+    )
+)
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM ...]", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="CLAIM", help="Identifiers, or their last parts.", show_default=False)
+    ] = None,
     paper: Annotated[str | None, typer.Option("--paper", metavar="NAME", help="Only this paper's claims.")] = None,
     level: Annotated[
         str, typer.Option("--level", metavar="quick|full", help="Size of families and samples.")

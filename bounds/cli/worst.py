@@ -24,10 +24,15 @@ class Vary(StrEnum):
     all = "all"
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof worst examples/four_types.toml --vary workload --out worst.toml",
+        "packproof worst --types 3 --resources 2",
+    )
+)
 def worst(
     instance: Annotated[
-        Path | None, typer.Argument(metavar="[INSTANCE]", help="Instance file, TOML or JSON.", show_default=False)
+        Path | None, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
     ] = None,
     vary: Annotated[
         Vary | None, typer.Option("--vary", help="What the adversary chooses in INSTANCE.", show_default=False)
@@ -42,7 +47,9 @@ def worst(
         int | None, typer.Option("--resources", metavar="R", min=1, max=8, help="With --types: at most R resources.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")] = 0,
-    starts: Annotated[int, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary.")] = 12,
+    starts: Annotated[
+        int | None, typer.Option("--starts", metavar="N", min=1, help="Starts where rewards vary (default 12).")
+    ] = None,
     time_limit: Annotated[
         float,
         typer.Option(
@@ -65,6 +72,8 @@ def worst(
 
     if types is not None or resources is not None:
         _refuse_both(instance, vary, types, resources)
+        if starts is not None:
+            raise InputError("--starts: has no meaning with --types: that search runs until --time-limit")
         _by_size(types or 1, resources or 1, seed, time_limit, out, certificate, as_json=as_json)
         return
     if instance is None:
@@ -73,10 +82,12 @@ def worst(
         raise InputError(f"--vary: expected one of {', '.join(Vary)}")
     if certificate is not None and vary is not Vary.workload:
         raise InputError(f"--certificate: only the worst workload is certified, got --vary {vary.value}")
+    if starts is not None and vary is Vary.workload:
+        raise InputError("--starts: has no meaning with --vary workload: every order of exhaustion is decided")
     given = read_instance(instance)
     with progress() as report:
         budget = Budget(time_limit, report)
-        found = worst_instance(given, vary.value, seed=seed, starts=starts, budget=budget)
+        found = worst_instance(given, vary.value, seed=seed, starts=starts or 12, budget=budget)
         if certificate is not None:
             write_json(certificate, _certificate(found, budget))
     if out is not None:

@@ -11,7 +11,7 @@ from bounds.adversary.documents import case_document
 from bounds.adversary.items import Items
 from bounds.testing.queueing import AnyQueue, Queue, SlottedQueue
 from bounds.views.attack import case_lines, cluster_lines, instance_lines
-from bounds.views.text import aligned
+from bounds.views.tables import aligned
 from theory.errors import InputError
 from theory.files.clusters import cluster_document
 from theory.files.instances import instance_document, write_tables

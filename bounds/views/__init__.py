@@ -12,6 +12,7 @@ __getattr__, __all__ = doors(
         "max_weight": ("picture_of_flow",),
         "pictures": ("figure", "save"),
         "region": ("picture_of_region",),
+        "scripts": ("arguments",),
         "sharing": ("comparison_lines", "picture_of_shares", "shares_answer"),
         "simulation": ("draw_curves", "picture_of_simulation"),
         "text": ("short",),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bounds.views.text import Answer, aligned
+from bounds.views.tables import aligned
+from bounds.views.text import Answer
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Belief, PlugIn
 from fluid.admission.decisions import Thresholds

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-from bounds.views.text import Answer, Number, aligned, many, number, with_interval
+from bounds.views.tables import aligned
+from bounds.views.text import INTERVALS, Answer, Number, many, number, with_interval
 from fluid.admission.chain import ExactResult
 from fluid.admission.optimal import Optimum
 from fluid.admission.simulate import AdmissionPolicy, AdmissionResult
@@ -132,6 +133,7 @@ def simulated_answer(policy: AdmissionPolicy, found: AdmissionResult) -> Simulat
 def simulated_lines(answer: SimulatedAdmission) -> list[str]:
     """Return the answer of ``admission simulate`` as text."""
     return [
+        INTERVALS,
         f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
         f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)} of all; "
         f"mean over months {with_interval(answer.sla_monthly, 3, least=0.0, most=1.0)}",
@@ -158,6 +160,7 @@ def tuned_lines(answer: TunedAdmission) -> list[str]:
     """Return the answer of ``admission tune`` as text."""
     low, high = answer.interval
     return [
+        INTERVALS,
         f"threshold          {answer.threshold:.6g}  [{low:.6g}, {'any' if high is None else f'{high:.6g}'}]",
         f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
         f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}, at most {answer.target:g} asked for",

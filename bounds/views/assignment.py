@@ -270,15 +270,18 @@ def servers_lines(answer: WholeServers) -> list[str]:
     """Return what ``solve --servers`` adds, as text."""
     least = answer.least_servers
     number = str(least.lower) if least.exact else f"between {least.lower} and {least.upper}"
-    bound = "  Lemma B.1 bounds that loss for one pool only"
-    if answer.loss_bound is not None:
-        bound = f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(answer.loss_bound))}"
+    bound = []
+    if answer.loss_bound is not None and Fraction(answer.loss_bound) < Fraction(answer.fluid):  # else it says nothing
+        bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(answer.loss_bound))}"]
+    split = ", ".join(f"{name} {size:,}" for name, size in answer.pools.items())
+    pools = [f"  of each pool: {split}"] if len(answer.pools) > 1 else []
     return [
         "",
         f"on {answer.servers} whole servers (jobs may be fractions: L times the workload)",
+        *pools,
         f"  greedy placement earns {short(Fraction(answer.greedy.reward))}, "
         f"{short(Fraction(answer.loss))} less than {answer.servers} times the fluid value",
-        bound,
+        *bound,
         f"  least number of servers that carries the workload: {number}",
     ]
 

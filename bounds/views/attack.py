@@ -13,7 +13,8 @@ from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items
 from bounds.adversary.lies import Misreport
-from bounds.views.text import Answer, Exact, aligned, many, short
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Exact, many, short
 from theory.instance import Additive, Instance
 from theory.numbers import text
 from theory.sharing.model import Cluster, ServerClass

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from bounds.claims import PAPERS, Checked, Claim, Evidence, Refutes, Verdict
 from bounds.claims.statements import STATEMENTS, Covered
-from bounds.views.text import Answer, aligned
+from bounds.views.tables import aligned
+from bounds.views.text import Answer
 
 FAILS = {
     Refutes.statement: "the printed statement fails",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.views.text import Answer, Number, aligned, number, with_interval
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Number, number, with_interval
+from fluid.experiment.forecast import Forecast, forecast
 from fluid.experiment.grid import Grid
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
@@ -40,6 +42,73 @@ class Summarised(Answer, frozen=True, kw_only=False):
     comparisons: list[Pair]
 
 
+class PointStatus(Answer, frozen=True, kw_only=False):
+    """How many replications of a point are finished, of how many."""
+
+    parameters: dict[str, Any]
+    finished: int
+    replications: int
+
+
+class ExperimentStatus(Answer, frozen=True, kw_only=False):
+    """How far an experiment is; seconds are of one processor, without compilation.
+
+    `measured` says whether the pace is that of finished cells of every policy; else it may be off by a factor of ten.
+    """
+
+    cells: int
+    finished: int
+    points: list[PointStatus]
+    events_left: float
+    seconds_left: float
+    measured: bool
+
+
+def status_answer(grid: Grid, store: Store | None) -> ExperimentStatus:
+    """Return how far an experiment is, with no store if nothing has run; nothing is run."""
+    known = set() if store is None else store.known(cell.key for cell in grid.cells)
+    points: dict[tuple[Any, ...], list[bool]] = {}
+    places: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for cell in grid.cells:
+        place = tuple(cell.varied.values())
+        places.setdefault(place, cell.varied)
+        points.setdefault(place, []).append(cell.key in known)
+    left = forecast(grid, store)
+    return ExperimentStatus(
+        len(grid.cells),
+        sum(map(sum, points.values())),
+        [PointStatus(places[place], sum(done), len(done)) for place, done in points.items()],
+        left.events,
+        left.seconds,
+        left.measured,
+    )
+
+
+def status_lines(answer: ExperimentStatus) -> list[str]:
+    """Return how far an experiment is, as text."""
+    parameters = list(answer.points[0].parameters) if answer.points else []
+    table = [[*parameters, "finished", "of"]]
+    table += [
+        [*map(str, point.parameters.values()), str(point.finished), str(point.replications)] for point in answer.points
+    ]
+    made = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table, right=2)]
+    if answer.finished < answer.cells:
+        left = Forecast(answer.cells - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
+        made += ["", forecast_line(left)]
+    return made
+
+
+def forecast_line(left: Forecast, workers: int = 1) -> str:
+    """Return what is left of an experiment, as a line."""
+    seconds = left.seconds / workers
+    minutes = round(seconds / 60)
+    clock = f"{seconds:.2g} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min" if minutes > 90 else ""
+    on = "1 process" if workers == 1 else f"{workers} processes"
+    known = "at the pace of finished cells" if left.measured else "a guess within a factor of ten"
+    clock = clock or f"{minutes} min"
+    return f"{left.cells:,} cells to run, about {left.events:.2g} events: about {clock} on {on} ({known})"
+
+
 def experiment_answer(grid: Grid, store: Store) -> Summarised:
     """Return the summary of the cells that are in the store."""
     groups = summary(grid, store)
@@ -73,7 +142,7 @@ def experiment_lines(answer: Summarised) -> list[str]:
         table.append([*map(str, point.parameters.values()), str(point.replications), shown + _notes(point)])
     lines = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table)]
     if answer.comparisons:
-        lines += ["", "paired differences (the same jobs)"]
+        lines += ["", "paired differences (the same jobs) [95 %]"]
     pairs = []
     for one in answer.comparisons:
         place = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())

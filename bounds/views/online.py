@@ -7,7 +7,8 @@ from typing import Any
 
 from bounds.adversary.growth import ALARM
 from bounds.adversary.online import Broken
-from bounds.views.text import Answer, Ends, Exact, aligned, ends, many, named, short
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Ends, Exact, ends, many, named, short
 from fluid.simulation.policy_interface import Policy
 from fluid.statistics import Interval
 from theory.numbers import text

@@ -13,9 +13,10 @@ from bounds.views.admission_runs import ExactAdmission, OptimalAdmission, Simula
 from bounds.views.assignment import Solved, Worst
 from bounds.views.attack import Attack
 from bounds.views.by_size import BySize
+from bounds.views.catalogue import Catalogue, PolicyLine
 from bounds.views.claims import CoveredStatement, Listed, Verified
 from bounds.views.convergence import Converged
-from bounds.views.experiment import Summarised
+from bounds.views.experiment import ExperimentStatus, Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
 from bounds.views.online import OnlineAttack
@@ -38,6 +39,9 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
+    "catalogue": ("packproof catalogue --json", Catalogue),
+    "policies": ("packproof simulate --policy list --json", list[PolicyLine]),
+    "experiment_status": ("packproof experiment --status --json", ExperimentStatus),
     "attack": ("packproof attack --json", Attack),
     "attack_online": ("packproof attack --kind online --json", OnlineAttack),
     "export": ("packproof export --json", ExportAnswer),

@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.views.pictures import PALETTE, figure, save
-from bounds.views.text import Answer, Exact, aligned
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Exact
 from fluid.limits.sharing import History
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,14 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.views.pictures import MARK, PALETTE, figure, save
-from bounds.views.text import Answer, Ends, Number, aligned, ends, many, number, with_interval
+from bounds.views.tables import aligned
+from bounds.views.text import INTERVALS, Answer, Ends, Number, ends, many, number, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult, QueueResult, Result
 from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
+from theory.greedy.servers import apportion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,6 +84,7 @@ class Simulated(Answer, frozen=True, kw_only=True):
     warmup_check: WarmupCheck
     trace: TraceUse | UnsetType = UNSET
     initial: InitialJobs | UnsetType = UNSET
+    pools: dict[str, int] | UnsetType = UNSET
     log: list[LoggedEvent] | UnsetType = UNSET
 
 
@@ -205,8 +208,18 @@ def _common(result: Result[Any], given: Given) -> dict[str, Any]:
         "warmup_check": WarmupCheck(result.warm_up.enough, float(suggested)),
         "trace": _trace_use(given),
         "initial": _initial_jobs(given),
+        "pools": _pools(given),
         "log": logged(result) if scenario.log else UNSET,
     }
+
+
+def _pools(given: Given) -> dict[str, int] | UnsetType:
+    """Return the servers of each pool, where there are several; servers are numbered pool after pool."""
+    if given.instance is None or len(given.instance.pools) < 2:
+        return UNSET
+    pools = given.instance.pools
+    sizes = apportion(given.scenario.servers, [pool.share for pool in pools])
+    return {pool.name: size for pool, size in zip(pools, sizes, strict=True)}
 
 
 def _trace_use(given: Given) -> TraceUse | UnsetType:
@@ -259,7 +272,7 @@ def logged(result: Result[Any]) -> list[LoggedEvent]:
 
 def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
     """Return what a person should know before the run, a line each."""
-    found = []
+    found = [f"{source}: {note}" for note in given.notes]
     unread = [name for name in given.table.options if name not in policy.options]
     if unread:
         found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}")
@@ -294,17 +307,30 @@ def _how(answer: Simulated) -> str:
 def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = False) -> list[str]:
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
+    pools = answer.pools or {}
+    split = f" ({', '.join(f'{name} {size:,}' for name, size in pools.items())})" if pools else ""
     made = [
-        f"{answer.policy} on {many(answer.servers, 'server')}, time {answer.warmup:g} to {answer.until:g}, "
+        f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
         f"{answer.events:,} events" + _how(answer),
     ]
+    made.append(INTERVALS)
     made += _loss_lines(answer) if isinstance(answer, SimulatedLoss) else _queue_lines(answer, by_mean=by_mean)
     for row in answer.log or ():
-        where = f" server {row.server}" if row.server else ""
-        to = f" -> {row.to}" if row.to else ""
+        where = f" server {_place(row.server, pools)}" if row.server else ""
+        to = f" -> {_place(row.to, pools)}" if row.to else ""
         made.append(f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is UNSET else row.type}{where}{to}")
     return made
+
+
+def _place(server: int, pools: Mapping[str, int]) -> str:
+    """Return the number of a server, and its pool where there are several."""
+    last = 0
+    for name, size in pools.items():
+        last += size
+        if server <= last:
+            return f"{server} ({name})"
+    return str(server)
 
 
 def _in_use(answer: Simulated) -> list[str]:
@@ -345,7 +371,7 @@ def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     made += [
         *_start_lines(answer),
         f"jobs waiting {with_interval(Number(queue.mean, queue.ci95), 5, least=0.0)}",
-        f"growth per unit time {rate}{'   (it grows)' * growth.grows}",
+        f"growth per unit time {rate}{'   (it grows, at 99.9 %)' * growth.grows}",
         f"delay {with_interval(Number(delay.mean, delay.ci95), 5, least=0.0)}{tail}",
         "",
     ]

@@ -75,6 +75,10 @@ def many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+INTERVALS = "intervals in brackets are of 95 % confidence"
+"""Said once in every answer that has some."""
+
+
 def with_interval(found: Number, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
     """Return a number with its 95 % interval, as far as that lies where the number can.
 
@@ -89,19 +93,3 @@ def with_interval(found: Number, digits: int = 6, *, least: float = -inf, most: 
     if low is None or high is None:
         return f"{found.mean:.{digits}g}"
     return f"{found.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
-
-
-def aligned(table: Sequence[Sequence[str]], *, right: int = 0) -> list[str]:
-    """Return rows of text with columns of equal width, the last `right` of them to the right.
-
-    Examples
-    --------
-    >>> aligned([["type", "jobs"], ["small", "12.5"]], right=1)
-    ['type   jobs', 'small  12.5']
-    """
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    sides = ["<"] * (len(widths) - right) + [">"] * right
-    return [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
-        for row in table
-    ]

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
-from bounds.views.text import Answer, Exact, short
+from bounds.views.text import Answer, Exact, many, short
 from theory.files.sizes import Sizes
 from theory.numbers import ceiling, text
 from theory.partition.bounding import Bracket
@@ -54,13 +54,15 @@ class Rounded(Answer, frozen=True):
 class Bins(Answer, frozen=True):
     """Bins for a list of jobs: least servers in fractions, by any configurations and by proper ones.
 
-    A configuration is proper if it holds no more jobs of a size than there are; `at_least` is the second, rounded up.
+    A configuration is proper if it holds no more jobs of a size than there are; `at_least` is the second, rounded up,
+    and `at_most` the bins that First-Fit Decreasing uses.
     """
 
     jobs: int
     configurations: Exact
     proper: Exact
     at_least: int
+    at_most: int
 
 
 class Throughput(Answer, frozen=True):
@@ -89,7 +91,7 @@ def throughput_answer(
     vqs: Guaranteed,
     gap: Fraction,
     rounded: tuple[Fraction | None, ...] | None = None,
-    bins: tuple[int, Fraction, Fraction] | None = None,
+    bins: tuple[int, Fraction, Fraction, int] | None = None,
 ) -> Throughput:
     """Return the answer of ``throughput``.
 
@@ -104,8 +106,9 @@ def throughput_answer(
         The distance that was asked for.
     rounded : (Fraction, Fraction or None), optional
         Workloads of the upper- and lower-rounded queues of the file's partition, on all servers.
-    bins : (int, Fraction, Fraction), optional
-        A number of jobs, and the servers they need in fractions: by any configurations, by proper ones.
+    bins : (int, Fraction, Fraction, int), optional
+        A number of jobs, the servers they need in fractions (by any configurations, by proper ones), and the bins of a
+        packing.
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
@@ -139,8 +142,20 @@ def throughput_answer(
         partition=partition,
         bins=UNSET
         if bins is None
-        else Bins(jobs=bins[0], configurations=text(bins[1]), proper=text(bins[2]), at_least=ceiling(bins[2])),
+        else Bins(
+            jobs=bins[0],
+            configurations=text(bins[1]),
+            proper=text(bins[2]),
+            at_least=ceiling(bins[2]),
+            at_most=bins[3],
+        ),
     )
+
+
+def _between(bins: Bins) -> str:
+    if bins.at_least == bins.at_most:
+        return f"{bins.at_least}, exactly (First-Fit Decreasing attains the bound)"
+    return f"at least {bins.at_least}, at most {bins.at_most} (First-Fit Decreasing)"
 
 
 def throughput_lines(answer: Throughput) -> list[str]:
@@ -174,7 +189,7 @@ def throughput_lines(answer: Throughput) -> list[str]:
     if answer.bins:
         every, proper = (short(Fraction(value)) for value in (answer.bins.configurations, answer.bins.proper))
         lines += [
-            f"bins for {answer.bins.jobs} jobs: at least {answer.bins.at_least}",
+            f"bins for {many(answer.bins.jobs, 'job')}: {_between(answer.bins)}",
             f"  servers in fractions: {every} with any configurations, {proper} with proper ones",
         ]
     return lines

@@ -5,10 +5,11 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
+        "forecast": ("Forecast", "forecast"),
         "grid": ("Cell", "Grid", "read_grid"),
         "run": ("Progress", "run_experiment"),
         "store": ("Store",),
-        "summaries": ("Comparison", "Group", "comparisons", "rows", "summary"),
+        "summaries": ("Comparison", "Group", "comparisons", "rows", "summary", "summary_table"),
         "replications": ("simulate_stored",),
     },
 )

@@ -5,8 +5,11 @@
     instance = "four_types.toml"        # beside the grid file
     until = 100
     warmup = 20                         # a fifth of `until` unless given
-    replications = 10
-    seed = 1
+    replications = 10                   # 1 unless given, as of ``packproof simulate``
+    seed = 1                            # 0 unless given
+
+    [simulation]                        # what holds in all cells, where the instance says otherwise or nothing
+    service = "deterministic"
 
     [vary]                              # every combination
     policy = ["dra", "first-fit"]
@@ -15,12 +18,14 @@
     reservation = ["(log L)^1.5", "log L"]      # any field of [simulation] may vary
 
 What does not vary may stand at the top: ``policy = "dra"``, ``servers = 100``. Fields of ``[simulation]`` in the
-instance hold where the grid does not say otherwise. For slotted policies the instance may be a law of sizes
-(`fluid.files.slotted_table`); ``workload`` is then a factor of its rate, and ``servers`` may stand in its file.
+instance hold where the grid does not say otherwise, in its own table ``[simulation]`` or under ``[vary]``. For slotted
+policies the instance may be a law of sizes (`fluid.files.tables`); ``workload`` is then a factor of its rate, and
+``servers`` may stand in its file.
 
 Arrivals from a trace, ``arrivals = ["poisson", { trace = "jobs.csv", stretch = 0.8 }]``, name a file beside the grid
-(in ``[simulation]`` of the instance, beside the instance). What is in the file is part of the cell, not its name: a
-trace that has changed makes other cells. On a cluster, workers must see the file under the same name.
+(in ``[simulation]`` of the instance, beside the instance). Where all cells have a trace, types of the instance may
+leave out ``workload`` and ``reward``. What is in the file is part of the cell, not its name: a trace that has changed
+makes other cells. On a cluster, workers must see the file under the same name.
 """
 
 from __future__ import annotations
@@ -37,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
@@ -64,6 +70,12 @@ SEEDS = 1
 ARRIVING = ("arrivals", "service", "initial", "rate", "intensity", "service_rate", "grid")
 """Fields of ``[simulation]`` that say which jobs come, whatever the policy."""
 
+
+ONE_VALUE = ("instance", "until", "warmup", "replications", "seed")
+"""Fields of a grid that have one value for all cells."""
+
+AT_THE_TOP = ("policy", "servers", "workload")
+"""Fields that stand at the top, or vary."""
 
 BINS = 100
 """Of each cell."""
@@ -164,32 +176,21 @@ def read_grid(path: str | Path) -> Grid:
     fields = Fields(read_document(path), str(path))
     place = Path(path).parent / fields.text("instance", "the name of an instance file")
     document = read_document(place)
-    instance = read_sizes(place) if "sizes" in document else parse_instance(document, str(place))
-    simulation = dict(document.get("simulation", {}))
+    simulation, own = dict(document.get("simulation", {})), _simulation(fields)
     until = float(fields.number("until", "a positive time", strict=True))
     warmup = float(fields.number("warmup", "a time")) if fields.has("warmup") else until / 5
     if warmup >= until:
         fields.fail("warmup", f"expected less than until, got {warmup:g}")
-    replications = fields.integer("replications", "a number of at least 1", least=1)
+    expected = "a number of at least 1"
+    replications = fields.integer("replications", expected, least=1) if fields.has("replications") else 1
     seed = fields.integer("seed") if fields.has("seed") else 0
-    varied: dict[str, list[Any]] = {}
-    if fields.has("vary"):
-        table = fields.table("vary")
-        for name in table.names():
-            values = table.take(name, "a list of values")
-            if not isinstance(values, list) or not values:
-                table.fail(name, "expected a list of at least one value")
-            written = [json.dumps(value, sort_keys=True, default=str) for value in values]
-            if len(set(written)) < len(written):
-                table.fail(name, "expected values of which none comes twice")
-            varied[name] = values
-    fixed: dict[str, Any] = {}
-    for name in ("policy", "servers", "workload"):
-        if fields.has(name):
-            if name in varied:
-                fields.fail(name, "expected it here or under [vary], found it in both")
-            fixed[name] = fields.take(name, "a value")
-    fields.finish(["warmup", "seed", "vary", "policy", "servers", "workload"])
+    varied = _varied(fields, own)
+    fixed = _fixed(fields, varied)
+    simulation |= own
+    left_out = LeftOut()
+    if "sizes" not in document and all(map(has_trace, _arrivals(simulation, varied))):
+        left_out = left_to_trace(document)
+    instance = read_sizes(place) if "sizes" in document else parse_instance(left_out.filled(document), str(place))
     if isinstance(instance, Sizes) and "servers" in document["sizes"]:
         fixed = {"servers": instance.servers, **fixed}
     for name in ("policy", "servers"):
@@ -208,15 +209,72 @@ def read_grid(path: str | Path) -> Grid:
         for name in varied
         if name in OPTIONS and not any(name in one.policy.options for one in policies.values())
     )
-    for values in product(*varied.values()):
-        chosen = dict(zip(varied, values, strict=True))
+    for combination in product(*varied.values()):
+        chosen = dict(zip(varied, combination, strict=True))
         given = {**fixed, **chosen}
-        folders, times = (Path(path).parent, place.parent), (until, warmup, seed)
-        cell, scenario, intensity = _document(fields, folders, instance, simulation, given, times, base, policies)
+        here = "arrivals" in chosen or "arrivals" in own
+        folder, times = Path(path).parent if here else place.parent, (until, warmup, seed)
+        what = (instance, left_out)
+        cell, scenario, intensity = _document(fields, folder, what, simulation, given, times, base, policies)
         warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
     return Grid(tuple(cells), tuple(varied), tuple(warnings))
+
+
+def _varied(fields: Fields, own: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Take the lists under ``[vary]``; `own` is the table ``[simulation]`` of the grid."""
+    if not fields.has("vary"):
+        return {}
+    table = fields.table("vary")
+    varied: dict[str, list[Any]] = {}
+    for name in table.names():
+        if name in ONE_VALUE:
+            table.fail(name, "belongs at the top of the file, with one value for all cells")
+        if name in own:
+            table.fail(name, "expected it here or under [simulation], found it in both")
+        values = table.take(name, "a list of values")
+        if not isinstance(values, list) or not values:
+            table.fail(name, "expected a list of at least one value")
+        written = [json.dumps(value, sort_keys=True, default=str) for value in values]
+        if len(set(written)) < len(written):
+            table.fail(name, "expected values of which none comes twice")
+        varied[name] = values
+    return varied
+
+
+def _fixed(fields: Fields, varied: Mapping[str, Any]) -> dict[str, Any]:
+    """Take what could vary and stands at the top, and refuse what belongs elsewhere."""
+    fixed: dict[str, Any] = {}
+    for name in AT_THE_TOP:
+        if fields.has(name):
+            if name in varied:
+                fields.fail(name, "expected it here or under [vary], found it in both")
+            fixed[name] = fields.take(name, "a value")
+    for name in fields.names():
+        if name in OPTIONS or name in (*ARRIVING, "slot"):
+            fields.fail(name, "belongs under [simulation], with one value, or under [vary], with a list of values")
+    fields.finish(["warmup", "replications", "seed", "simulation", "vary", "policy", "servers", "workload"])
+    return fixed
+
+
+def _simulation(fields: Fields) -> dict[str, Any]:
+    """Take the table ``[simulation]`` of a grid as it stands; each cell is parsed with it."""
+    if not fields.has("simulation"):
+        return {}
+    table = fields.table("simulation")
+    for name in table.names():
+        if name in AT_THE_TOP:
+            table.fail(name, "belongs at the top of the file, or under [vary] with a list of values")
+        if name in ONE_VALUE:
+            table.fail(name, "belongs at the top of the file")
+    return {name: table.take(name, "a value") for name in table.names()}
+
+
+def _arrivals(simulation: Mapping[str, Any], varied: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return the tables of all cells, with their arrivals alone."""
+    values = varied.get("arrivals") or [simulation.get("arrivals")]
+    return [{"arrivals": value} for value in values]
 
 
 @dataclass(frozen=True)
@@ -248,8 +306,8 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _
 
 def _document(
     fields: Fields,
-    folders: tuple[Path, Path],
-    instance: Instance | Sizes,
+    folder: Path,
+    kinds: tuple[Instance | Sizes, LeftOut],
     simulation: Mapping[str, Any],
     chosen: dict[str, Any],
     times: tuple[float, float, int],
@@ -257,6 +315,7 @@ def _document(
     policies: Mapping[str, _Chosen],
 ) -> tuple[dict[str, Any], Any, float | None]:
     """The document of one cell, its scenario and traffic intensity; `base` is that of the instance as it stands."""
+    instance, left_out = kinds
     name, servers = chosen.pop("policy"), chosen.pop("servers")
     if not isinstance(servers, int) or isinstance(servers, bool) or servers < 1:
         fields.fail("servers", f"expected a whole number of at least 1, got {servers!r}")
@@ -270,7 +329,7 @@ def _document(
     found = policies[name]
     unread = others.difference(found.policy.options)  # so that what a policy does not read makes no other cells
     table = {field: value for field, value in {**simulation, **chosen}.items() if field not in unread}
-    _find_trace(fields, table, folders[0 if "arrivals" in chosen else 1])
+    _find_trace(fields, table, folder)
     if isinstance(instance, Sizes):
         what = sizes_document(instance)
         for field in ("rate", "intensity"):
@@ -278,6 +337,8 @@ def _document(
                 table[field] = text(rational(table[field]) * factor)
     else:
         what = instance_document(instance.with_workload([factor * rho for rho in instance.workload]))
+        for j in left_out.workload:
+            del what["type"][j]["workload"]
     until, warmup, seed = times
     made = {
         **what,
@@ -321,7 +382,9 @@ def _find_trace(fields: Fields, table: dict[str, Any], folder: Path) -> None:
         return
     place = (folder / arrivals["trace"]).resolve()
     if "digest" in arrivals:
-        fields.fail("arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity")
+        fields.fail(
+            "arrivals.digest", "unknown field, expected one of trace, stretch, completed, types, capacity, columns"
+        )
     table["arrivals"] = {**arrivals, "trace": str(place), "digest": digest_of(place)}
 
 

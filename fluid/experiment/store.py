@@ -50,6 +50,8 @@ class Store:
         Made where it does not exist.
     pages : int, optional
         Most pages of the file, for tests of a full disk.
+    reading : bool
+        Whether it is only read: it must exist, and another experiment may write to it meanwhile.
 
     Raises
     ------
@@ -57,10 +59,14 @@ class Store:
         A file that is no store, one that another experiment is writing to, one that cannot be read or written.
     """
 
-    def __init__(self, path: str | Path, *, pages: int | None = None) -> None:
+    def __init__(self, path: str | Path, *, pages: int | None = None, reading: bool = False) -> None:
         self.path = Path(path)
         self._refuse_foreign()
-        self._lock = self._locked()
+        self._lock = -1 if reading else self._locked()
+        if reading:
+            with self._errors():
+                self._connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", timeout=WAIT, uri=True)
+            return
         try:
             with self._errors():
                 self._connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
@@ -88,7 +94,8 @@ class Store:
     def close(self) -> None:
         """Close the store and give up its lock."""
         self._connection.close()
-        os.close(self._lock)
+        if self._lock >= 0:
+            os.close(self._lock)
 
     def _refuse_foreign(self) -> None:
         refuse_unwritable(self.path)
@@ -175,6 +182,13 @@ class Store:
         with self._errors():
             rows = self._connection.execute("select key, numbers from cells").fetchall()
         return {key: json.loads(text) for key, text in rows if key in wanted}
+
+    def seconds(self, keys: Iterable[str]) -> dict[str, float]:
+        """Return how long the cells that are there took, by key."""
+        wanted = set(keys)
+        with self._errors():
+            rows = self._connection.execute("select key, seconds from cells").fetchall()
+        return {key: taken for key, taken in rows if key in wanted}
 
     def arrays(self, key: str) -> tuple[bytes, float] | None:
         """Return the arrays of a cell and its seconds, None if it is not there."""

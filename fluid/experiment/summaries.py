@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from fluid.experiment.grid import Grid
@@ -70,7 +71,27 @@ def rows(grid: Grid, store: Store) -> Iterator[dict[str, Any]]:
 
 def table(grid: Grid, store: Store) -> str:
     """Return the finished cells as CSV; floats in full, so equal tables are equal results."""
-    made = list(rows(grid, store))
+    return _csv(list(rows(grid, store)))
+
+
+def summary_table(grid: Grid, store: Store) -> str:
+    """Return the points of the grid as CSV: parameters, replications, and mean and 95 % interval of each number.
+
+    A number has the columns ``NAME``, ``NAME.low`` and ``NAME.high``; ends are empty where one replication, or several
+    that are equal, give none.
+    """
+    made: list[dict[str, Any]] = []
+    for group in summary(grid, store):
+        row: dict[str, Any] = {**group.parameters, "replications": group.replications, "settled": group.settled}
+        for name, found in group.numbers.items():
+            ends = (found.low, found.high)
+            row |= {name: found.mean}
+            row |= {f"{name}.{end}": x if isfinite(x) else None for end, x in zip(("low", "high"), ends, strict=True)}
+        made.append(row)
+    return _csv(made)
+
+
+def _csv(made: list[dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(name for row in made for name in row))
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n")

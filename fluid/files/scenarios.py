@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.tables import ContinuousTable, SlottedTable, Table, parse_continuous, parse_slotted, with_trace
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.loss.model import LossScenario
@@ -69,12 +70,15 @@ class Given:
         None beside a law of sizes.
     traced : TraceJobs or None
         The jobs of the trace that stands for arrivals.
+    notes : tuple of str
+        What was assumed where the types of a trace leave something out.
     """
 
     scenario: Scenario
     table: Table
     instance: Instance | None
     traced: TraceJobs | None
+    notes: tuple[str, ...] = ()
 
 
 def is_sized(document: Mapping[str, Any]) -> bool:
@@ -112,7 +116,8 @@ def read_scenario(
     Parameters
     ----------
     document : mapping
-        An instance file, or for slotted policies a law of sizes, with the table ``[simulation]``.
+        An instance file, or for slotted policies a law of sizes, with the table ``[simulation]``. Where a trace stands
+        for arrivals, types may leave out ``workload`` and ``reward`` (`fluid.files.left_out`).
     policy : Policy
     times : Times
     source : str
@@ -139,25 +144,39 @@ def read_scenario(
         return _of_sizes(
             sizes, with_trace(parse_slotted(table, source, None, folder, policy.options), trace), policy, times, how
         )
-    instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
+    left_out = left_to_trace(document) if trace is not None or has_trace(table) else LeftOut()
+    instance = parse_instance(left_out.filled(document), source)
     if policy.model == "slotted":
         slotted = with_trace(parse_slotted(table, source, instance, folder, policy.options), trace)
-        return _slotted(instance, slotted, times, how)
+        traced = _traced(slotted.trace, instance, slotted.initial.trace)
+        instance, notes = left_out.measured(instance, traced, times.servers, source)
+        return _slotted(instance, slotted, times, traced, how, notes)
     given = with_trace(parse_continuous(table, instance, source, folder, policy.options), trace)
+    traced = _traced(given.trace, instance, given.initial.trace)
+    instance, notes = left_out.measured(instance, traced, times.servers, source)
     if policy.model == "loss":
-        return _loss(instance, given, times, how | {"synchronised": synchronised})
-    return _queue(instance, given, times, how)
+        return _loss(instance, given, times, traced, how | {"synchronised": synchronised}, notes)
+    return _queue(instance, given, times, traced, how, notes)
 
 
 def _traced(trace: TraceFile | None, instance: Instance, initial: bool) -> TraceJobs | None:
     return None if trace is None else typed_jobs(trace, instance, present=initial)
 
 
-def _loss(instance: Instance, given: ContinuousTable, times: Times, how: dict[str, Any]) -> Given:
+Notes = tuple[str, ...]
+
+
+def _loss(
+    instance: Instance,
+    given: ContinuousTable,
+    times: Times,
+    traced: TraceJobs | None,
+    how: dict[str, Any],
+    notes: Notes,
+) -> Given:
     """Tasks that run when a trace opens come at time 0, before all others, each for what was left of its service."""
     if given.initial.queue:
         raise InputError("simulation.initial: queue: expected a policy of queues; in a loss system nobody waits")
-    traced = _traced(given.trace, instance, given.initial.trace)
     scenario = LossScenario(
         instance,
         *times,
@@ -168,13 +187,19 @@ def _loss(instance: Instance, given: ContinuousTable, times: Times, how: dict[st
         initial=given.initial.counts(times.servers, len(instance.types)),
         **how,
     )
-    return Given(scenario, given, instance, traced)
+    return Given(scenario, given, instance, traced, notes)
 
 
-def _queue(instance: Instance, given: ContinuousTable, times: Times, how: dict[str, Any]) -> Given:
+def _queue(
+    instance: Instance,
+    given: ContinuousTable,
+    times: Times,
+    traced: TraceJobs | None,
+    how: dict[str, Any],
+    notes: Notes,
+) -> Given:
     if given.initial.runs:
         raise InputError(EMPTY_SERVERS)
-    traced = _traced(given.trace, instance, given.initial.trace)
     scenario = QueueScenario(
         instance,
         *times,
@@ -186,14 +211,20 @@ def _queue(instance: Instance, given: ContinuousTable, times: Times, how: dict[s
         queue=given.initial.queue,
         **how,
     )
-    return Given(scenario, given, instance, traced)
+    return Given(scenario, given, instance, traced, notes)
 
 
-def _slotted(instance: Instance, given: SlottedTable, times: Times, how: dict[str, Any]) -> Given:
+def _slotted(
+    instance: Instance,
+    given: SlottedTable,
+    times: Times,
+    traced: TraceJobs | None,
+    how: dict[str, Any],
+    notes: Notes,
+) -> Given:
     """Rates and service are those of the types; a unit of time is a slot."""
     if given.initial.runs:
         raise InputError(EMPTY_SERVERS)
-    traced = _traced(given.trace, instance, given.initial.trace)
     jobs, present = (None, None) if traced is None else _jobs_in_slots(traced, given)
     scenario = slotted_scenario(
         instance,
@@ -207,7 +238,7 @@ def _slotted(instance: Instance, given: SlottedTable, times: Times, how: dict[st
         intensity=float(traffic_intensity(instance)) if jobs is None else None,
         **how,
     )
-    return Given(scenario, given, instance, traced)
+    return Given(scenario, given, instance, traced, notes)
 
 
 def _jobs_in_slots(traced: TraceJobs, given: SlottedTable) -> tuple[JobList, JobList | None]:

@@ -14,6 +14,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
+from theory.jit import noticing_compilation
 
 Progress = Callable[[str], None] | None
 
@@ -105,7 +106,7 @@ def replicate(
     done, interrupted = dict(finished or {}), False
     total = len(done) + len(wanted)
     if progress is not None and wanted:
-        progress(f"{policy.name}: starting (what runs first on a machine is compiled, which takes up to a minute)")
+        progress(f"{policy.name}: starting")
     try:
         if engine == "local" and (len(wanted) == 1 or workers == 1):
             runs = ((r, _one(policy, scenario, seed_of(seed, r), progress)) for r in wanted)
@@ -136,4 +137,10 @@ def _one(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progr
         if progress is not None:
             progress(f"{policy.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
 
-    return replace(run_once(policy, scenario, seed, progress=reached), scenario=None, state=None)
+    def compiles() -> None:
+        if progress is not None:
+            progress(f"{policy.name}: compiling (once on a machine; it may take a minute)")
+
+    with noticing_compilation(compiles):
+        run = run_once(policy, scenario, seed, progress=reached)
+    return replace(run, scenario=None, state=None)

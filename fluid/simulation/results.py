@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fluid.simulation.measures import Measures, quantile
 from fluid.simulation.state import State
 from fluid.statistics import Interval, WarmUp, band, batch_means, growth, mean_interval, ratio_interval, warm_up
+from theory.shown import Shown
 
 if TYPE_CHECKING:
     from fluid.simulation.policy_interface import Policy
@@ -112,7 +113,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Result(Generic[AnyScenario]):
+class Result(Shown, Generic[AnyScenario]):
     """Replications of one policy in one scenario.
 
     Intervals are over replications. Where there is only one, or all are identical, they are by batch means: copies of

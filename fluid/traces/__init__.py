@@ -6,6 +6,8 @@ __getattr__, __all__ = doors(
     __name__,
     {
         "google": ("read_google_events", "read_google_table"),
+        "clusters": ("read_alibaba_2018", "read_google_2019"),
+        "mapped": ("Columns", "read_mapped"),
         "model": ("Outcome", "Trace"),
         "preprocess": (
             "completed",

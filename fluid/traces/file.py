@@ -6,6 +6,7 @@
     arrivals = { trace = "jobs.csv", stretch = 0.8 }            # times multiplied by 0.8: traffic divided by it
     arrivals = { trace = "google.csv.gz", completed = true }    # only what finished at its first attempt
     arrivals = { trace = "google.csv.gz", types = "powers-of-half" }    # how a task finds its type, see below
+    arrivals = { trace = "own.jsonl", columns = { time = "submit", ... } }      # any table, see `fluid.traces.mapped`
     arrivals = { trace = "pods.csv", capacity = { cpu = 96, memory = 393216, gpu = 8 } }    # of one server, for sizes
 
 A task finds its type by the column ``type`` of a plain table, or else by its demand, which must be that of one type
@@ -25,6 +26,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from fluid.traces.mapped import Columns, columns_of, read_mapped
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, stretched
 from fluid.traces.readers import read_trace
@@ -52,6 +54,8 @@ class TraceFile:
         Whether only tasks count that finished at their first attempt.
     types : str
         How a task finds its type: by name or demand (empty), or one of `POWERS`, `PRIORITIES`.
+    columns : Columns or None
+        Which column is what, of a table of no known format.
     capacity : tuple of (str, Fraction)
         Of one server by resource, to take sizes from; empty where the trace has shares.
     """
@@ -62,6 +66,7 @@ class TraceFile:
     completed: bool = False
     types: str = ""
     capacity: tuple[tuple[str, Fraction], ...] = ()
+    columns: Columns | None = None
 
     @cached_property
     def trace(self) -> Trace:
@@ -99,8 +104,9 @@ def trace_of(fields: Fields, folder: Path | None) -> TraceFile | None:
     if types not in ("", POWERS, PRIORITIES):
         table.fail("types", f"expected {POWERS} or {PRIORITIES}, got {types!r}")
     capacity = _capacity(table) if table.has("capacity") else ()
+    columns = columns_of(table)
     table.finish()
-    return TraceFile(path, stretch, digest, finished, types, capacity)
+    return TraceFile(path, stretch, digest, finished, types, capacity, columns)
 
 
 def on_file(given: TraceFile | None, path: Path | None) -> TraceFile | None:
@@ -135,7 +141,7 @@ def _kept(file: TraceFile) -> Trace:
 
 
 def _read(file: TraceFile) -> Trace:
-    trace = read_trace(file.path)
+    trace = read_trace(file.path) if file.columns is None else read_mapped(file.path, file.columns)
     if file.completed:
         trace = completed(trace)
     return trace if file.stretch == 1 else stretched(trace, file.stretch)

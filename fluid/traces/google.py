@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fluid.traces.model import GOOGLE, MICROSECONDS, Outcome, Trace
 from fluid.traces.rows import Tasks, fail, opened, rows, whole
@@ -23,7 +24,8 @@ EVENT_FIELDS = 13
 
 _RESOURCES = ("cpu", "memory")
 _ENDS = {"2": Outcome.evict, "3": Outcome.fail, "4": Outcome.finish, "5": Outcome.kill, "6": Outcome.kill}
-_SUBMIT, _SCHEDULE = "0", "1"
+SUBMITTED, SCHEDULED = "submitted", "scheduled"
+_WHAT: dict[str, str | Outcome] = {"0": SUBMITTED, "1": SCHEDULED, **_ENDS}
 _EVENTS = {str(number) for number in range(9)}
 """SUBMIT, SCHEDULE, five ends, and two updates (7 and 8), which are ignored."""
 
@@ -94,7 +96,7 @@ def read_google_table(path: str | Path) -> Trace:
         arrival, stay = _stay(place, line, came, begun, gone)
         number = whole(place, line, "attempt", attempt)
         tasks.add(line, arrival, stay, kind, number, whole(place, line, "priority", priority), demand)
-    return tasks.trace(GOOGLE, notes=_notes(dropped, ends))
+    return tasks.trace(GOOGLE, notes=notes_of(dropped, ends))
 
 
 def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
@@ -119,6 +121,61 @@ def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
     """
     files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
     tasks = Tasks(files[0] if files else Path(), _RESOURCES)
+    dropped, last = follow(tasks, _events(files), OPENS)
+    return tasks.trace(GOOGLE, notes=notes_of(dropped, last), lines=len(files) == 1)
+
+
+class Event(NamedTuple):
+    """What happened to a task: `what` is `SUBMITTED`, `SCHEDULED`, or how its stay ended."""
+
+    place: Path
+    line: int
+    time: int
+    task: tuple[str, str]
+    what: str | Outcome
+    priority: int
+    demand: tuple[str, str]
+
+
+def _events(files: Sequence[Path]) -> Iterator[Event]:
+    """Give the events of original files that matter: updates and what comes after the end are left out."""
+    last = 0
+    for place in files:
+        with opened(place) as table:
+            for line, row in table:
+                if len(row) != EVENT_FIELDS:
+                    fail(place, line, "", f"expected {EVENT_FIELDS} fields, got {len(row)}")
+                now, event = whole(place, line, "time", row[0]), row[5]
+                if now < last:
+                    fail(place, line, "time", f"expected a time of at least {last}, got {now}")
+                last = now if now != AFTER else last
+                if event not in _EVENTS:
+                    fail(place, line, "event", f"expected a whole number from 0 to 8, got {event!r}")
+                what = _WHAT.get(event, "")
+                if now != AFTER:
+                    priority = whole(place, line, "priority", row[8]) if what == SUBMITTED else 0
+                    yield Event(place, line, now, (row[2], row[3]), what, priority, (row[9], row[10]))
+
+
+def follow(tasks: Tasks, events: Iterator[Event], opens: int) -> tuple[dict[str, int], int]:
+    """Turn events in the order of time into tasks, one an attempt.
+
+    Parameters
+    ----------
+    tasks : Tasks
+        Takes them.
+    events : iterator of Event
+        Of other kinds than submission, schedule and ends only the time counts.
+    opens : int
+        When the trace opens.
+
+    Returns
+    -------
+    dropped : dict
+        How many attempts were left out, by reason.
+    last : int
+        When the trace ends: attempts that run then are censored.
+    """
     dropped = {"never scheduled": 0, "without a request": 0}
     running: dict[tuple[str, str], _Attempt] = {}
     attempts: dict[tuple[str, str], int] = {}
@@ -130,55 +187,37 @@ def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
         elif not all(one.demand):
             dropped["without a request"] += 1
         else:
-            arrival, stay = _stay(tasks.path, one.line, one.submit, one.schedule, end)
+            arrival, stay = _stay(tasks.path, one.line, one.submit, one.schedule, end, opens)
             tasks.add(one.line, arrival, stay, outcome, one.number, one.priority, one.demand)
 
-    for place in files:
-        tasks.path = place
-        with opened(place) as table:
-            for line, row in table:
-                if len(row) != EVENT_FIELDS:
-                    fail(place, line, "", f"expected {EVENT_FIELDS} fields, got {len(row)}")
-                time, job, task, event = row[0], row[2], row[3], row[5]
-                now = whole(place, line, "time", time)
-                if now < last:
-                    fail(place, line, "time", f"expected a time of at least {last}, got {now}")
-                last = now if now != AFTER else last
-                if now == AFTER:
-                    continue
-                key = (job, task)
-                if event == _SUBMIT:
-                    number = attempts[key] = attempts.get(key, -1) + 1
-                    running[key] = _submitted(tasks, line, row, now, number)
-                elif event == _SCHEDULE and key in running:
-                    running[key].schedule = now
-                elif event in _ENDS and key in running:
-                    close(running.pop(key), now, _ENDS[event])
-                elif event not in _EVENTS:
-                    fail(place, line, "event", f"expected a whole number from 0 to 8, got {event!r}")
+    for event in events:
+        tasks.path, last = event.place, event.time
+        if event.what == SUBMITTED:
+            number = attempts[event.task] = attempts.get(event.task, -1) + 1
+            if all(event.demand):
+                tasks.check_demand(event.line, event.demand)
+            running[event.task] = _Attempt(event.line, event.time, number, event.priority, event.demand)
+        elif event.what == SCHEDULED and event.task in running:
+            running[event.task].schedule = event.time
+        elif isinstance(event.what, Outcome) and event.task in running:
+            close(running.pop(event.task), event.time, event.what)
     for one in running.values():
         close(one, last, Outcome.censored)
-    return tasks.trace(GOOGLE, notes=_notes(dropped, last), lines=len(files) == 1)
+    return dropped, last
 
 
-def _submitted(tasks: Tasks, line: int, row: Sequence[str], now: int, number: int) -> _Attempt:
-    demand = (row[9], row[10])
-    if all(demand):
-        tasks.check_demand(line, demand)
-    return _Attempt(line, now, number, whole(tasks.path, line, "priority", row[8]), demand)
-
-
-def _stay(place: Path, line: int, submit: int, schedule: int, end: int) -> tuple[int, int]:
+def _stay(place: Path, line: int, submit: int, schedule: int, end: int, opens: int = OPENS) -> tuple[int, int]:
     """Return arrival and duration after the trace opens."""
     if not submit <= schedule <= end:
         fail(place, line, "end", f"expected submission <= schedule <= end, got {submit}, {schedule}, {end}")
-    if submit < OPENS and schedule <= OPENS:
-        return -1, max(0, end - OPENS)
-    return max(0, submit - OPENS), end - schedule
+    if submit < opens and schedule <= opens:
+        return -1, max(0, end - opens)
+    return max(0, submit - opens), end - schedule
 
 
-def _notes(dropped: dict[str, int], ends: int) -> list[str]:
-    span = (ends - OPENS) / MICROSECONDS
+def notes_of(dropped: dict[str, int], ends: int, opens: int = OPENS) -> list[str]:
+    """Return what there is to say of attempts and of the time that the trace is seen."""
+    span = (ends - opens) / MICROSECONDS
     return [
         f"the trace is seen for {span:.2f} s; stays that end later are right-censored there",
         *(f"{count:,} attempts {reason} dropped" for reason, count in dropped.items()),

@@ -13,6 +13,7 @@ MICROSECONDS = 1_000_000
 """Ticks a second: all times of a trace are whole microseconds after it opens."""
 
 GOOGLE, ALIBABA, PLAIN = "google-2011", "alibaba-2023", "plain"
+GOOGLE_2019, ALIBABA_2018 = "google-2019", "alibaba-2018"
 """Where a trace comes from (`Trace.source`)."""
 
 
@@ -55,7 +56,9 @@ class Trace:
     line : int64[n], optional
         Where each task stands in its file; None for a trace of no file, or of several.
     source : str
-        `GOOGLE`, `ALIBABA` or `PLAIN`; empty for a trace of no file.
+        `GOOGLE`, `ALIBABA`, `GOOGLE_2019`, `ALIBABA_2018` or `PLAIN`; empty for a trace of no file.
+    priorities : bool
+        Whether labels are priorities of Google's trace of 2011, 0 to 11.
     """
 
     resources: tuple[str, ...]
@@ -70,6 +73,7 @@ class Trace:
     notes: tuple[str, ...]
     line: NDArray[np.int64] | None = None
     source: str = ""
+    priorities: bool = False
 
     def __len__(self) -> int:
         """Return the number of tasks."""

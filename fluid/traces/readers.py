@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fluid.traces import google
+from fluid.traces import clusters, google
 from fluid.traces.model import ALIBABA, MICROSECONDS, PLAIN, Outcome, Trace
 from fluid.traces.rows import Tasks, fail, header, rows, ticks, whole
 
@@ -15,9 +15,10 @@ def read_trace(path: str | Path) -> Trace:
     Parameters
     ----------
     path : str or Path
-        CSV or its gzip: a plain table (`read_plain`), the table of attempts or an original file of events of the Google
-        trace of 2011 (`read_google_table`, `read_google_events`), the pods of the Alibaba trace of 2023
-        (`read_alibaba`).
+        CSV or its gzip, JSON lines or Parquet (`fluid.traces.records`): a plain table (`read_plain`), the table of
+        attempts or an original file of events of the Google trace of 2011 (`read_google_table`, `read_google_events`),
+        instance events of Google's of 2019 and batch tasks of Alibaba's of 2018 (`fluid.traces.clusters`), the pods of
+        Alibaba's of 2023 (`read_alibaba`).
 
     Raises
     ------
@@ -29,10 +30,15 @@ def read_trace(path: str | Path) -> Trace:
         return google.read_google_table(path)
     if {"creation_time", "cpu_milli"} & set(first):
         return read_alibaba(path)
+    if clusters.is_google_2019(first):
+        return clusters.read_google_2019(path)
+    if clusters.is_alibaba_2018(first):
+        return clusters.read_alibaba_2018(path)
     if len(first) == google.EVENT_FIELDS and first[0].isdigit():
         return google.read_google_events(path)
     if not {"time", "duration"} & set(first):
-        known = "the table or original events of Google 2011, the pods of Alibaba 2023"
+        known = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
+        known += "2018, pods of Alibaba 2023, or any table whose columns are named: arrivals = { columns = { ... } }"
         fail(Path(path), 1, "", f"expected {HEADER}, or {known}; found {', '.join(first)[:120] or 'no columns'}")
     return read_plain(path)
 

@@ -16,6 +16,7 @@ from typing import NoReturn
 import numpy as np
 
 from fluid.traces.model import MICROSECONDS, Trace
+from fluid.traces.records import kind_of, records
 from theory.errors import InputError, TooLargeError
 from theory.files.places import open_input
 from theory.numbers import rational
@@ -23,8 +24,16 @@ from theory.numbers import rational
 
 @contextmanager
 def opened(place: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
-    """Open a table and give its rows with the numbers of their lines; a byte order mark and blank lines are no rows."""
+    """Open a table and give its rows with the numbers of their lines; a byte order mark and blank lines are no rows.
+
+    JSON lines and Parquet are told by the name of the file (`fluid.traces.records`); their first row is a header, too.
+    """
+    kind = kind_of(place)
     try:
+        if kind != "csv":
+            with records(place, kind) as found:
+                yield found
+            return
         with (
             open_input(place) as content,
             gzip.open(content, "rt", newline="", encoding="utf-8-sig")
@@ -95,9 +104,9 @@ def nonnegative(place: Path, line: int, name: str, text: str) -> Fraction:
     return value
 
 
-def ticks(place: Path, line: int, name: str, text: str) -> int:
-    """Read seconds as whole microseconds."""
-    value = round(nonnegative(place, line, name, text) * MICROSECONDS)
+def ticks(place: Path, line: int, name: str, text: str, unit: Fraction = Fraction(1)) -> int:
+    """Read a time, in units of so many seconds, as whole microseconds."""
+    value = round(nonnegative(place, line, name, text) * unit * MICROSECONDS)
     if value >= 2**62:
         fail(place, line, name, f"expected a time within 146,000 years, got {text!r}")
     return value

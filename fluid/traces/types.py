@@ -149,8 +149,10 @@ def _space_of(file: TraceFile, trace: Trace, instance: Instance, *, or_none: boo
 def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
     """By size rounded up to a power of 1/2, and by the class of the priority if types are of such classes."""
     by_class = file.types == PRIORITIES
-    if by_class and trace.source != GOOGLE:
-        raise InputError(f"{file.path}: expected a Google trace for types = {PRIORITIES!r}, which has priorities")
+    if by_class and not (trace.source == GOOGLE or trace.priorities):
+        raise InputError(
+            f"{file.path}: expected Google's trace of 2011 for types = {PRIORITIES!r}, or a column of its priorities"
+        )
     known = _powers_of(instance, by_class=by_class)
     kept = in_shares(file, trace)
     level = priority_classes(kept) if by_class else np.zeros(len(kept), np.int64)

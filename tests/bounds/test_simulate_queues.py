@@ -48,7 +48,7 @@ def test_a_policy_that_is_caught_grows(capsys: pytest.CaptureFixture[str], tmp_p
     assert 0 < low < 1.56 < high  # level 0.95, fixed seed
     assert (tmp_path / "p.png").stat().st_size > 10_000
     assert run(["simulate", *common, "--policy", "max-weight-local"]) == 0
-    assert "(it grows)" in capsys.readouterr().out
+    assert "(it grows, at 99.9 %)" in capsys.readouterr().out
     assert caught["queue"]["growth"]["grows"] is True
     few, _ = answer([CAUGHT, "--servers", "1", "--until", "2000", "--replications", "2", "--policy", "vqs-bf"], capsys)
     assert few["queue"]["growth"]["grows"] is False  # stable, and two lines say little

@@ -107,7 +107,7 @@ def test_bins_of_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     path = tmp_path / "sizes.toml"
     path.write_text('[sizes]\ndiscrete = { "3/10" = "1/2", "1/2" = "1/2" }\n')
     found = answer([str(path), "--jobs", "4"], capsys)
-    assert found["bins"] == {"jobs": 4, "configurations": "5/3", "proper": "2", "at_least": 2}
+    assert found["bins"] == {"jobs": 4, "configurations": "5/3", "proper": "2", "at_least": 2, "at_most": 2}
     for body, jobs in (('discrete = { "3/10" = "1/3", "1/2" = "2/3" }', "4"), ('uniform = ["1/10", "9/10"]', "4")):
         path.write_text(f"[sizes]\n{body}\n")
         assert run(["throughput", str(path), "--jobs", jobs]) == 2

@@ -54,7 +54,7 @@ def test_partitions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "line"),
     [
-        ("", "sizes: expected exactly one law of discrete, uniform, piecewise, csv, got none"),
+        ("", "sizes: expected exactly one law of discrete, counts, items, uniform, piecewise, csv, got none"),
         ('uniform = [0.1, 0.2]\ncsv = "x"', "sizes: expected exactly one law"),
         ("uniform = [0.1, 0.9]\nserver = 2", "sizes.server: unknown field"),
         (

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from theory.errors import InputError
 from theory.files.instances import parse_instance
@@ -36,6 +40,16 @@ class MachineType:
     memory: Fraction
     price: Fraction
 
+    @property
+    def line(self) -> str:
+        """Return the family, and on GCP the shape in it: types of one line differ by size alone."""
+        return self.name.rpartition("-")[0] if self.provider == "gcp" else self.family
+
+    @property
+    def size(self) -> str:
+        """Return what tells a type from the others of its line: ``2xlarge``, or a number of vCPUs."""
+        return self.name.removeprefix(self.line).lstrip("-.")
+
 
 @cache
 def catalogue() -> dict[str, MachineType]:
@@ -61,21 +75,145 @@ def catalogue() -> dict[str, MachineType]:
     return {f"{machine.provider}:{machine.name}": machine for machine in machines}
 
 
-def catalogue_instance(
-    types: Sequence[str], server: dict[str, Fraction], workload: Fraction = Fraction(1), source: str = "--types"
-) -> Instance:
-    """Make an instance of VM types from the catalogue; the reward of a type is its price an hour.
+def matching(pattern: str = "") -> list[str]:
+    """Return the names of the types that a pattern names, in the order of the table.
+
+    Parameters
+    ----------
+    pattern : str
+        A name, with ``*`` and ``?`` as in a shell, with or without the provider; or part of a name. Empty: all.
+
+    Examples
+    --------
+    >>> matching("aws:m5.*arge")[:2], matching("n2-standard-4"), matching("nothing")
+    (['aws:m5.12xlarge', 'aws:m5.16xlarge'], ['gcp:n2-standard-4', 'gcp:n2-standard-48'], [])
+    """
+    wanted = pattern.strip().lower()
+    if any(sign in wanted for sign in "*?"):
+        patterns = (wanted,) if ":" in wanted else (f"*:{wanted}",)
+        return [name for name in catalogue() if any(fnmatchcase(name, each) for each in patterns)]
+    return [name for name in catalogue() if wanted in name]
+
+
+def near(name: str, number: int = 3) -> list[str]:
+    """Return the types whose names are nearest to one that the catalogue does not have; perhaps none.
+
+    Examples
+    --------
+    >>> near("m5.large"), near("gcp:n2-standart-4", 1)
+    (['aws:m5.large'], ['gcp:n2-standard-4'])
+    """
+    wanted = name.strip().lower().removesuffix(".*")
+    known = catalogue()
+    without_provider = [one for one in known if one.partition(":")[2] == wanted]
+    if without_provider:
+        return without_provider[:number]
+    family = wanted.rpartition(".")[0]
+    beside = [one for one in known if family and one.partition(".")[0] == family]
+    return get_close_matches(wanted, beside, number, 0.3) or get_close_matches(wanted, known, number, 0.6)
+
+
+def missing_sizes(provider: str, line: str) -> list[str]:
+    """Return the sizes that half of the sister lines or more have in the table, and this one lacks.
+
+    Parameters
+    ----------
+    provider, line : str
+        Such as ``aws`` and ``m5``, whose sisters are m5a, m5d, m5n, ...; or ``gcp`` and ``n2-highcpu``, whose sisters
+        are n2-standard and n2-highmem.
+
+    Notes
+    -----
+    The table does not say which sizes a provider sells, so this is a hint and no proof: a sister may have a size that
+    was never sold in this line. Sizes ``metal`` are the same hardware as the largest and are left out.
+
+    Examples
+    --------
+    >>> missing_sizes("aws", "m5")
+    ['xlarge']
+    """
+    generation = _generation(provider, line)
+    every = [machine for machine in catalogue().values() if machine.provider == provider]
+    sisters: dict[str, dict[str, int]] = {}
+    for one in every:
+        if _generation(provider, one.line) == generation and not one.size.startswith("metal"):
+            sisters.setdefault(one.line, {})[one.size] = one.vcpu
+    if line not in sisters:
+        return []
+    own = sisters.pop(line)
+    vcpu = {size: number for sizes in sisters.values() for size, number in sizes.items() if size not in own}
+    often = [size for size in vcpu if 2 * sum(size in sizes for sizes in sisters.values()) >= len(sisters)]
+    return sorted(often, key=lambda size: (vcpu[size], size))
+
+
+def _generation(provider: str, line: str) -> str:
+    """Return what sister lines have in common: ``m5`` of m5dn, ``n2`` of n2-highmem."""
+    if provider == "gcp":
+        return line.partition("-")[0]
+    found = re.match(r"[a-z]+[0-9]+", line)
+    return found.group() if found else line
+
+
+def _found(pattern: str, source: str) -> list[str]:
+    """Return the types of a name or a family; a miss names near ones, and what is missing of its line."""
+    known = catalogue()
+    family = pattern.removesuffix(".*")
+    found = [pattern] if pattern in known else []
+    if family != pattern:
+        found = [name for name, m in known.items() if f"{m.provider}:{m.family}" == family]
+    if found:
+        return found
+    provider, _, name = pattern.partition(":")
+    line, _, size = name.rpartition("." if provider == "aws" else "-")
+    lacks = " the price table lacks this size;" if line and size in missing_sizes(provider, line) else ""
+    hint = near(pattern)
+    raise InputError(
+        f"{source}: {pattern[:60]!r}:{lacks} expected a type of the catalogue (provider:name or family.*)"
+        + (f"; near names: {', '.join(hint)}" if hint else "; packproof catalogue lists all")
+    )
+
+
+def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--types") -> list[dict[str, Any]]:
+    """Return types of the catalogue as tables of an instance file; the reward of a type is its price an hour.
 
     Parameters
     ----------
     types : sequence of str
         ``aws:NAME`` or ``gcp:NAME``; a whole family as ``aws:m5.*``.
-    server : dict
-        Capacity ``{"cpu": vCPUs, "memory": GiB}``.
     workload : Fraction
         Offered jobs of every type per server.
     source : str
         Names the input in errors.
+
+    Raises
+    ------
+    InputError
+        Unknown type: the line names near ones.
+    """
+    known = catalogue()
+    return [
+        {
+            "name": name,
+            "demand": {"cpu": known[name].vcpu, "memory": text(known[name].memory)},
+            "reward": text(known[name].price),
+            "workload": text(workload),
+        }
+        for pattern in types
+        for name in _found(pattern, source)
+    ]
+
+
+def catalogue_instance(
+    types: Sequence[str], server: dict[str, Fraction], workload: Fraction = Fraction(1), source: str = "--types"
+) -> Instance:
+    """Make an instance of VM types from the catalogue on one pool of servers.
+
+    Parameters
+    ----------
+    types, workload, source
+        See `catalogue_tables`.
+    server : dict
+        Capacity ``{"cpu": vCPUs, "memory": GiB}``.
 
     Raises
     ------
@@ -87,32 +225,8 @@ def catalogue_instance(
     >>> catalogue_instance(["aws:m5.large", "aws:r5.large"], {"cpu": Fraction(96), "memory": Fraction(768)}).names
     ('aws:m5.large', 'aws:r5.large')
     """
-    chosen: list[str] = []
-    for pattern in types:
-        family = pattern.removesuffix(".*")
-        found = [pattern] if pattern in catalogue() else []
-        if family != pattern:
-            found = [name for name, m in catalogue().items() if f"{m.provider}:{m.family}" == family]
-        if not found:
-            near = [name for name in catalogue() if name.startswith(pattern[:6])][:3]
-            hint = f" such as {', '.join(near)}" if near else ""
-            raise InputError(
-                f"{source}: {pattern!r}: expected a type of the catalogue{hint} (provider:name or family.*)"
-            )
-        chosen += found
-    unknown = set(server) - {"cpu", "memory"}
-    if unknown or set(server) != {"cpu", "memory"}:
+    tables = catalogue_tables(types, workload, source)
+    if set(server) != {"cpu", "memory"}:
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {', '.join(server) or 'nothing'}")
-    document = {
-        "server": {"capacity": {name: text(amount) for name, amount in server.items()}},
-        "type": [
-            {
-                "name": name,
-                "demand": {"cpu": catalogue()[name].vcpu, "memory": text(catalogue()[name].memory)},
-                "reward": text(catalogue()[name].price),
-                "workload": text(workload),
-            }
-            for name in chosen
-        ],
-    }
-    return parse_instance(document, source)
+    capacity = {name: text(amount) for name, amount in server.items()}
+    return parse_instance({"server": {"capacity": capacity}, "type": tables}, source)

@@ -17,7 +17,7 @@ from theory.files.places import read_text
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 
-LAWS = ("discrete", "uniform", "piecewise", "csv")
+LAWS = ("discrete", "counts", "items", "uniform", "piecewise", "csv")
 _SIZE = "a size in (0, 1]"
 
 
@@ -32,11 +32,14 @@ class Sizes:
         L, at least 1.
     partition : Partition or None
         One that the user wants judged.
+    counts : tuple of int
+        Jobs of each size of the law, in its order, where the file counts or lists them; empty elsewhere.
     """
 
     law: Law
     servers: int = 1
     partition: Partition | None = None
+    counts: tuple[int, ...] = ()
 
 
 def read_sizes(path: str | Path) -> Sizes:
@@ -56,11 +59,13 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     Parameters
     ----------
     document : mapping
-        ``sizes`` holds exactly one of ``discrete`` (a table of probabilities by size), ``uniform`` (two ends),
+        ``sizes`` holds exactly one of ``discrete`` (a table of probabilities by size), ``counts`` (a table of numbers
+        of jobs by size), ``items`` (a list of sizes, one a job), ``uniform`` (two ends),
         ``piecewise`` (rows ``[lower, upper, probability]``, uniform within each; ``lower = upper`` is an atom) and
         ``csv`` (a file with one column of sizes); also ``servers``, and ``partition``: cuts, or rows
         ``[lower, upper]`` that cover (0, 1], or lists of such rows for queues that are no intervals. A table
-        ``simulation`` is left to `fluid.files.tables`.
+        ``simulation`` is left to `fluid.files.tables`. In place of ``sizes`` may stand ``items`` as ``packproof attack
+        --out`` writes them: ``capacity`` and ``sizes`` of one resource.
     folder : Path, optional
         Where a relative ``csv`` starts; the working directory unless given.
 
@@ -76,6 +81,10 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     Fraction(1, 2)
     """
     top = Fields(document, source)
+    if top.has("items") and "sizes" not in document:
+        listed = _counted(_relative_items(top.table("items")))
+        top.finish()
+        return listed
     fields = top.table("sizes", "a table [sizes]")
     if top.has("simulation"):
         top.take("simulation", "a table")
@@ -83,11 +92,16 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     given = [name for name in LAWS if fields.has(name)]
     if len(given) != 1:
         fields.fail("", f"expected exactly one law of {', '.join(LAWS)}, got {' and '.join(given) or 'none'}")
-    law = _READERS[given[0]](fields, folder or Path())
+    counts: tuple[int, ...] = ()
+    if given[0] in ("counts", "items"):
+        counted = _counted(_counts(fields) if given[0] == "counts" else _items(fields))
+        law, counts = counted.law, counted.counts
+    else:
+        law = _READERS[given[0]](fields, folder or Path())
     servers = fields.integer("servers", "a whole number of at least 1", least=1) if fields.has("servers") else 1
     partition = _partition(fields) if fields.has("partition") else None
     fields.finish()
-    return Sizes(law, servers, partition)
+    return Sizes(law, servers, partition, counts)
 
 
 def sizes_document(sizes: Sizes) -> dict[str, Any]:
@@ -129,9 +143,7 @@ def _discrete(fields: Fields, folder: Path) -> Law:
     table = fields.table("discrete", "a table of probabilities by size")
     exact: dict[Fraction, Fraction] = {}
     for name in table.names():
-        size = _number(table, "", name, _SIZE)
-        if not 0 < size <= 1:
-            table.fail("", f"expected sizes in (0, 1], got {name}")
+        size = _size(table, "", name)
         if size in exact:
             table.fail(name, "expected each size once")
         exact[size] = table.number(name, "a probability greater than 0", strict=True)
@@ -139,6 +151,60 @@ def _discrete(fields: Fields, folder: Path) -> Law:
         fields.fail("discrete", "expected at least one size")
     _sums_to_one(fields, "discrete", list(exact.values()))
     return Law(atoms=tuple(sorted(exact.items())))
+
+
+def _counts(fields: Fields) -> Counter[Fraction]:
+    table = fields.table("counts", "a table of numbers of jobs by size")
+    found: Counter[Fraction] = Counter()
+    for name in table.names():
+        size = _size(table, "", name)
+        if size in found:
+            table.fail(name, "expected each size once")
+        found[size] = table.integer(name, "a whole number of jobs of at least 1", least=1)
+    if not found:
+        fields.fail("counts", "expected at least one size")
+    return found
+
+
+def _items(fields: Fields) -> Counter[Fraction]:
+    listed = fields.take("items", "a list of sizes")
+    if not isinstance(listed, list) or not listed:
+        fields.fail("items", "expected a list of at least one size")
+    return Counter(_size(fields, f"items[{i}]", value) for i, value in enumerate(listed, 1))
+
+
+def _relative_items(fields: Fields) -> Counter[Fraction]:
+    """Take items of one resource with the capacity of a bin, as the search for bad packings writes them."""
+    expected = "a list of one positive number: one resource"
+    (capacity,) = _row(fields, "capacity", fields.take("capacity", expected), 1, expected)
+    if capacity <= 0:
+        fields.fail("capacity", f"expected {expected}, got {numbers.text(capacity)}")
+    rows = fields.take("sizes", "a list of sizes")
+    if not isinstance(rows, list) or not rows:
+        fields.fail("sizes", "expected a list of at least one size")
+    if fields.has("packing"):
+        fields.take("packing", "the bin of each item")
+    found: Counter[Fraction] = Counter()
+    for i, row in enumerate(rows, 1):
+        (size,) = _row(fields, f"sizes[{i}]", row, 1, "a list of one number: one resource")
+        if not 0 < size <= capacity:
+            fields.fail(f"sizes[{i}]", f"expected a size from 0 to the capacity, got {numbers.text(size)}")
+        found[size / capacity] += 1
+    fields.finish()
+    return found
+
+
+def _size(fields: Fields, place: str, value: Any) -> Fraction:
+    size = _number(fields, place, value, _SIZE)
+    if not 0 < size <= 1:
+        fields.fail(place, f"expected sizes in (0, 1], got {str(value)[:40]}")
+    return size
+
+
+def _counted(found: Counter[Fraction]) -> Sizes:
+    """Return the law of counted jobs, and the counts in its order."""
+    law = empirical(found)
+    return Sizes(law, counts=tuple(found[size] for size, _ in law.atoms))
 
 
 def _row(fields: Fields, name: str, row: Any, length: int, expected: str) -> list[Fraction]:

@@ -12,6 +12,7 @@ from theory.exact.linear import Bound, LinearProgram
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration, Instance
 from theory.numbers import total
+from theory.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def optimal_assignment(instance: Instance, greedy: GreedyAssignment | None = Non
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Shown):
     """Greedy beside the optimum.
 
     Attributes

@@ -18,6 +18,7 @@ from theory.instance import Configuration, Instance
 from theory.jit import plain
 from theory.region import hull
 from theory.region.membership import Support
+from theory.shown import Shown
 
 LIMIT = 200_000
 """Most simplices of an outer boundary by default."""
@@ -39,7 +40,7 @@ class Facet:
 
 
 @dataclass(frozen=True)
-class Region:
+class Region(Shown):
     """All facets and vertices of the capacity region of an average server.
 
     Attributes

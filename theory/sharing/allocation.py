@@ -9,6 +9,7 @@ from math import exp, floor, log
 
 from theory.numbers import ceiling, total
 from theory.sharing.model import Cluster, Matrix, Row
+from theory.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Allocation:
+class Allocation(Shown):
     """Tasks of users on server classes.
 
     Attributes

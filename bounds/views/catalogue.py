@@ -1,0 +1,106 @@
+"""``packproof catalogue`` and ``packproof simulate --policy list``: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Exact
+from fluid.simulation.policy_names import HOMES, policy
+from theory.files.price_catalogue import catalogue, missing_sizes
+from theory.numbers import text
+
+MODEL_NAMES = {
+    "loss": "loss systems (a job that is not placed is lost)",
+    "queue": "queues in continuous time",
+    "slotted": "queues in slots of time (job sizes on one resource)",
+}
+"""What each model is, for people."""
+
+
+class VmType(Answer, frozen=True):
+    """A VM type: vCPUs, GiB of memory, US dollars an hour on demand."""
+
+    name: str
+    cpu: int
+    memory: Exact
+    price: Exact
+    price_float: float
+
+
+class MissingSizes(Answer, frozen=True):
+    """Sizes that the price table lacks in a line, and has in lines of the same generation."""
+
+    line: str
+    sizes: list[str]
+
+
+class Catalogue(Answer, frozen=True):
+    """The types that a pattern names, and what the price table lacks of their lines."""
+
+    types: list[VmType]
+    missing: list[MissingSizes]
+
+
+class PolicyLine(Answer, frozen=True):
+    """A policy, in one line; `options` are fields of the table ``[simulation]``."""
+
+    name: str
+    model: str
+    about: str
+    options: list[str]
+
+
+def catalogue_answer(names: Sequence[str]) -> Catalogue:
+    """Return the types of these names."""
+    chosen = [catalogue()[name] for name in names]
+    lines = dict.fromkeys((machine.provider, machine.line) for machine in chosen)
+    missing = [
+        MissingSizes(line=f"{provider}:{line}", sizes=sizes)
+        for provider, line in lines
+        if (sizes := missing_sizes(provider, line))
+    ]
+    return Catalogue(
+        types=[
+            VmType(
+                name=name,
+                cpu=machine.vcpu,
+                memory=text(machine.memory),
+                price=text(machine.price),
+                price_float=float(machine.price),
+            )
+            for name, machine in zip(names, chosen, strict=True)
+        ],
+        missing=missing,
+    )
+
+
+def catalogue_lines(answer: Catalogue) -> list[str]:
+    """Return the catalogue as text."""
+    known = catalogue()
+    rows = [["type", "vCPUs", "GiB", "USD an hour"]]
+    rows += [
+        [one.name, str(one.cpu), f"{float(known[one.name].memory):g}", f"{one.price_float:g}"] for one in answer.types
+    ]
+    lines = aligned(rows, right=3)
+    if answer.missing:
+        lines += ["", "sizes that the price table lacks, and most sister lines of the same generation have:"]
+        lines += [f"  {one.line}: {', '.join(one.sizes)}" for one in answer.missing]
+    return lines
+
+
+def policies_answer() -> list[PolicyLine]:
+    """Return all policies that come with packproof."""
+    found = [policy(name) for name in HOMES]
+    return [PolicyLine(name=p.name, model=p.model, about=p.about, options=list(p.options)) for p in found]
+
+
+def policies_lines() -> list[str]:
+    """Return all policies as text, by model."""
+    lines = []
+    found = policies_answer()
+    width = max(len(one.name) for one in found)
+    for model, words in MODEL_NAMES.items():
+        mine = [[f"  {one.name:{width}}", one.about] for one in found if one.model == model]
+        lines += [words, *aligned(mine, head=False), ""]
+    return [*lines, "or a policy of your own: FILE.py:NAME"]

@@ -1,0 +1,159 @@
+"""What a notebook shows of results, and their rows: solutions, regions, allocations, simulations."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from bounds.views.assignment import draw_assignments
+from bounds.views.pictures import OPTIMAL, figure
+from bounds.views.sharing import shown
+from bounds.views.simulation import draw_curves
+from bounds.views.text import INTERVALS, many, number, short, with_interval
+from fluid.experiment.run import loss_numbers, queue_numbers
+from fluid.simulation.results import LossResult, QueueResult, Result
+from theory.greedy.optimal import Solution
+from theory.region.facets import Region
+from theory.sharing.allocation import Allocation
+
+MOST_ROWS = 30
+"""Rows of a table that are shown; a line says how many more there are."""
+
+FACETS_DRAWN = 2
+"""Types of a region that is drawn."""
+
+
+def html(thing: Any) -> str | None:
+    """Return a result as HTML: tables, and a picture inside the text; None for other objects."""
+    if isinstance(thing, Solution):
+        return _solution(thing)
+    if isinstance(thing, Region):
+        return _region(thing)
+    if isinstance(thing, Allocation):
+        return _allocation(thing)
+    return _result(thing) if isinstance(thing, Result) else None
+
+
+def rows(thing: Any) -> list[dict[str, Any]] | None:
+    """Return a result as rows: types, facets, users, or replications; None for other objects."""
+    if isinstance(thing, Solution):
+        every = zip(thing.instance.types, thing.greedy.served, thing.optimal.served, strict=True)
+        return [
+            {
+                "type": kind.name,
+                "reward": kind.reward,
+                "workload": kind.workload,
+                "greedy": greedy,
+                "optimal": optimal,
+                "job_price": price,
+            }
+            for (kind, greedy, optimal), price in zip(every, thing.optimal.job_prices, strict=True)
+        ]
+    if isinstance(thing, Region):
+        return [
+            {**{f"x{j}": a for j, a in enumerate(facet.normal, 1)}, "at_most": facet.offset} for facet in thing.facets
+        ]
+    if isinstance(thing, Allocation):
+        servers = [server.name for server in thing.cluster.servers]
+        return [
+            {"user": user.name, "total": sum(row, Fraction(0)), **dict(zip(servers, row, strict=True))}
+            for user, row in zip(thing.cluster.users, thing.tasks, strict=True)
+        ]
+    if isinstance(thing, Result):
+        numbers_of = queue_numbers if isinstance(thing, QueueResult) else loss_numbers
+        return [{"policy": thing.policy.name, "replication": r, **numbers_of(run)} for r, run in enumerate(thing.runs)]
+    return None
+
+
+def _solution(solution: Solution) -> str:
+    made, axes = figure(4.5, 3.2)
+    draw_assignments(axes, solution)
+    head = ("type", "reward", "workload", "greedy serves", "optimum serves")
+    table = [
+        (kind.name, short(kind.reward), short(kind.workload), short(greedy), short(optimal))
+        for kind, greedy, optimal in zip(
+            solution.instance.types, solution.greedy.served, solution.optimal.served, strict=True
+        )
+    ]
+    said = (
+        f"greedy {short(solution.greedy.reward)}, optimum {short(solution.optimal.reward)} per server: "
+        f"ratio {short(solution.ratio)}, guaranteed {short(solution.greedy.guarantee_stagewise)}"
+    )
+    return _joined(said, _table(head, table), _picture(made))
+
+
+def _region(region: Region) -> str:
+    types = len(region.vertices[0])
+    head = (*(f"x{j}" for j in range(1, types + 1)), "at most")
+    table = [(*map(str, facet.normal), short(facet.offset)) for facet in region.outer]
+    said = f"{many(len(region.outer), 'facet')} beside x ≥ 0, {many(len(region.vertices) + 1, 'vertex')}"
+    return _joined(said.replace("vertexs", "vertices"), _table(head, table), *_polygon(region))
+
+
+def _polygon(region: Region) -> list[str]:
+    if len(region.vertices[0]) != FACETS_DRAWN:
+        return []
+    made, axes = figure(3.2, 3.2)
+    # the region holds with each point all smaller ones, so from the right end to the upper one x falls and y rises
+    corners = sorted(region.vertices, key=lambda v: (-v[0], v[1]))
+    x, y = ([0.0, *(float(v[i]) for v in corners)] for i in (0, 1))
+    axes.fill(x, y, color=OPTIMAL, alpha=0.25)
+    axes.plot([*x, 0.0], [*y, 0.0], color=OPTIMAL, linewidth=1.5)
+    axes.set(xlabel="x1, jobs per server", ylabel="x2, jobs per server", xlim=(0, None), ylim=(0, None))
+    return [_picture(made)]
+
+
+def _allocation(allocation: Allocation) -> str:
+    servers = [server.name for server in allocation.cluster.servers]
+    table = [
+        (user.name, shown(sum(row, Fraction(0))), *map(shown, row))
+        for user, row in zip(allocation.cluster.users, allocation.tasks, strict=True)
+    ]
+    kind = "exact" if allocation.exact else "numeric"
+    return _joined(f"{allocation.mechanism} ({kind}): tasks", _table(("user", "total", *servers), table))
+
+
+def _result(result: Result[Any]) -> str:
+    made, axes = figure(4.5, 2.8)
+    draw_curves(axes, [result])
+    names = result.scenario.names
+    if isinstance(result, LossResult):
+        head: tuple[str, ...] = ("type", "jobs", "accepted")
+        columns = [[number(result.jobs(j)), number(result.acceptance(j))] for j in range(len(names))]
+        mean = f"reward per server {with_interval(number(result.reward()), 5, least=0.0)}"
+    else:
+        assert isinstance(result, QueueResult)
+        head = ("type", "in service", "waiting")
+        columns = [[number(result.jobs(j)), number(result.waiting(j))] for j in range(len(names))]
+        mean = f"jobs waiting {with_interval(number(result.queue()), 5, least=0.0)}"
+    table = [(name, *(with_interval(x, 4, least=0.0) for x in row)) for name, row in zip(names, columns, strict=True)]
+    on = f"{result.policy.name} on {many(result.scenario.servers, 'server')}, "
+    cut = " (interrupted)" if result.interrupted else ""
+    said = f"{on}{many(len(result.runs), 'replication')}{cut}: {mean}; {INTERVALS}"
+    return _joined(said, _table(head, table), _picture(made))
+
+
+def _table(head: Sequence[str], table: Sequence[Sequence[str]]) -> str:
+    """Return rows as an HTML table; everything that stands in a cell is escaped, as names are a user's."""
+    lines = [_row("th", head), *(_row("td", row) for row in table[:MOST_ROWS])]
+    more = len(table) - MOST_ROWS
+    rest = f"<p>and {more:,} more</p>" if more > 0 else ""
+    return f"<table>{''.join(lines)}</table>{rest}"
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def _picture(made: Any) -> str:
+    stream = io.BytesIO()
+    made.savefig(stream, format="png", dpi=100)
+    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
+
+
+def _joined(said: str, *parts: str) -> str:
+    return f"<p>{escape(said)}</p>{''.join(parts)}"

@@ -1,0 +1,75 @@
+"""The one style of tables: plain columns where the output is piped, fitted to the width of a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from textwrap import wrap
+
+ESCAPE = "\x1b"
+"""Begins the codes of a terminal: lines that hold one are tables, which fit already."""
+
+
+def aligned(table: Sequence[Sequence[str]], *, right: int = 0, head: bool = True) -> list[str]:
+    """Return rows of text with columns of equal width, the last `right` of them to the right.
+
+    On a terminal cells that are too wide are wrapped, and the head is set off (colours of ``rich``, none where NO_COLOR
+    is set); elsewhere a row is a line, so that other programs can read it.
+
+    Parameters
+    ----------
+    table : sequence of rows
+        All of the same length.
+    right : int
+        How many of the last columns are set to the right.
+    head : bool
+        Whether the first row is a head.
+
+    Examples
+    --------
+    >>> aligned([["type", "jobs"], ["small", "12.5"]], right=1)
+    ['type   jobs', 'small  12.5']
+    """
+    if not table:
+        return []
+    if sys.stdout.isatty():
+        return _on_terminal(table, right, shutil.get_terminal_size().columns, head=head)
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    sides = ["<"] * (len(widths) - right) + [">"] * right
+    return [
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        for row in table
+    ]
+
+
+def _on_terminal(table: Sequence[Sequence[str]], right: int, width: int, *, head: bool) -> list[str]:
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=None, pad_edge=False, show_header=head, header_style="bold", padding=(0, 2, 0, 0))
+    columns = len(table[0])
+    for place in range(columns):
+        name = Text(table[0][place]) if head else ""
+        made.add_column(name, justify="right" if place >= columns - right else "left", overflow="fold")
+    for row in table[1:] if head else table:
+        made.add_row(*map(Text, row))
+    stream = StringIO()
+    Console(file=stream, force_terminal=True, width=width, highlight=False).print(made)
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+def fitted(lines: Sequence[str]) -> list[str]:
+    """Return lines as a terminal shows them without breaking words."""
+    width = max(20, shutil.get_terminal_size().columns)
+    made: list[str] = []
+    for line in lines:
+        if len(line) <= width or ESCAPE in line:
+            made.append(line)
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        made += wrap(line, width, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    return made

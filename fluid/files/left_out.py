@@ -1,0 +1,90 @@
+"""What the types of an instance may leave out where a trace says which jobs come: ``workload`` and ``reward``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fluid.traces.jobs import TraceJobs
+from theory.errors import InputError
+from theory.instance import Instance
+
+FINEST = 10**9
+"""Largest denominator of a workload that is taken from a trace."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Which fields the types leave out.
+
+    Attributes
+    ----------
+    workload : tuple of int
+        Places of the types without a workload, which is taken from the trace.
+    reward : bool
+        Whether no type has a reward; each job then counts 1.
+    """
+
+    workload: tuple[int, ...] = ()
+    reward: bool = False
+
+    def filled(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a document without its table ``[simulation]``, and with a value for what it leaves out."""
+        made = {name: value for name, value in document.items() if name != "simulation"}
+        if self.workload or self.reward:
+            reward = {"reward": 1} if self.reward else {}
+            without = set(self.workload)
+            made["type"] = [
+                {**kind, **reward, **({"workload": 0} if j in without else {})} for j, kind in enumerate(made["type"])
+            ]
+        return made
+
+    def measured(
+        self, instance: Instance, traced: TraceJobs | None, servers: int, source: str
+    ) -> tuple[Instance, tuple[str, ...]]:
+        """Return the instance with the workloads of the trace, and what is to be said of that.
+
+        The workload of a type is its total time in service, from the first arrival to the last, per server: by Little's
+        law the mean number of its jobs if none were refused or kept waiting.
+
+        Raises
+        ------
+        InputError
+            There is no trace after all.
+        """
+        notes = ("types have no reward: each job counts 1",) if self.reward else ()
+        if not self.workload:
+            return instance, notes
+        if traced is None:
+            raise InputError(f"{source}: type[{self.workload[0] + 1}].workload: missing, expected a number")
+        times, types, durations = traced.arriving
+        span = max(float(times[-1] - times[0]), float(durations.max(initial=0.0)), 1e-6)
+        busy = np.bincount(types, weights=durations, minlength=len(instance.types)) / (span * servers)
+        without = set(self.workload)
+        workload = [
+            Fraction(float(busy[j])).limit_denominator(FINEST) if j in without else rho
+            for j, rho in enumerate(instance.workload)
+        ]
+        shown = ", ".join(f"{instance.names[j]} {float(workload[j]):.4g}" for j in self.workload)
+        return instance.with_workload(workload), (*notes, f"workload from the trace, jobs per server: {shown}")
+
+
+def has_trace(table: object) -> bool:
+    """Return whether a table ``[simulation]`` takes its arrivals from a trace."""
+    arrivals = table.get("arrivals") if isinstance(table, Mapping) else None
+    return isinstance(arrivals, Mapping) and "trace" in arrivals
+
+
+def left_to_trace(document: Mapping[str, Any]) -> LeftOut:
+    """Return what the types of a document leave out; nothing where the document has no list of types."""
+    kinds = document.get("type")
+    if not isinstance(kinds, list) or not all(isinstance(kind, Mapping) for kind in kinds):
+        return LeftOut()
+    return LeftOut(
+        tuple(j for j, kind in enumerate(kinds) if "workload" not in kind),
+        bool(kinds) and not any("reward" in kind for kind in kinds),
+    )

@@ -1,0 +1,134 @@
+"""Results show themselves in a notebook, and turn into data frames."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import packproof
+from theory.errors import InputError
+from theory.shown import Shown
+
+ROOT = Path(__file__).parent.parent.parent
+NAME = '<script>alert("x")</script>'
+
+
+class Cells(HTMLParser):
+    """Collects the cells of tables, and what tags there are."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: list[str] = []
+        self.pictures: list[bytes] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag == "img":
+            head, _, body = str(dict(attrs)["src"]).partition(",")
+            assert head == "data:image/png;base64"
+            self.pictures.append(base64.b64decode(body))
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1] and self.tags[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def instance(name: str = NAME) -> Any:
+    kinds = [
+        {"name": name, "demand": {"cpu": 5}, "reward": 1, "workload": 1},
+        {"name": "b", "demand": {"cpu": 7}, "reward": 1, "workload": 1},
+    ]
+    return packproof.parse_instance({"server": {"capacity": {"cpu": 12}}, "type": kinds})
+
+
+def test_solution() -> None:
+    shown = Cells(packproof.solve(instance())._repr_html_())
+    assert "script" not in shown.tags, "names of types are text"
+    assert shown.rows == [
+        ["type", "reward", "workload", "greedy serves", "optimum serves"],
+        [NAME, "1", "1", "1", "1"],
+        ["b", "1", "1", "1/2 (0.5)", "1"],
+    ]
+    assert all(picture.startswith(b"\x89PNG") for picture in shown.pictures)
+    assert len(shown.pictures) == 1
+
+
+@pytest.mark.parametrize(("demands", "pictures"), [([[4], [1]], 1), ([[4], [1], [2]], 0)])
+def test_region_is_drawn_in_two_dimensions(demands: list[list[int]], pictures: int) -> None:
+    region = packproof.region_facets(packproof.additive([6], demands))
+    shown = Cells(region._repr_html_())
+    assert len(shown.pictures) == pictures
+    assert shown.rows[0] == [*(f"x{j + 1}" for j in range(len(demands))), "at most"]
+    assert len(shown.rows) == 1 + len(region.outer)
+    for row, facet in zip(shown.rows[1:], region.outer, strict=True):
+        assert tuple(map(int, row[:-1])) == facet.normal
+
+
+def results() -> list[Any]:
+    loss = packproof.LossScenario(instance("a"), 4, 40.0, 10.0)
+    queue = packproof.QueueScenario(packproof.additive([2], [[1]], workload=["1/2"]), 2, 40.0, 10.0)
+    return [packproof.simulate("first-fit", loss, replications=3), packproof.simulate("nonpreemptive", queue)]
+
+
+def test_results_and_allocations() -> None:
+    loss, queue = results()
+    assert [row[0] for row in Cells(loss._repr_html_()).rows] == ["type", "a", "b"]
+    assert Cells(queue._repr_html_()).rows[0] == ["type", "in service", "waiting"]
+    assert len(Cells(loss._repr_html_()).pictures) == 1
+    assert "95 % confidence" in loss._repr_html_()
+    allocation = packproof.drf(packproof.cluster([[9, 12]], [[1, 2], [3, 1]]))
+    cells = Cells(allocation._repr_html_()).rows
+    assert [row[1] for row in cells[1:]] == ["18/5", "9/5"]
+
+
+def test_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    solution = packproof.solve(instance("a"))
+    frame = solution.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["greedy"].tolist() == [1, Fraction(1, 2)], "exact numbers stay exact"
+    region = packproof.region_facets(packproof.additive([6], [[4], [1]]))
+    assert [tuple(row) for row in region.to_frame()[["x1", "x2"]].to_numpy()] == [f.normal for f in region.facets]
+    loss, queue = results()
+    assert loss.to_frame()["reward"].mean() == pytest.approx(loss.reward().mean)
+    assert queue.to_frame()["queue"].tolist() == pytest.approx([queue.queue().mean])
+    assert packproof.drf(packproof.cluster([[9, 12]], [[1, 2], [3, 1]])).to_frame()["total"].tolist() == [
+        Fraction(18, 5),
+        Fraction(9, 5),
+    ]
+
+
+def test_without_pandas_and_without_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=re.escape("pip install 'packproof[notebook]'")):
+        packproof.solve(instance()).to_frame()
+
+    class Strange(Shown):
+        pass
+
+    assert Strange()._repr_html_() is None
+    with pytest.raises(InputError, match="got a Strange"):
+        Strange().to_frame()
+
+
+def test_the_rooms_alone_know_no_views() -> None:
+    code = (
+        "import sys; from theory.greedy import solve; from theory.instance import additive;"
+        "assert solve(additive([12], [[5], [7]]))._repr_html_() is None;"
+        "assert not any(name.startswith('bounds') for name in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
