@@ -19,6 +19,7 @@ from bounds.views.experiment import Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
 from bounds.views.region import RegionAnswer
+from bounds.views.reproduced import ListedResult, Reproduced
 from bounds.views.sharing import AllShares, InMotion, Shares
 from bounds.views.simulation import SimulatedLoss, SimulatedQueue
 from bounds.views.throughput import Throughput
@@ -47,6 +48,8 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "admission_tune": ("packproof admission tune --json", TunedAdmission),
     "admission_exact": ("packproof admission exact --json", ExactAdmission),
     "admission_optimal": ("packproof admission optimal --json", OptimalAdmission),
+    "reproduce": ("packproof reproduce --json", list[Reproduced]),
+    "reproduce_list": ("packproof reproduce --list --json", list[ListedResult]),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
     "verify_coverage": ("packproof verify --coverage --json", list[CoveredStatement]),
