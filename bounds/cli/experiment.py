@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write_or_print
+from bounds.cli.app import JsonFlag, PlotFile, app, progress, show, to_store, to_write_or_print
 
 
 @app.command()
@@ -25,6 +25,14 @@ def experiment(
         Path | None,
         typer.Option("--csv", metavar="OUT", help="Write one row per finished cell.", callback=to_write_or_print),
     ] = None,
+    plot: PlotFile = None,
+    numbers: Annotated[
+        list[str] | None,
+        typer.Option("--number", metavar="NAME", help="What --plot draws, a column of the CSV; one panel each."),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="FIELD", help="The field of the grid that --plot draws against.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
@@ -40,6 +48,9 @@ def experiment(
     if workers == 0 or workers < -1 or workers > 1024:
         raise InputError(f"--workers: expected -1 or a number from 1 to 1024, got {workers}")
     refuse_engine(engine)
+    for option, is_given in (("--number", bool(numbers)), ("--against", against is not None)):
+        if is_given and plot is None:
+            raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
     planned = read_grid(grid)
     warning = unstable_points(planned)
     if warning is not None:
@@ -57,6 +68,10 @@ def experiment(
                 raise type(error)(f"{grid}: {error}" if str(error).startswith("policy:") else str(error)) from None
         if table is not None:
             write_text(table, table_of(planned, opened))
+        if plot is not None:
+            from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
+
+            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against), plot)
         answer = experiment_answer(planned, opened)
     show(answer, lambda: experiment_lines(answer), as_json=as_json)
     if interrupted:

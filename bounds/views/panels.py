@@ -42,7 +42,8 @@ class Curve:
     low, high : sequence of float
         The ends of a band; empty for none.
     look : str
-        ``line`` (markers at the points), ``plain`` (none), ``steps``, ``dots`` (no line), ``stars`` (printed numbers).
+        ``line`` (markers at the points), ``plain`` (none), ``steps``, ``dots`` (no line), ``marks`` (no line, the
+        interval as a bar), ``stars`` (printed numbers).
     grows : sequence of bool
         Points at which a queue grows beyond doubt, which are ringed; empty for none.
     """
@@ -256,6 +257,10 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
         return
     if curve.look == "dots":
         axes.plot(x, y, marker, color=colour, ms=4.5 if len(x) <= MOST_MARKED else 1.6, mew=0, label=curve.name)
+        return
+    if curve.look == "marks":
+        ends = np.abs([y - np.array(curve.low), np.array(curve.high) - y]) if len(curve.low) else None
+        axes.errorbar(x, y, ends, fmt=marker, color=colour, capsize=2.5, label=curve.name)
         return
     if len(curve.low):
         low, high = np.array(curve.low, float), np.array(curve.high, float)

@@ -73,6 +73,13 @@ class InMotion(Answer, frozen=True):
     utilisation: dict[str, dict[str, list[float]]]
 
 
+class AllInMotion(Answer, frozen=True):
+    """Runs of all mechanisms that divide servers, with the same users coming and going."""
+
+    mechanism: str
+    mechanisms: dict[str, InMotion]
+
+
 def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], whole: WholeTasks | None = None) -> Shares:
     """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well."""
     cluster = allocation.cluster
@@ -216,6 +223,9 @@ def _witness(witness: Mapping[str, Any] | None) -> str:
     )
 
 
+MOST_PANELS = 8
+"""Server classes and resources that are drawn over time, in file order."""
+
 MOST_USERS = len(PALETTE) - 1
 """Users drawn in colours of their own; the others are drawn together."""
 
@@ -284,4 +294,35 @@ def picture_of_history(history: History, cluster: Cluster, path: str | Path, res
     made, (left, right) = figure(PAGE, 2.9, 2)
     draw(left, Chart("time (s)", f"{cluster.resources[resource]} in use (share)", used, ylim=(0, 1.05)))
     draw(right, Chart("time (s)", "tasks (number)", tasks, ylim=(0, None)))
+    save(made, path)
+
+
+@styled
+def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, path: str | Path) -> None:
+    """Draw utilisation over time by mechanism: a panel for each server class and resource, two in a row."""
+    from matplotlib.figure import Figure
+
+    charts = [
+        Chart(
+            "time (s)",
+            "in use (share)",
+            [
+                Curve(name, one.time.tolist(), one.utilisation[:, i, r].tolist(), look="steps")
+                for name, one in histories.items()
+            ],
+            title=f"{server.name}, {cluster.resources[r]}",
+            ylim=(0.0, 1.05),
+        )
+        for i, server in enumerate(cluster.servers)
+        for r in range(len(cluster.resources))
+        if cluster.capacity[i][r]
+    ][:MOST_PANELS]
+    columns = min(2, len(charts))
+    rows = -(-len(charts) // columns)
+    made = Figure(figsize=(PAGE, 2.2 * rows), layout="constrained")
+    every = made.subplots(rows, columns, squeeze=False).flatten()
+    for axes, chart in zip(every, charts, strict=False):
+        draw(axes, chart)
+    for axes in every[len(charts) :]:
+        axes.set_axis_off()
     save(made, path)

@@ -407,21 +407,26 @@ def draw_curves(axes: Axes, results: Sequence[Result[Any]], marks: Sequence[tupl
     draw(axes, chart_over_time(results, [Line(name, value) for name, value in marks], axes.get_title()))
 
 
+def references(result: Result[Any]) -> list[Line]:
+    """Return the greedy and the optimal reward of many servers, for a loss system that draws its arrivals."""
+    from theory.greedy.optimal import solve
+
+    if isinstance(result, QueueResult) or result.scenario.jobs is not None:
+        return []
+    solution = solve(result.scenario.instance)
+    values = (("greedy, many servers", solution.greedy.reward), ("optimal", solution.optimal.reward))
+    return [Line(name, float(reward)) for name, reward in values]
+
+
 @styled
 def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
     """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
-    from theory.greedy.optimal import solve
-
     scenario = results[0].scenario
-    marks: list[tuple[str, float]] = []
     known = ""
     if isinstance(results[0], QueueResult):
         known = "" if scenario.intensity is None else f", traffic intensity {scenario.intensity:.4g}"
         known += " at least" * (by_mean and bool(known))
-    elif scenario.jobs is None:
-        solution = solve(scenario.instance)
-        marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
+    title = f"{many(scenario.servers, 'server')}, {many(len(results[0].distinct), 'replication')}{known}"
     made, axes = figure(4.6, 3.1)
-    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].distinct), 'replication')}{known}")
-    draw_curves(axes, results, marks)
+    draw(axes, chart_over_time(results, references(results[0]), title))
     save(made, path)

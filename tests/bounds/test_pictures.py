@@ -39,6 +39,9 @@ COMMANDS = (
     "share four_classes.toml --mechanism ps-dsf --events user_4_leaves.toml",
     "simulate four_types.toml --policy dra --servers 20 --until 5 --replications 2",
     "simulate caught.toml --policy nonpreemptive --servers 1 --until 50",
+    "simulate four_types.toml --policy first-fit --policy best-fit --servers 20 --until 5 --replications 3",
+    "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 1 --until 50",
+    "share four_classes.toml --mechanism all --events user_4_leaves.toml",
 )
 
 

@@ -9,10 +9,19 @@ from bounds.claims.instances import figure_1 as cluster_1
 from bounds.claims.instances import figure_4 as cluster_4
 from bounds.claims.instances import figures_2_and_3 as cluster_2
 from bounds.claims.instances import table_4 as cluster_5
-from bounds.claims.ps_dsf.motion import AWAY, CLASSES, UNTIL, USER_4, by_class, one_by_one, section_5_history
+from bounds.claims.ps_dsf.motion import (
+    AWAY,
+    CLASSES,
+    UNTIL,
+    by_class,
+    one_by_one,
+    section_5_history,
+    section_5_schedule,
+)
 from bounds.reproduce.model import reproduction
 from bounds.views.panels import Bars, Cells, Chart, Curve, Panel
 from bounds.views.sharing import bars_of
+from fluid.limits.sharing import run_at_once
 from theory.numbers import text
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, tsf
@@ -134,17 +143,15 @@ def figure_6() -> Sequence[Panel]:
     used = by_class(one_by_one(cluster_5(), order), history.utilisation, 0)
     times = history.time.tolist()
     panels = []
-    everybody = range(4)
     others = {
-        name: [mechanism(cluster_5(users=users)) for users in (everybody, [n for n in everybody if n != USER_4])]
+        name: run_at_once(cluster_5(), section_5_schedule(), mechanism).utilisation
         for name, mechanism in MECHANISMS.items()
         if name != "PS-DSF"
     }
     for place in (2, 3):
         curves = [Curve("PS-DSF, servers in motion", times, used[:, place].tolist(), look="plain")]
-        for name, (here, away) in others.items():
-            levels = [float((away if AWAY[0] <= t < AWAY[1] else here).utilisation(place, 0)) for t in times]
-            curves.append(Curve(f"{name}, exact", times, levels, look="steps"))
+        for name, shares in others.items():
+            curves.append(Curve(f"{name}, exact", times, shares[:, place, 0].tolist(), look="steps"))
         panels.append(
             Chart(
                 "time (s)",

@@ -32,8 +32,8 @@ STRATEGY = "strategy_proofness"
     seed=2,
     claims=("table-1", "table-1-tsf-incentive", "theorem-3", "theorem-3-strategy"),
     tiny={"clusters": 2, "lied": 1},
-    quick={"clusters": 20, "lied": 2},
-    full={"clusters": 150, "lied": 6},
+    quick={"clusters": 16, "lied": 1},
+    full={"clusters": 100, "lied": 6},
     columns=1,
     height=2.1,
 )
