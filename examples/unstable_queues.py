@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from bounds.views import arguments, draw_curves, figure, save
-from fluid.simulation import discrete
+from bounds.views import arguments, draw_curves, figure, save, styled
+from fluid.simulation import Result, discrete
 from fluid.statistics import Interval
 from packproof import QueueScenario, SlottedScenario, read_instance, simulate
 
@@ -36,14 +37,18 @@ def main(picture: Path | None = None) -> dict[str, Interval]:
                 "per unit time"
             )
     if picture is not None:
-        made, axes = figure(11, 4.2, 2)
-        for ax, results, title in zip(
-            axes, panels, ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots"), strict=True
-        ):
-            draw_curves(ax, results)
-            ax.set_title(title)
-        save(made, picture)
+        draw(panels, picture)
     return rates
+
+
+@styled
+def draw(panels: list[list[Result[Any]]], picture: Path) -> None:
+    """Draw the queues side by side."""
+    made, axes = figure(columns=2)
+    for ax, results, title in zip(axes, panels, ("jobs of 4 and 1 on 6", "sizes 0.4 and 0.6, in slots"), strict=True):
+        ax.set_title(title)
+        draw_curves(ax, results)
+    save(made, picture)
 
 
 if __name__ == "__main__":

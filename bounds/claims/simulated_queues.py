@@ -1,4 +1,4 @@
-"""What claims about queues share: runs with the seed of the claims, how intervals are written, and the real window."""
+"""What claims about simulations share: runs of queues with one seed, how intervals are written, the real window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bounds.claims import Outcome
 from bounds.claims.data import data_folder
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.replicate import simulate
-from fluid.simulation.results import QueueResult
+from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval
 from fluid.traces.google import read_google_table
@@ -27,7 +27,16 @@ def simulated(policy: Policy | str, scenario: Scenario, replications: int) -> Qu
     """Simulate with the seed of the claims; equal scenarios see the same jobs."""
     result = simulate(policy, scenario, replications=replications, seed=SEED)
     assert isinstance(result, QueueResult)
+    if result.interrupted:  # a claim is decided on all of its replications, or not at all
+        raise KeyboardInterrupt
     return result
+
+
+def whole(run: Run) -> Run:
+    """Return a run that reached its end; Ctrl-C, which ends a run early, ends a claim too."""
+    if run.interrupted:
+        raise KeyboardInterrupt
+    return run
 
 
 def shown(number: Interval) -> str:

@@ -22,6 +22,7 @@ from bounds.cli.export import export
 from bounds.cli.fluid import fluid
 from bounds.cli.instance import instance
 from bounds.cli.region import region
+from bounds.cli.reproduce import reproduce
 from bounds.cli.share import share
 from bounds.cli.simulate import simulate
 from bounds.cli.solve import solve
@@ -43,6 +44,7 @@ __all__ = [
     "instance",
     "main",
     "region",
+    "reproduce",
     "run",
     "share",
     "simulate",

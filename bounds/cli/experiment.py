@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write_or_print
+from bounds.cli.app import JsonFlag, PlotFile, app, progress, show, to_store, to_write_or_print
 
 LONG = 30.0
 """Seconds of one processor from which an estimate is given before an experiment runs."""
@@ -47,6 +47,14 @@ def experiment(
     status: Annotated[
         bool, typer.Option("--status", help="Say how far it is, and about how long the rest takes; run nothing.")
     ] = False,
+    plot: PlotFile = None,
+    numbers: Annotated[
+        list[str] | None,
+        typer.Option("--number", metavar="NAME", help="What --plot draws, a column of the CSV; one panel each."),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="FIELD", help="The field of the grid that --plot draws against.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Run the cells of a grid that the store does not hold, and summarise all of them with intervals."""
@@ -78,6 +86,9 @@ def experiment(
             found = status_answer(planned, stack.enter_context(Store(store, reading=True)) if store.exists() else None)
         show(found, lambda: status_lines(found), as_json=as_json)
         return
+    for option, is_given in (("--number", bool(numbers)), ("--against", against is not None)):
+        if is_given and plot is None:
+            raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
     planned = read_grid(grid)
     warning = unstable_points(planned)
     if warning is not None:
@@ -101,6 +112,10 @@ def experiment(
             write_text(table, table_of(planned, opened))
         if points is not None:
             write_text(points, summary_table(planned, opened))
+        if plot is not None:
+            from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
+
+            picture_of_experiment(experiment_charts(planned, opened, numbers or (), against), plot)
         answer = experiment_answer(planned, opened)
     show(answer, lambda: experiment_lines(answer), as_json=as_json)
     if interrupted:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
+
+if TYPE_CHECKING:
+    from theory.sharing.model import Cluster
 
 
 @app.command(
@@ -34,7 +37,7 @@ def share(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random misreports.")] = 0,
     events: Annotated[
-        Path | None, typer.Option("--events", metavar="FILE", help="Run PS-DSF with users arriving and leaving.")
+        Path | None, typer.Option("--events", metavar="FILE", help="Follow the shares as users arrive and leave.")
     ] = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
@@ -46,8 +49,6 @@ def share(
         Shares,
         allocation_lines,
         comparison_lines,
-        history_answer,
-        history_lines,
         shares_answer,
     )
     from theory.errors import InputError
@@ -62,23 +63,15 @@ def share(
         raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {mechanism!r}")
     if certificate is not None and mechanism == "all":
         raise InputError("--certificate: expected one mechanism, got all")
-    if events is not None and mechanism not in {"ps-dsf", "ps-dsf-tdm"}:
-        raise InputError(f"--events: expected --mechanism ps-dsf or ps-dsf-tdm, got {mechanism!r}")
     if events is not None:
         unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
         for option in (name for name, is_given in unused.items() if is_given):
             raise InputError(f"{option}: has no meaning with --events, which follows shares over time")
+    if events is not None and mechanism == "drf":
+        raise InputError("--events: expected a mechanism that divides servers, got drf, which pools them")
     given = read_cluster(cluster)
     if events is not None:
-        from fluid.limits.sharing import read_schedule, run_schedule
-
-        schedule = read_schedule(events, given)
-        history = run_schedule(given, schedule, division="time" if mechanism == "ps-dsf-tdm" else "resource")
-        if plot is not None:
-            from bounds.views.sharing import picture_of_history
-
-            picture_of_history(history, given, plot)
-        show(history_answer(mechanism, history, given), lambda: history_lines(history, given), as_json=as_json)
+        _over_time(given, events, mechanism, plot, as_json=as_json)
         return
     chosen = list(MECHANISMS) if mechanism == "all" else [mechanism]
     allocations: dict[str, Allocation] = {}
@@ -111,3 +104,38 @@ def share(
         )
     else:
         show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)
+
+
+def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None, *, as_json: bool) -> None:
+    """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
+    from bounds.views.sharing import (
+        AllInMotion,
+        history_answer,
+        history_lines,
+        picture_of_histories,
+        picture_of_history,
+    )
+    from fluid.limits.sharing import History, read_schedule, run_at_once, run_schedule
+    from theory.sharing.mechanisms import MECHANISMS
+
+    schedule = read_schedule(events, cluster)
+    divisions = {"ps-dsf": "resource", "ps-dsf-tdm": "time"}
+    histories: dict[str, History] = {}
+    with progress() as say:
+        for name in MECHANISMS if mechanism == "all" else (mechanism,):
+            say(f"{name} ...")
+            if name in divisions:
+                histories[name] = run_schedule(cluster, schedule, division=divisions[name])
+            elif name != "drf":  # which pools the servers
+                histories[name] = run_at_once(cluster, schedule, MECHANISMS[name])
+    if mechanism != "all":
+        history = histories[mechanism]
+        if plot is not None:
+            picture_of_history(history, cluster, plot)
+        show(history_answer(mechanism, history, cluster), lambda: history_lines(history, cluster), as_json=as_json)
+        return
+    if plot is not None:
+        picture_of_histories(histories, cluster, plot)
+    answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
+    lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
+    show(AllInMotion(mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)

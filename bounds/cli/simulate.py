@@ -21,7 +21,7 @@ class Simulate(Command):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of a command line."""
         given = self.given(ctx, args)
-        if given.get("policy") == "list" and not ctx.resilient_parsing:
+        if "list" in (given.get("policies") or ()) and not ctx.resilient_parsing:
             from bounds.views.catalogue import policies_answer, policies_lines
 
             wanted = bool(given.get("as_json"))
@@ -39,8 +39,13 @@ class Simulate(Command):
 )
 def simulate(
     instance: InstanceFile,
-    policy: Annotated[
-        str, typer.Option("--policy", metavar="NAME", help="A policy, FILE.py:NAME, or list: show all policies.")
+    policies: Annotated[
+        list[str],
+        typer.Option(
+            "--policy",
+            metavar="NAME",
+            help="A policy, FILE.py:NAME, or list: show all policies; several are compared on the same jobs.",
+        ),
     ],
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],
     servers: Annotated[
@@ -63,7 +68,7 @@ def simulate(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of runs (default 1; with --against-fluid 3 of each size).",
+            help="Number of runs (default 1; with --against-fluid 3 of each size, with several policies 8).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0)] = 0,
@@ -104,6 +109,7 @@ def simulate(
     from theory.errors import InputError, naming
     from theory.files.document import read_document
 
+    how: dict[str, Any]
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
     refuse_engine(engine)
@@ -111,15 +117,21 @@ def simulate(
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
     try:
-        found = policy_by_name(policy)
+        found = policy_by_name(policies[0])
     except InputError:
-        if ".py:" not in policy and not as_json and sys.stdout.isatty():  # a person, who can choose from a list
+        if ".py:" not in policies[0] and not as_json and sys.stdout.isatty():  # a person, who can choose from a list
             from bounds.views.catalogue import policies_lines
 
             show(None, policies_lines, as_json=False)
         raise
     document = read_document(instance)
     times = Times(servers_in(document, instance) if servers is None else servers, until, start)
+    if len(policies) > 1:
+        for option in (name for name, is_given in (("--against-fluid", against_fluid), ("--log", log > 0)) if is_given):
+            raise InputError(f"{option}: has no meaning with several policies")
+        how = {"replications": replications, "seed": seed, "engine": engine}
+        _compare(document, policies, instance, times, trace, store, plot, how, as_json=as_json)
+        return
     with naming(instance), progress() as say:
         if against_fluid:
             given_beside = {
@@ -141,7 +153,7 @@ def simulate(
         for line in warnings_before(given, found, instance):
             print(line, file=sys.stderr)
         number = replications or 1
-        how: dict[str, Any] = {"replications": number, "seed": seed, "engine": engine, "progress": say}
+        how = {"replications": number, "seed": seed, "engine": engine, "progress": say}
         if store is None:
             result = run_replications(found, given.scenario, workers=-1 if number > 1 else 1, **how)
         else:
@@ -175,3 +187,60 @@ def _show_convergence(
     if plot is not None:
         picture_of_crosscheck(check, plot)
     show(convergence_answer(check, policy.name), lambda: convergence_lines(check, policy.name), as_json=as_json)
+
+
+def _compare(
+    document: dict[str, Any],
+    names: list[str],
+    instance: Path,
+    times: Times,
+    trace: Path | None,
+    store: Path | None,
+    plot: Path | None,
+    how: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Run several policies on the same jobs and show them side by side."""
+    from contextlib import nullcontext
+
+    from bounds.views.comparison import (
+        FEWEST,
+        comparison_answer,
+        comparison_lines,
+        picture_of_comparison,
+        refuse_unlike,
+    )
+    from bounds.views.simulation import warnings_after, warnings_before
+    from fluid.experiment.replications import simulate_stored
+    from fluid.experiment.store import Store
+    from fluid.files.scenarios import read_scenario
+    from fluid.simulation.policy_names import policy as policy_by_name
+    from fluid.simulation.replicate import simulate as run_replications
+    from theory.errors import naming
+
+    found = [policy_by_name(name) for name in names]
+    refuse_unlike(names, [one.model for one in found])
+    results, every = [], []
+    how["replications"] = how["replications"] or FEWEST
+    with naming(instance), progress() as say, nullcontext() if store is None else Store(store) as opened:
+        how["progress"] = say
+        for one in found:
+            given = read_scenario(
+                document, one, times, source=str(instance), folder=instance.parent, trace=trace, synchronised=True
+            )
+            for line in warnings_before(given, one, instance):
+                print(line, file=sys.stderr)
+            if opened is None:
+                results.append(run_replications(one, given.scenario, workers=-1, **how))
+            else:
+                results.append(simulate_stored(opened, one, given.scenario, **how))
+            every.append(given)
+            for line in warnings_after(results[-1], given):
+                print(line, file=sys.stderr)
+            if results[-1].interrupted:  # what is left is no comparison
+                raise KeyboardInterrupt
+    answer = comparison_answer(results, every)
+    if plot is not None:
+        picture_of_comparison(results, plot)
+    show(answer, lambda: comparison_lines(answer), as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,6 +31,10 @@ def verify(
     table: Annotated[
         bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")
     ] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", metavar="DIR", help="Also draw the figures and tables that show these claims."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Check claims one by one: status 0 if every outcome is the registered one, 1 if not."""
@@ -73,5 +78,24 @@ def verify(
         print("\n".join(("", *summary_lines(found))))
         print(f"{len(found)} claims, {unexpected} with an outcome other than on record, "
               f"{time.perf_counter() - begin:.1f} s")  # fmt: skip
+    if pictures is not None:
+        _draw([checked.claim.id for checked in found], pictures, level, as_json=as_json)
     if not all(checked.ok for checked in found):
         raise typer.Exit(1)
+
+
+def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> None:
+    """Draw what shows these claims (`packproof reproduce`), and say how many have no picture."""
+    from bounds.reproduce.answers import line_of
+    from bounds.reproduce.model import Effort, reproductions
+    from bounds.reproduce.run import reproduce_all
+
+    chosen = [one for one in reproductions() if set(one.claims) & set(identities)]
+    with progress() as say:
+        for done in reproduce_all(chosen, folder, Effort(level), progress=say):
+            if not as_json:
+                print(line_of(done), flush=True)
+    shown = {identity for one in chosen for identity in one.claims}
+    bare = sum(identity not in shown for identity in identities)
+    if bare and not as_json:
+        print(f"{bare} of {len(identities)} claims have no picture")

@@ -10,7 +10,7 @@ __getattr__, __all__ = doors(
         "by_size": ("picture_of_sizes", "ratios_on_record"),
         "fluid": ("picture_of_crosscheck", "picture_of_phases"),
         "max_weight": ("picture_of_flow",),
-        "pictures": ("figure", "save"),
+        "pictures": ("figure", "save", "styled"),
         "region": ("picture_of_region",),
         "scripts": ("arguments",),
         "sharing": ("comparison_lines", "picture_of_shares", "shares_answer"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.views.pictures import MARK, PALETTE, figure, save
+from bounds.views.pictures import MARK, PAGE, PALETTE, figure, legend_above, save, styled
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law import parameters_law
@@ -17,16 +17,17 @@ from fluid.admission.tuning import Tuned
 from fluid.statistics import Interval
 
 
+@styled
 def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | None]], target: str | Path) -> None:
     """Draw densities of log mu and of lambda given data: exact ones as lines, the paper's plug-in dashed."""
-    made, (left, right) = figure(11.0, 4.2, 2)
+    made, (left, right) = figure(PAGE, 2.9, 2)
     for i, (name, seen) in enumerate(stages):
         observed = seen or Observed()
         exact, plug_in = exact_belief(priors, observed), plug_in_belief(priors, observed)
         colour = PALETTE[i % len(PALETTE)]
         s = np.log(exact.mu)
         density = exact.weight / (s[1] - s[0])
-        left.plot(exact.mu, density, color=colour, lw=2, label=name)
+        left.plot(exact.mu, density, color=colour, lw=1.4, label=name)
         raw = plug_in.mu.shape * s - plug_in.mu.rate * exact.mu
         other = np.exp(raw - raw.max())
         left.plot(exact.mu, other / other.sum() / (s[1] - s[0]), color=colour, lw=1.2, ls="--")
@@ -36,49 +37,55 @@ def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | No
         given = shape * np.log(exact.lam_rate)[:, None] + shape * np.log(lam) - exact.lam_rate[:, None] * lam
         from scipy.special import gammaln
 
-        right.plot(lam, exact.weight @ np.exp(given - gammaln(shape)), color=colour, lw=2, label=name)
+        right.plot(lam, exact.weight @ np.exp(given - gammaln(shape)), color=colour, lw=1.4, label=name)
         one = plug_in.lam
         logs = one.shape * np.log(one.rate * lam) - one.rate * lam - gammaln(one.shape)
         right.plot(lam, np.exp(logs), color=colour, lw=1.2, ls="--")
-    for axes, label in ((left, "μ: rate at which a core ends (per hour)"), (right, "λ: normalised rate of scale-outs")):
-        axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm", ylim=(0, None))
-        axes.legend(fontsize=8, frameon=False, title="exact; plug-in dashed", title_fontsize=8)
+    for axes, label in (
+        (left, "μ, rate at which a core ends (per hour)"),
+        (right, "λ, rate of scale-outs (per $μ^κ$)"),
+    ):
+        axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm (1)", ylim=(0, None))
+    left.set_title("exact; plug-in dashed")
+    legend_above(left)
     means = [exact_belief(priors, seen or Observed()).mean_mu for _, seen in stages]
     left.set_xlim(min(means) / 100, max(means) * 20)
     save(made, target)
 
 
+@styled
 def picture_of_law(
     priors: Priors, parameters: tuple[float, float, float], size: int, times: Sequence[float], target: str | Path
 ) -> None:
     """Draw quantiles of the size over time for given parameters, and its moments under the priors."""
-    made, (left, right) = figure(11.0, 4.2, 2)
+    made, (left, right) = figure(PAGE, 2.9, 2)
     laws = [parameters_law(priors, *parameters, size, t) for t in times]
     for low, high, alpha in ((0.01, 0.99, 0.15), (0.1, 0.9, 0.25), (0.25, 0.75, 0.4)):
         ends = [[law.quantile(q) for law in laws] for q in (low, high)]
         left.fill_between(times, *ends, color=PALETTE[0], alpha=alpha, lw=0, label=f"{100 * low:g} to {100 * high:g} %")
-    left.plot(times, [law.quantile(0.5) for law in laws], color=PALETTE[0], lw=2, label="median")
+    left.plot(times, [law.quantile(0.5) for law in laws], color=PALETTE[0], lw=1.4, label="median")
     left.plot(times, [law.mean for law in laws], color="black", lw=1.2, ls="--", label="mean")
-    left.set(xlabel="hours ahead", ylabel="cores", ylim=(0, None))
-    left.set_title("mu = {:g}, lambda = {:g}, sigma = {:g}".format(*parameters), fontsize=10)
-    left.legend(fontsize=8, frameon=False)
+    left.set(xlabel="time ahead (hours)", ylabel="size of the deployment (cores)", ylim=(0, None))
+    left.set_title("mu = {:g}, lambda = {:g}, sigma = {:g}".format(*parameters))
+    legend_above(left)
     some = times[::4]  # each takes a second or two
     exact = [exact_moments(priors, size, t) for t in some]
-    right.plot(some, [one.alive for one in exact], "o-", color=PALETTE[2], lw=2, label="Pr[Q > 0]")
-    right.set(xlabel="hours ahead", ylabel="probability of being alive", ylim=(0, 1))
+    right.plot(some, [one.alive for one in exact], "o-", color=PALETTE[2], lw=1.4, label="Pr[Q > 0]")
+    right.set(xlabel="time ahead (hours)", ylabel="probability of being alive (1)", ylim=(0, 1))
     other = right.twinx()
-    other.plot(some, [one.mean for one in exact], "o-", color=PALETTE[0], lw=2, label="mean of Q")
+    other.plot(some, [one.mean for one in exact], "o-", color=PALETTE[0], lw=1.4, label="mean of Q")
     other.plot(some, [one.variance**0.5 for one in exact], "o:", color=PALETTE[0], lw=1.2, label="deviation of Q")
-    other.set(ylabel="cores", ylim=(0, None))
-    right.set_title("under the priors", fontsize=10, color=MARK)
-    right.legend(fontsize=8, frameon=False, loc="lower left")
-    other.legend(fontsize=8, frameon=False, loc="center right")
+    other.set(ylabel="size of the deployment (cores)", ylim=(0, None))
+    other.spines["right"].set_visible(True)
+    right.set_title("under the priors")
+    legend_above(right, [other])
     save(made, target)
 
 
+@styled
 def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     """Draw the share of refused scale-outs at the thresholds that were tried, with intervals, and the SLA."""
-    made, axes = figure(6.5, 4.2)
+    made, axes = figure(4.6, 3.1)
     tried = sorted(found.tried, key=lambda one: one[0])
     at = [threshold for threshold, _ in tried]
     share = np.array([interval.mean for _, interval in tried])
@@ -86,30 +93,34 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     axes.errorbar(at, share, ends, fmt="o-", color=PALETTE[0], ms=4, lw=1, capsize=2)
     axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
     axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
-    axes.set(xlabel=f"threshold of the {found.policy.name}-moment policy", ylabel="share of scale-outs refused")
+    unit = "1" if found.policy.name == "second" else "cores"
+    axes.set(
+        xlabel=f"threshold of the {found.policy.name}-moment policy ({unit})", ylabel="share of scale-outs refused (1)"
+    )
     axes.set_yscale("symlog", linthresh=1e-6)
-    axes.set_ylim(0, 1)
+    axes.set_ylim(-2e-7, 1)
     if found.policy.name == "second":
         axes.set_xscale("log")
-    axes.legend(fontsize=8, frameon=False)
+    legend_above(axes)
     save(made, target)
 
 
+@styled
 def picture_of_frontier(
     curves: Mapping[str, Sequence[AdmissionResult]], bound: Interval | None, target: str | Path
 ) -> None:
     """Draw utilisation against the share of refused scale-outs, a curve a policy, with 95 % bands over runs."""
-    made, axes = figure(7.5, 4.6)
+    made, axes = figure(4.6, 3.1)
     for i, (name, results) in enumerate(curves.items()):
         shown = sorted((one for one in results if one.sla.mean > 0), key=lambda one: one.sla.mean)
         sla = [one.sla.mean for one in shown]
         low, high = ([getattr(one.utilisation, end) for one in shown] for end in ("low", "high"))
         axes.fill_between(sla, low, high, color=PALETTE[i % len(PALETTE)], alpha=0.2, lw=0)
         middle = [one.utilisation.mean for one in shown]
-        axes.plot(sla, middle, "o-", color=PALETTE[i % len(PALETTE)], ms=4, lw=1.6, label=name)
+        axes.plot(sla, middle, "o-", color=PALETTE[i % len(PALETTE)], ms=4, lw=1.2, label=name)
     if bound is not None:
         axes.axhspan(bound.low, bound.high, color=MARK, alpha=0.15, lw=0)
         axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")
-    axes.set(xscale="log", xlabel="share of scale-outs refused", ylabel="utilisation")
-    axes.legend(fontsize=8, frameon=False)
+    axes.set(xscale="log", xlabel="share of scale-outs refused (1)", ylabel="utilisation (share of cores)")
+    legend_above(axes)
     save(made, target)

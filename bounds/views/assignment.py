@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.adversary.search import WorstInstance
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, by_type, named, packed, short
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
@@ -312,7 +312,7 @@ def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
         (curve.greedy, GREEDY, "greedy"),
     ):
         rewards = np.array([0.0, *map(float, values), float(values[-1])])
-        axes.plot(scales, rewards, color=colour, label=label, linewidth=2)
+        axes.plot(scales, rewards, color=colour, label=label, linewidth=1.4)
     for point, label in ((curve.full, "all served"), (curve.saturated, "best configuration alone")):
         axes.axvline(float(point), color=MARK, linestyle=":", linewidth=1)
         axes.annotate(
@@ -322,7 +322,7 @@ def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
             rotation=90,
             ha="right",
             va="bottom",
-            fontsize=8,
+            fontsize=7,
             color=MARK,
         )
     scale, ratio = curve.worst
@@ -332,13 +332,13 @@ def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
         f"worst ratio {float(ratio):.4f}\nat scale {float(scale):.3g}",
         (float(scale), float(curve.greedy[at])),
         textcoords="offset points",
-        xytext=(10, -26),
-        fontsize=9,
+        xytext=(6, -18),
+        fontsize=7,
     )
     if here is not None and here != float(scale):
         axes.axvline(here, color="black", linestyle="--", linewidth=0.8, label="this workload")
-    axes.set(xlabel="scale of the workload", ylabel="reward per server", ylim=(0, None), xlim=(0, scales[-1]))
-    axes.legend(loc="center right", frameon=False)
+    axes.set(xlabel="scale of the workload (1)", ylabel="reward (per server)", ylim=(0, None), xlim=(0, scales[-1]))
+    legend_above(axes)
 
 
 def draw_ratio(axes: Axes, curve: Scaling) -> None:
@@ -349,17 +349,22 @@ def draw_ratio(axes: Axes, curve: Scaling) -> None:
     greedy = np.interp(scales, known, [float(v) for v in curve.greedy])
     optimal = np.interp(scales, known, [float(v) for v in curve.optimal])
     ratio = np.where((scales < known[0]) | (scales > known[-1]), 1.0, greedy / optimal)
-    axes.plot(scales, ratio, color=GREEDY, linewidth=2)
+    axes.plot(scales, ratio, color=GREEDY, linewidth=1.4)
     scale, worst = curve.worst
     axes.plot([float(scale)], [float(worst)], "o", color="black")
     axes.annotate(
-        f"{float(worst):.4f}", (float(scale), float(worst)), textcoords="offset points", xytext=(8, -4), fontsize=9
+        f"{float(worst):.4f}", (float(scale), float(worst)), textcoords="offset points", xytext=(6, -3), fontsize=7
     )
     axes.axhline(1 - 1 / np.e, color=MARK, linestyle=":", linewidth=1)
     axes.annotate(
-        "1 - 1/e: guaranteed always", (scales[-1], 1 - 1 / np.e), ha="right", va="bottom", fontsize=8, color=MARK
+        "1 - 1/e: guaranteed always", (scales[-1], 1 - 1 / np.e), ha="right", va="bottom", fontsize=7, color=MARK
     )
-    axes.set(xlabel="scale of the workload", ylabel="greedy / optimal", ylim=(0.6, 1.01), xlim=(scales[0], scales[-1]))
+    axes.set(
+        xlabel="scale of the workload (1)",
+        ylabel="greedy / optimal (1)",
+        ylim=(0.6, 1.01),
+        xlim=(scales[0], scales[-1]),
+    )
 
 
 def draw_assignments(axes: Axes, solution: Solution) -> None:
@@ -383,11 +388,11 @@ def draw_assignments(axes: Axes, solution: Solution) -> None:
             colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
             axes.bar(x, share, 0.7, bottom=bottom, color=colour, edgecolor="white")
             if share > 0.045:
-                axes.text(x, bottom + share / 2, _short(instance, k), ha="center", va="center", fontsize=7)
+                axes.text(x, bottom + share / 2, _short(instance, k), ha="center", va="center", fontsize=6)
             bottom += share
         if bottom < 1:
             axes.bar(x, 1 - bottom, 0.7, bottom=bottom, color="#EEEEEE", edgecolor="white")
-    axes.set(xticks=[0, 1], xticklabels=[name for name, _ in bars], ylabel="share of servers", ylim=(0, 1))
+    axes.set(xticks=[0, 1], xticklabels=[name for name, _ in bars], ylabel="servers (share)", ylim=(0, 1))
 
 
 def _short(instance: Instance, k: Configuration) -> str:
@@ -395,20 +400,22 @@ def _short(instance: Instance, k: Configuration) -> str:
     return " ".join(parts) if len(" ".join(parts)) < 28 else "\n".join(parts[:4]) + ("\n…" if len(parts) > 4 else "")
 
 
+@styled
 def picture_of_solution(solution: Solution, path: str | Path) -> None:
     """Draw a solution: both assignments, and both rewards along the scale of the workload."""
-    made, (left, right) = figure(11, 4.6, 2)
+    made, (left, right) = figure(PAGE, 2.9, 2)
     draw_assignments(left, solution)
     left.set_title(f"greedy keeps {float(solution.ratio):.4f} of the optimum")
     if any(solution.instance.workload):
-        draw_scaling(right, scaling(solution.instance))
         right.set_title("the same mix, scaled")
+        draw_scaling(right, scaling(solution.instance))
     save(made, path)
 
 
+@styled
 def picture_of_scaling(instance: Instance, path: str | Path, title: str) -> None:
     """Draw rewards and their ratio along the scale of an instance's workload."""
-    made, (left, right) = figure(11, 4.2, 2)
+    made, (left, right) = figure(PAGE, 2.9, 2)
     curve = scaling(instance)
     draw_scaling(left, curve, here=None)
     draw_ratio(right, curve)

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from bounds.adversary.by_size import WorstBySize
 from bounds.adversary.chains import proven_bound
-from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, save
+from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, named, short
 from theory.files.instances import instance_document
 from theory.numbers import text
@@ -132,9 +132,9 @@ def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
         axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
-    axes.set_xlabel("job types")
-    axes.set_ylabel("least share of the optimum found")
-    axes.legend(loc="upper right")
+    axes.set_xlabel("job types (number)")
+    axes.set_ylabel("least reward found (share of the optimum)")
+    legend_above(axes)
 
 
 def ratios_on_record() -> dict[tuple[int, int], Fraction]:
@@ -144,8 +144,9 @@ def ratios_on_record() -> dict[tuple[int, int], Fraction]:
     return {(cell.types, cell.resources): cell.ratio for cell in table()}
 
 
+@styled
 def picture_of_sizes(path: str | Path) -> None:
     """Write the picture of the table on record; the format follows the name."""
-    made, axes = figure(7.0, 4.0)
+    made, axes = figure(4.6, 3.1)
     draw_table(axes, {size: float(ratio) for size, ratio in ratios_on_record().items()})
     save(made, path)

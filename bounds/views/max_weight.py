@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
@@ -25,6 +25,7 @@ ARROWS = 15
 """Arrows a side."""
 
 
+@styled
 def picture_of_flow(
     instance: Instance,
     starts: Sequence[Sequence[float]],
@@ -64,7 +65,7 @@ def picture_of_flow(
         raise InputError(f"picture: expected two types, got {len(instance.types)}")
     model, region = MaxWeight(instance), region_facets(instance)
     rate = decay_rate(instance, region)
-    made, (left, middle, right) = figure(15.0, 5.0, 3)
+    made, (left, middle, right) = figure(PAGE, 2.6, 3)
     lengths = [norm(instance, start) for start in starts]
     until = 1.12 * max(lengths) / float(rate) if rate else 20.0
     paths = [queue_path(model, list(start), until) for start in starts]
@@ -76,13 +77,13 @@ def picture_of_flow(
             left.plot([0, along[0]], [0, along[1]], color=MARK, ls="--", lw=1)
     for i, path in enumerate(paths):
         colour = PALETTE[i % len(PALETTE)]
-        left.plot(*path.queues.T, color=colour, lw=2)
+        left.plot(*path.queues.T, color=colour, lw=1.4)
         left.plot(*path.queues[0], "o", color=colour, ms=5)
         times = np.linspace(0.0, until, 400)
-        right.plot(times, [norm(instance, q) for q in path.at(times)], color=colour, lw=2)
+        right.plot(times, [norm(instance, q) for q in path.at(times)], color=colour, lw=1.4)
     names = instance.names
-    left.set(xlabel=f"queue of {names[0]} per server", ylabel=f"queue of {names[1]} per server")
-    left.set(xlim=(0, most), ylim=(0, most), title="velocity and paths (dashed: equal weights)")
+    left.set(xlabel=f"queue of {names[0]} (per server)", ylabel=f"queue of {names[1]} (per server)")
+    left.set(xlim=(0, most), ylim=(0, most), title="velocity and paths\n(dashed: equal weights)")
     _region(middle, instance, region)
     _simulated(right, instance, beta, starts[0], scales, runs, until)
     if rate is not None:
@@ -91,10 +92,10 @@ def picture_of_flow(
     else:
         fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
         right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
-    right.plot([], [], color=PALETTE[0], lw=2, label="fluid paths, colours as on the left")
-    right.set(xlabel="time (divided by n)", ylabel=r"$\sqrt{2V}$ (divided by n)", xlim=(0, until), ylim=(0, None))
+    right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
+    right.set(xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None))
     right.set_title("length of the queues")
-    right.legend(frameon=False, fontsize=9)
+    legend_above(right)
     save(made, target)
 
 
@@ -116,15 +117,15 @@ def _region(axes: Axes, instance: Instance, region: Region) -> None:
     axes.plot(*np.vstack([outline, outline[:1]]).T, color=OPTIMAL, lw=1.5)
     axes.plot(*outline[1:].T, "o", color=OPTIMAL, ms=5)
     for x, y in outline[1:].tolist():
-        axes.annotate(f"({x:g}, {y:g})", (x, y), textcoords="offset points", xytext=(5, 5), fontsize=8, color=OPTIMAL)
+        axes.annotate(f"({x:g}, {y:g})", (x, y), textcoords="offset points", xytext=(5, 5), fontsize=6, color=OPTIMAL)
     first, second = (float(x) for x in instance.workload)
-    axes.plot([first], [second], "o", color=GREEDY, ms=7)
-    axes.annotate("workload", (first, second), textcoords="offset points", xytext=(-7, -5), ha="right", va="top")
-    tops = np.maximum(outline.max(axis=0), [first, second]) * 1.2
-    axes.set(
-        xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, traffic intensity {_intensity(instance, region):.4g}"
+    axes.plot([first], [second], "o", color=GREEDY, ms=5)
+    axes.annotate(
+        "workload", (first, second), textcoords="offset points", xytext=(-5, -3), ha="right", va="top", fontsize=7
     )
-    axes.set(xlabel=f"jobs of {instance.names[0]} per server", ylabel=f"jobs of {instance.names[1]} per server")
+    tops = np.maximum(outline.max(axis=0), [first, second]) * 1.2
+    axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {_intensity(instance, region):.4g}")
+    axes.set(xlabel=f"jobs of {instance.names[0]} (per server)", ylabel=f"jobs of {instance.names[1]} (per server)")
 
 
 def _intensity(instance: Instance, region: Region) -> float:

@@ -1,27 +1,140 @@
-"""Every figure. Colours are distinct in print and for the colour-blind; nothing is drawn on a screen."""
+"""The style of every picture: sizes, fonts, colours, legends; and how a picture becomes a file.
+
+Sizes are those of a printed page: a picture is one column or the page wide, and its text has the size that it has in
+print. Curves differ by colour, by dashes and by marker, areas by colour and by hatching, so that they can be told apart
+without colour, and where they coincide. Legends stand above the axes, never over data. A function that draws is
+decorated with `styled`: the style holds while it draws, and the settings of whoever calls it stay as they are.
+"""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from theory.errors import InputError
 from theory.files.places import write_bytes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+COLUMN, PAGE = 3.5, 7.16
+"""Inches: the width of a column, and of the text of a page with two columns."""
+
 GREEDY, OPTIMAL, MARK = "#D55E00", "#0072B2", "#555555"
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#332288", "#882255")
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#332288", "#882255", "#F0E442")
+"""Colours that the colour-blind tell apart (Okabe and Ito's, then three more)."""
+
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
+HATCHES = ("", "////", "....", "\\\\\\\\", "xx", "++", "--", "oo", "||", "**")
+
+STYLE: Mapping[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so pictures are the same everywhere
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "figure.titlesize": 8.5,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "legend.fontsize": 7.0,
+    "legend.title_fontsize": 8.0,
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "legend.columnspacing": 1.2,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": False,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3.8,
+    "grid.linewidth": 0.4,
+    "grid.alpha": 0.3,
+    "hatch.linewidth": 0.5,
+    "figure.dpi": 100.0,
+    "savefig.dpi": 200.0,
+    "svg.hashsalt": "packproof",  # equal pictures are equal files
+    "pdf.fonttype": 42,
+}
+"""Settings of matplotlib while packproof draws."""
+
+P = ParamSpec("P")
+Drawn = TypeVar("Drawn")
 
 
-def figure(width: float = 9.0, height: float = 4.0, columns: int = 1) -> tuple[Figure, Any]:
-    """Return a figure without a window, and its axes (one, or an array of them)."""
+def styled(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
+    """Let a function draw in the style, and leave the caller's settings of matplotlib as they are."""
+
+    @wraps(draw)
+    def in_style(*given: P.args, **named: P.kwargs) -> Drawn:
+        from matplotlib import rc_context
+
+        settings: Any = dict(STYLE)  # its keys are a closed list of names
+        with rc_context(settings):
+            return draw(*given, **named)
+
+    return in_style
+
+
+def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int = 1) -> tuple[Figure, Any]:
+    """Return a figure without a window, and its axes.
+
+    Parameters
+    ----------
+    width, height : float
+        Inches; `COLUMN` or `PAGE` wide.
+    columns, rows : int
+        Axes in the picture; more than one come as an array.
+    """
     from matplotlib.figure import Figure as NewFigure
 
     made = NewFigure(figsize=(width, height), layout="constrained")
-    return made, made.subplots(1, columns)
+    return made, made.subplots(rows, columns)
+
+
+def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
+    """Put the legend above the axes, under their title, in as many columns as there is space for.
+
+    Parameters
+    ----------
+    axes : Axes
+    others : sequence of Axes
+        Axes that share the place (``twinx``): what they show stands in the same legend.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    for one in others:
+        more = one.get_legend_handles_labels()
+        handles, labels = handles + more[0], labels + more[1]
+    if not labels:
+        return
+    title = axes.get_title()
+    axes.set_title("")
+    for columns in range(min(len(labels), 5), 0, -1):
+        made = axes.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=columns,
+            title=title or None,
+            alignment="left",
+            borderaxespad=0.2,
+            borderpad=0.1,
+        )
+        if made.get_window_extent().width <= _width_of(axes):
+            break
+
+
+def _width_of(axes: Axes) -> float:
+    """Return the width that axes have in a picture, in pixels, but for the space of their labels."""
+    made = axes.get_figure(root=True)
+    place = axes.get_subplotspec()
+    assert made is not None
+    columns = 1 if place is None else place.get_gridspec().ncols
+    return float((made.get_figwidth() / columns - 0.55) * made.dpi)
 
 
 def save(made: Figure, path: str | Path) -> None:
@@ -35,6 +148,13 @@ def save(made: Figure, path: str | Path) -> None:
     kind = Path(path).suffix.lower().lstrip(".") or "png"
     if kind not in made.canvas.get_supported_filetypes():
         raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
+    write_bytes(path, as_bytes(made, kind))
+
+
+@styled
+def as_bytes(made: Figure, kind: str) -> bytes:
+    """Return a figure as the content of a file: png, svg or pdf, without the date, so that equal ones are equal."""
     buffer = io.BytesIO()
-    made.savefig(buffer, format=kind, dpi=144)
-    write_bytes(path, buffer.getvalue())
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    made.savefig(buffer, format=kind, metadata=dated.get(kind))
+    return buffer.getvalue()

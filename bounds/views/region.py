@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bounds.certificates.region import facets_document
 from bounds.views.assignment import Bounds, bounds_of
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, save
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, legend_above, save, styled
 from bounds.views.text import Answer, Exact, by_type, named, packed, short
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import count, count_maximal, feasible
@@ -268,6 +268,7 @@ PANELS = 6
 """Most slices on one picture."""
 
 
+@styled
 def picture_of_region(
     instance: Instance,
     intensity: Intensity,
@@ -291,7 +292,7 @@ def picture_of_region(
     from matplotlib.figure import Figure as NewFigure
 
     types = len(instance.types)
-    made = NewFigure(figsize=(7.2, 6.2), layout="constrained")
+    made = NewFigure(figsize=(4.6, 4.2), layout="constrained")
     if pair is not None:
         draw_slice(made.subplots(), instance, *pair)
     elif types == 1:
@@ -312,7 +313,7 @@ def _slices(instance: Instance, intensity: Intensity) -> Figure:
     worth = [price * load for price, load in zip(intensity.prices, instance.workload, strict=True)]
     chosen = sorted(sorted(range(len(worth)), key=lambda j: (-worth[j], -instance.workload[j]))[:4])
     pairs = list(combinations(chosen, 2))[:PANELS]
-    made = NewFigure(figsize=(11.5, 3.7 * ceil(len(pairs) / 3)), layout="constrained")
+    made = NewFigure(figsize=(PAGE, 2.4 * ceil(len(pairs) / 3)), layout="constrained")
     program = CapacityProgram(instance)
     for axes, (i, j) in zip(made.subplots(ceil(len(pairs) / 3), 3).flat, pairs, strict=False):
         draw_slice(axes, instance, i, j, program)
@@ -337,8 +338,8 @@ def draw_line(axes: Axes, instance: Instance, intensity: Intensity) -> None:
     end = float(intensity.boundary[0]) if intensity.boundary else float(region_facets(instance).outer[0].offset)
     axes.barh([0], [end], color=OPTIMAL, alpha=0.25, label="region")
     axes.plot([rho], [0], "o", color="black", label=_workload(intensity))
-    axes.set(xlabel=f"{instance.names[0]}, jobs per server", yticks=[], xlim=(0, 1.1 * max(end, rho)))
-    axes.legend(frameon=False)
+    axes.set(xlabel=f"{instance.names[0]} (jobs per server)", yticks=[], xlim=(0, 1.1 * max(end, rho)))
+    legend_above(axes)
 
 
 def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Region) -> None:
@@ -359,7 +360,7 @@ def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Reg
     axes.plot(*served, "s", color=GREEDY, markersize=7, fillstyle="none", label="served by greedy")
     top = np.max([*corners, rho], axis=0) * 1.08
     axes.set(xlim=(0, top[0]), ylim=(0, top[1]), **_labels(instance, 0, 1))
-    axes.legend(frameon=False, fontsize=8, loc="upper right")
+    legend_above(axes)
 
 
 def draw_slice(axes: Axes, instance: Instance, i: int, j: int, program: CapacityProgram | None = None) -> None:
@@ -421,10 +422,10 @@ def draw_space(made: Figure, instance: Instance, intensity: Intensity, region: R
         *served, s=50, marker="s", facecolors="none", edgecolors=GREEDY, depthshade=False, label="served by greedy"
     )
     top = np.max([*corners, rho], axis=0) * 1.05
-    names = [f"{name}, jobs per server" for name in instance.names]
+    names = [f"{name} (jobs per server)" for name in instance.names]
     axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]), xlabel=names[0], ylabel=names[1], zlabel=names[2])
     axes.view_init(elev=24, azim=38)
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    legend_above(axes)
 
 
 def _polygon(region: Region, number: int) -> NDArray[Any]:
@@ -448,12 +449,12 @@ def _unit(vector: NDArray[Any]) -> NDArray[Any]:
 
 def _outline(axes: Axes, corners: NDArray[Any]) -> None:
     axes.fill(corners[:, 0], corners[:, 1], color=OPTIMAL, alpha=0.15)
-    axes.plot(corners[1:, 0], corners[1:, 1], color=OPTIMAL, linewidth=2)
+    axes.plot(corners[1:, 0], corners[1:, 1], color=OPTIMAL, linewidth=1.4)
     axes.plot(corners[1:, 0], corners[1:, 1], "o", color=OPTIMAL, markersize=5, clip_on=False, label="vertices")
 
 
 def _labels(instance: Instance, i: int, j: int) -> dict[str, str]:
-    return {"xlabel": f"{instance.names[i]}, jobs per server", "ylabel": f"{instance.names[j]}, jobs per server"}
+    return {"xlabel": f"{instance.names[i]} (jobs per server)", "ylabel": f"{instance.names[j]} (jobs per server)"}
 
 
 def _workload(intensity: Intensity) -> str:

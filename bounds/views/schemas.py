@@ -15,13 +15,15 @@ from bounds.views.attack import Attack
 from bounds.views.by_size import BySize
 from bounds.views.catalogue import Catalogue, PolicyLine
 from bounds.views.claims import CoveredStatement, Listed, Verified
+from bounds.views.comparison import ComparedLoss, ComparedQueues
 from bounds.views.convergence import Converged
 from bounds.views.experiment import ExperimentStatus, Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
 from bounds.views.online import OnlineAttack
 from bounds.views.region import RegionAnswer
-from bounds.views.sharing import AllShares, InMotion, Shares
+from bounds.views.reproduced import ListedResult, Reproduced
+from bounds.views.sharing import AllInMotion, AllShares, InMotion, Shares
 from bounds.views.simulation import SimulatedLoss, SimulatedQueue
 from bounds.views.throughput import Throughput
 
@@ -34,9 +36,12 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "share": ("packproof share --mechanism NAME --json", Shares),
     "share_all": ("packproof share --mechanism all --json", AllShares),
     "share_events": ("packproof share --events FILE --json", InMotion),
+    "share_events_all": ("packproof share --mechanism all --events FILE --json", AllInMotion),
     "fluid": ("packproof fluid --json", FluidAnswer),
     "simulate": ("packproof simulate --json, loss systems", SimulatedLoss),
     "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),
+    "simulate_several": ("packproof simulate --policy A --policy B --json, loss systems", ComparedLoss),
+    "simulate_several_queues": ("packproof simulate --policy A --policy B --json, queues", ComparedQueues),
     "against_fluid": ("packproof simulate --against-fluid --json", Converged),
     "experiment": ("packproof experiment --json", Summarised),
     "catalogue": ("packproof catalogue --json", Catalogue),
@@ -53,6 +58,8 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "admission_tune": ("packproof admission tune --json", TunedAdmission),
     "admission_exact": ("packproof admission exact --json", ExactAdmission),
     "admission_optimal": ("packproof admission optimal --json", OptimalAdmission),
+    "reproduce": ("packproof reproduce --json", list[Reproduced]),
+    "reproduce_list": ("packproof reproduce --list --json", list[ListedResult]),
     "verify": ("packproof verify --json", list[Verified]),
     "verify_list": ("packproof verify --list --json", list[Listed]),
     "verify_coverage": ("packproof verify --coverage --json", list[CoveredStatement]),

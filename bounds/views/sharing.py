@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from bounds.views.pictures import PALETTE, figure, save
+from bounds.views.panels import Bars, Chart, Curve, draw
+from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Exact
 from fluid.limits.sharing import History
@@ -19,7 +20,7 @@ from theory.sharing.model import Cluster
 from theory.sharing.properties import Verdict
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 class Property(Answer, frozen=True):
@@ -71,6 +72,13 @@ class InMotion(Answer, frozen=True):
     tasks: dict[str, list[float]]
     present: dict[str, list[bool]]
     utilisation: dict[str, dict[str, list[float]]]
+
+
+class AllInMotion(Answer, frozen=True):
+    """Runs of all mechanisms that divide servers, with the same users coming and going."""
+
+    mechanism: str
+    mechanisms: dict[str, InMotion]
 
 
 def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], whole: WholeTasks | None = None) -> Shares:
@@ -216,17 +224,19 @@ def _witness(witness: Mapping[str, Any] | None) -> str:
     )
 
 
+MOST_PANELS = 8
+"""Server classes and resources that are drawn over time, in file order."""
+
 MOST_USERS = len(PALETTE) - 1
 """Users drawn in colours of their own; the others are drawn together."""
 
 
-def draw_shares(axes: Axes, allocation: Allocation, *, legend: bool) -> None:
-    """Draw for each server and resource a bar of what each user holds of it."""
+def bars_of(allocation: Allocation, title: str = "") -> Bars:
+    """Return a bar for each server and resource, of what each user holds of it."""
     cluster = allocation.cluster
     places = [
         (i, r) for i in range(len(cluster.servers)) for r in range(len(cluster.resources)) if cluster.capacity[i][r]
     ]
-    labels = [f"{cluster.servers[i].name} {cluster.resources[r]}" for i, r in places]
     held = np.array(
         [
             [float(row[i] * cluster.use(n, i)[r] / cluster.capacity[i][r]) for i, r in places]
@@ -237,19 +247,16 @@ def draw_shares(axes: Axes, allocation: Allocation, *, legend: bool) -> None:
     if len(names) > MOST_USERS:
         held = np.vstack([held[: MOST_USERS - 1], held[MOST_USERS - 1 :].sum(axis=0)])
         names = [*names[: MOST_USERS - 1], f"{len(names) - MOST_USERS + 1} others"]
-    bottom = np.zeros(len(places))
-    for n, name in enumerate(names):
-        axes.barh(range(len(places)), held[n], left=bottom, color=PALETTE[n], label=name, height=0.8)
-        bottom += held[n]
-    axes.set_yticks(range(len(places)), labels, fontsize=8 if len(places) <= 24 else 5)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("share in use")
-    axes.set_title(f"{allocation.mechanism}  (Jain {float(jain_index(allocation.shares)):.3f})", fontsize=10)
-    if legend:
-        axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return Bars(
+        "in use (share)",
+        [f"{cluster.servers[i].name} {cluster.resources[r]}" for i, r in places],
+        [(name, row.tolist()) for name, row in zip(names, held, strict=True)],
+        title or f"{allocation.mechanism}  (Jain {float(jain_index(allocation.shares)):.3f})",
+        xlim=(0.0, 1.0),
+    )
 
 
+@styled
 def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> None:
     """Draw allocations side by side, three in a row.
 
@@ -263,27 +270,60 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
     most = max(len(a.cluster.servers) * len(a.cluster.resources) for a in allocations)
     columns = min(3, len(allocations))
     rows = -(-len(allocations) // columns)
-    made = Figure(figsize=(2.0 + 4.0 * columns, rows * min(8.0, 1.4 + 0.28 * most)), layout="constrained")
+    width = COLUMN if columns == 1 else PAGE
+    made = Figure(figsize=(width, rows * min(6.0, 1.2 + 0.2 * most)), layout="constrained")
     every = made.subplots(rows, columns, squeeze=False).flatten()
-    for k, (axes, allocation) in enumerate(zip(every, allocations, strict=False)):
-        draw_shares(axes, allocation, legend=k + 1 == columns)
+    for axes, allocation in zip(every, allocations, strict=False):
+        draw(axes, bars_of(allocation))
     for axes in every[len(allocations) :]:
         axes.set_axis_off()
     save(made, path)
 
 
+@styled
 def picture_of_history(history: History, cluster: Cluster, path: str | Path, resource: int = 0) -> None:
     """Draw utilisation of one resource by server class, and tasks by user, over time."""
-    made, (left, right) = figure(11.0, 4.0, 2)
     drawn = [i for i, row in enumerate(cluster.capacity) if row[resource]]
-    for k, i in enumerate(drawn):  # earlier ones wider, so that equal curves show below each other
-        width, used = 1.5 + 1.5 * (len(drawn) - 1 - k), history.utilisation[:, i, resource]
-        left.plot(history.time, used, color=PALETTE[i % 10], lw=min(width, 8.0), label=cluster.servers[i].name)
-    left.set(xlabel="time", ylabel=f"{cluster.resources[resource]} in use", ylim=(0, 1.05))
-    for n, user in enumerate(cluster.users[:10]):
-        right.plot(history.time, history.tasks[:, n].sum(axis=1), color=PALETTE[n % 10], label=user.name)
-    right.set(xlabel="time", ylabel="tasks")
-    for axes in (left, right):
-        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        axes.grid(alpha=0.3)
+    time = history.time.tolist()
+    used = [
+        Curve(cluster.servers[i].name, time, history.utilisation[:, i, resource].tolist(), look="steps") for i in drawn
+    ]
+    tasks = [
+        Curve(user.name, time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
+        for n, user in enumerate(cluster.users[:10])
+    ]
+    made, (left, right) = figure(PAGE, 2.9, 2)
+    draw(left, Chart("time (s)", f"{cluster.resources[resource]} in use (share)", used, ylim=(0, 1.05)))
+    draw(right, Chart("time (s)", "tasks (number)", tasks, ylim=(0, None)))
+    save(made, path)
+
+
+@styled
+def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, path: str | Path) -> None:
+    """Draw utilisation over time by mechanism: a panel for each server class and resource, two in a row."""
+    from matplotlib.figure import Figure
+
+    charts = [
+        Chart(
+            "time (s)",
+            "in use (share)",
+            [
+                Curve(name, one.time.tolist(), one.utilisation[:, i, r].tolist(), look="steps")
+                for name, one in histories.items()
+            ],
+            title=f"{server.name}, {cluster.resources[r]}",
+            ylim=(0.0, 1.05),
+        )
+        for i, server in enumerate(cluster.servers)
+        for r in range(len(cluster.resources))
+        if cluster.capacity[i][r]
+    ][:MOST_PANELS]
+    columns = min(2, len(charts))
+    rows = -(-len(charts) // columns)
+    made = Figure(figsize=(PAGE, 2.2 * rows), layout="constrained")
+    every = made.subplots(rows, columns, squeeze=False).flatten()
+    for axes, chart in zip(every, charts, strict=False):
+        draw(axes, chart)
+    for axes in every[len(charts) :]:
+        axes.set_axis_off()
     save(made, path)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from bounds.views.pictures import MARK, PALETTE, figure, save
+from bounds.views.panels import Chart, Curve, Line, draw
+from bounds.views.pictures import figure, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, Answer, Ends, Number, ends, many, number, with_interval
 from fluid.files.scenarios import Given
@@ -402,49 +403,65 @@ def _start_lines(answer: Simulated) -> list[str]:
     return made
 
 
-def draw_curves(axes: Axes, results: Sequence[Result[Any]], marks: Sequence[tuple[str, float]] = ()) -> None:
-    """Draw reward, or queue, over time for each result, with 95 % bands over replications.
+def curve_of(result: Result[Any], name: str = "") -> Curve:
+    """Return reward, or queue, over time, with its 95 % band where there are replications."""
+    loss = isinstance(result, LossResult)
+    at, mean, low, high = result.curve()
+    if len(result.distinct) < 2:
+        return Curve(name or result.policy.name, at.tolist(), mean.tolist())
+    low = low if loss else low.clip(min=0.0)
+    return Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
+
+
+def chart_over_time(results: Sequence[Result[Any]], lines: Sequence[Line] = (), title: str = "") -> Chart:
+    """Return reward, or queue, over time for each result, with 95 % bands over replications and the warm-up shaded.
 
     Parameters
     ----------
-    axes : Axes
     results : sequence of Result
         All of loss systems, or all of queues.
-    marks : sequence of (name, value)
-        Horizontal lines for comparison.
+    lines : sequence of Line
+        For comparison.
+    title : str
     """
-    loss = isinstance(results[0], LossResult)
-    for colour, result in zip(PALETTE, results, strict=False):
-        at, mean, low, high = result.curve()
-        axes.plot(at, mean, color=colour, linewidth=1.5, label=result.policy.name)
-        if len(result.distinct) > 1:
-            axes.fill_between(at, low if loss else low.clip(min=0.0), high, color=colour, alpha=0.25, linewidth=0)
     run = results[0].runs[0]
     warmup = float(run.measures.edges[run.first])
-    if warmup > 0:
-        axes.axvspan(0, warmup, color="#DDDDDD", alpha=0.5, linewidth=0, label="warm-up")
-    axes.set(xlabel="time", ylabel="reward per server" if loss else "jobs waiting", xlim=(0, run.until), ylim=(0, None))
-    for style, (name, value) in zip(("--", ":", "-."), marks, strict=False):
-        axes.axhline(value, color=MARK, linestyle=style, linewidth=1, label=name)
-    axes.set_ylim(0, max([axes.get_ylim()[1], *(1.05 * value for _, value in marks)]))
-    axes.locator_params(axis="x", nbins=6)
-    axes.legend(loc="lower right" if loss else "upper left", frameon=False)
+    return Chart(
+        f"time ({results[0].scenario.unit})",
+        "reward (per server)" if isinstance(results[0], LossResult) else "queue (jobs)",
+        [curve_of(result) for result in results],
+        lines,
+        title,
+        ylim=(0.0, None),
+        shaded=(("warm-up", 0.0, warmup),) if warmup > 0 else (),
+    )
 
 
-def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
-    """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
+def draw_curves(axes: Axes, results: Sequence[Result[Any]], marks: Sequence[tuple[str, float]] = ()) -> None:
+    """Draw `chart_over_time` on axes, under the title that they have; `marks` are lines across, by name."""
+    draw(axes, chart_over_time(results, [Line(name, value) for name, value in marks], axes.get_title()))
+
+
+def references(result: Result[Any]) -> list[Line]:
+    """Return the greedy and the optimal reward of many servers, for a loss system that draws its arrivals."""
     from theory.greedy.optimal import solve
 
+    if isinstance(result, QueueResult) or result.scenario.jobs is not None:
+        return []
+    solution = solve(result.scenario.instance)
+    values = (("greedy, many servers", solution.greedy.reward), ("optimal", solution.optimal.reward))
+    return [Line(name, float(reward)) for name, reward in values]
+
+
+@styled
+def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
+    """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
     scenario = results[0].scenario
-    marks: list[tuple[str, float]] = []
     known = ""
     if isinstance(results[0], QueueResult):
         known = "" if scenario.intensity is None else f", traffic intensity {scenario.intensity:.4g}"
         known += " at least" * (by_mean and bool(known))
-    elif scenario.jobs is None:
-        solution = solve(scenario.instance)
-        marks = [("greedy, many servers", float(solution.greedy.reward)), ("optimal", float(solution.optimal.reward))]
-    made, axes = figure(9, 4.5)
-    draw_curves(axes, results, marks)
-    axes.set_title(f"{many(scenario.servers, 'server')}, {many(len(results[0].distinct), 'replication')}{known}")
+    title = f"{many(scenario.servers, 'server')}, {many(len(results[0].distinct), 'replication')}{known}"
+    made, axes = figure(4.6, 3.1)
+    draw(axes, chart_over_time(results, references(results[0]), title))
     save(made, path)

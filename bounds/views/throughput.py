@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PALETTE, figure, save
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, many, short
 from theory.files.sizes import Sizes
 from theory.numbers import ceiling, text
@@ -233,13 +233,18 @@ def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
     bound = float(servers / sizes.law.mean)
     axes.axhline(bound, color="black", linewidth=0.8, linestyle="--", label="L / mean size (Lemma 2)")
     shown = [*lower, *(float(servers * low) for _, low, _ in plain)]
-    axes.set(xscale="log", xlabel="cells", ylabel="workload on all servers", ylim=(0.9 * min(shown), 1.35 * bound))
+    axes.set(
+        xscale="log",
+        xlabel="cells (number)",
+        ylabel="workload on all servers (jobs)",
+        ylim=(0.9 * min(shown), 1.35 * bound),
+    )
     ticks = sorted({1, 3, 10, 30, 100, 300, cells[-1]})
     axes.set_xticks([n for n in ticks if n <= max(cells[-1], 32)], minor=False)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_title(f"between {lower[-1]:.5g} and {upper[-1]:.5g}", fontsize=10)
-    axes.legend(fontsize=8, loc="upper right")
+    axes.set_title(f"between {lower[-1]:.5g} and {upper[-1]:.5g}")
+    legend_above(axes)
 
 
 def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
@@ -253,9 +258,9 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     if law.atoms:
         sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
         right.vlines(sizes, 0, masses, color=OPTIMAL, linewidth=1.5)
-        right.set(ylabel="probability", ylim=(0, None))
+        right.set(ylabel="probability (1)", ylim=(0, None))
     if law.pieces:
-        axes.set(ylabel="density")
+        axes.set(ylabel="density (per unit of size)")
         if not law.atoms:
             right.set_yticks([])
     tops = [float(cell.top) for cell in best.below.cells]
@@ -267,10 +272,11 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     prices.set_ylim(0, None)
     prices.set_yticks([])
     end = min(1.0, 1.05 * float(law.greatest))
-    axes.set(xlabel="size", xlim=(0, end))
-    axes.set_title(f"law (blue), {len(tops)} cells (grey), price of a size (red)", fontsize=10)
+    axes.set(xlabel="size (share of a server)", xlim=(0, end))
+    axes.set_title(f"law (blue), {len(tops)} cells (grey), price (red)")
 
 
+@styled
 def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None:
     """Draw the bracket as it closes, and the law with its cuts and prices.
 
@@ -279,12 +285,13 @@ def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None
     InputError
         If the picture cannot be written there.
     """
-    made, (left, right) = figure(11.0, 4.4, 2)
+    made, (left, right) = figure(PAGE, 2.9, 2)
     draw_bracket(left, sizes, best)
     draw_law(right, sizes.law, best)
     save(made, path)
 
 
+@styled
 def picture_of_guarantees(
     curves: Mapping[str, Sequence[Guarantee]], universal: Mapping[str, Guarantee], path: str | Path
 ) -> None:
@@ -303,7 +310,7 @@ def picture_of_guarantees(
     InputError
         If the picture cannot be written there.
     """
-    made, (left, right) = figure(11.0, 4.4, 2)
+    made, (left, right) = figure(PAGE, 2.9, 2)
     rows: list[tuple[str, Guarantee, str]] = []
     for colour, (least, best) in zip(PALETTE, curves.items(), strict=False):
         left.plot(
@@ -314,19 +321,19 @@ def picture_of_guarantees(
             label=f"sizes above {least}",
         )
         mark = universal[least]
-        left.plot(len(mark.cuts), float(mark.ratio), "*", color=colour, markersize=15, markeredgecolor="black")
+        left.plot(len(mark.cuts), float(mark.ratio), "*", color=colour, markersize=9, markeredgecolor="black")
         rows += [(f"above {least}, N = {len(g.cuts)}", g, colour) for g in best]
         rows.append((f"above {least}, universal", mark, colour))
     left.axhline(2 / 3, color=MARK, linestyle=":", label="2/3: no partition more")
-    left.plot([], [], "k*", markersize=12, label="universal partition")
-    left.set(xlabel="cuts", ylabel="guaranteed share of the maximum workload", ylim=(0, 0.72))
-    left.legend(fontsize=8, loc="lower right")
+    left.plot([], [], "k*", markersize=7, label="universal partition")
+    left.set(xlabel="cuts (number)", ylabel="guarantee (share of the maximum workload)", ylim=(0, 0.72))
+    legend_above(left)
     for y, (_, g, colour) in enumerate(reversed(rows)):
         ends = [float(g.least), *map(float, g.cuts), 1.0]
         right.plot([ends[0], 1], [y, y], color=colour, linewidth=1, alpha=0.5)
         right.plot(ends, [y] * len(ends), "|", color=colour, markersize=9, markeredgewidth=2)
         right.annotate(str(g.ratio), (1.02, y), fontsize=7, va="center", annotation_clip=False)
     right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
-    right.set(xlabel="size", xlim=(0, 1.1))
-    right.set_title("the cuts, and the guarantee of each", fontsize=10)
+    right.set(xlabel="size (share of a server)", xlim=(0, 1.1))
+    right.set_title("the cuts, and the guarantee of each")
     save(made, path)

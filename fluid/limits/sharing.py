@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.files.document import Fields, read_document
+from theory.sharing.allocation import Allocation
 from theory.sharing.model import Cluster
 from theory.sharing.occupation import occupation
 from theory.sharing.rounds import start
@@ -197,3 +198,53 @@ def run_schedule(
             present.append(here.copy())
         heapq.heappush(queue, (now + schedule.period, kind, item))
     return History(np.array(times), np.array(tasks), np.array(used), np.array(present))
+
+
+def run_at_once(cluster: Cluster, schedule: Schedule, mechanism: Callable[[Cluster], Allocation]) -> History:
+    """Let a mechanism divide the cluster anew, at once, whenever users come or go.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    schedule : Schedule
+    mechanism : callable
+        One whose allocation is by the servers of the cluster (all of `theory.sharing.mechanisms` but ``drf``).
+
+    Returns
+    -------
+    History
+        At the ends of the periods, as of `run_schedule`: what happens at such a time shows in the next period.
+
+    Notes
+    -----
+    The mechanism runs once for each set of users that are there together.
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster, tsf
+    >>> away = Schedule((Event(Fraction(1), 1, False),), Fraction(3))
+    >>> run_at_once(cluster([[4]], [[1], [1]]), away, tsf).tasks[:, 0, 0].tolist()
+    [2.0, 4.0, 4.0]
+    """
+    users, servers, width = len(cluster.users), len(cluster.servers), len(cluster.resources)
+    here = [True] * users
+    for event in reversed(schedule.events):
+        here[event.user] = not event.arrives
+    found: dict[tuple[bool, ...], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    times, states, waiting = [], [], list(schedule.events)
+    for n in range(1, int(schedule.until / schedule.period) + 1):
+        while waiting and waiting[0].time < n * schedule.period:
+            event = waiting.pop(0)
+            here[event.user] = event.arrives
+        times.append(float(n * schedule.period))
+        states.append(tuple(here))
+        if states[-1] not in found:
+            tasks, used = np.zeros((users, servers)), np.zeros((servers, width))
+            present = [n for n, there in enumerate(here) if there]
+            if present:
+                made = mechanism(cluster.with_users(present))
+                tasks[present] = [[float(x) for x in row] for row in made.tasks]
+                used[:] = [[float(made.utilisation(i, r)) for r in range(width)] for i in range(servers)]
+            found[states[-1]] = tasks, used
+    tasks, used = (np.array([found[state][k] for state in states]) for k in (0, 1))
+    return History(np.array(times), tasks, used, np.array(states))

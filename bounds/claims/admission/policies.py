@@ -16,12 +16,15 @@ from fluid.admission.chain import best_threshold, small_space
 from fluid.admission.model import AdmissionCluster, Kind
 from fluid.admission.moments import joint_moments
 from fluid.admission.outlook import aligned_horizons
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of
-from fluid.admission.tuning import tune
+from fluid.admission.simulate import AdmissionPolicy, run_policy, seed_of
+from fluid.admission.tuning import Tuned, tune
 from fluid.admission.world import draw_world
 
 CLUSTER = AdmissionCluster(300, 0.075, STAND_IN)
 UNTIL = 2190.0
+
+BRACKETS = {"second": (0.01, 0.95)}
+"""Where the tuning of a threshold begins, by policy."""
 
 SEED = 2211
 """None of the runs by which the clusters of the claims were chosen had this seed."""
@@ -77,15 +80,16 @@ def marginal_heuristic(level: Level, broken: str) -> Outcome:
     return Outcome(shown, changed == 0 and changed_known > 0)
 
 
-def _tuned(
+def tuned(
     cluster: AdmissionCluster,
     policy: AdmissionPolicy,
     until: float,
     runs: int,
     observations: int = 0,
     sla: float = 0.01,
-) -> AdmissionResult:
-    found = tune(
+) -> Tuned:
+    """Tune a policy with the seed of these claims."""
+    return tune(
         cluster,
         policy,
         sla,
@@ -94,9 +98,8 @@ def _tuned(
         seed=SEED,
         observations=observations,
         steps=6,
-        bracket=(0.01, 0.95),
+        bracket=BRACKETS.get(policy.name),
     )
-    return found.result
 
 
 @claim(
@@ -113,7 +116,7 @@ def policies_by_observations(level: Level, broken: str) -> Outcome:
     """Tune with and without observations, and compare run by run."""
     runs = 60 if level is Level.quick else 200
     levels = (0, 0) if broken else (0, 50) if level is Level.quick else (0, 5, 50)
-    found = [_tuned(CLUSTER, AdmissionPolicy("second"), UNTIL, runs, n) for n in levels]
+    found = [tuned(CLUSTER, AdmissionPolicy("second"), UNTIL, runs, n).result for n in levels]
     used = [np.array([run.utilisation for run in one.runs]) for one in found]
     decisions = Decisions(2)
     gap = decisions.mean(used[-1] - used[0])
@@ -141,7 +144,8 @@ def labelled_users(level: Level, broken: str) -> Outcome:
     """Tune with and without labels, and compare run by run."""
     runs = 20 if level is Level.quick else 120
     found = [
-        _tuned(LABELS, AdmissionPolicy("second", labelled=seen), 1500.0, runs, sla=0.02) for seen in (not broken, False)
+        tuned(LABELS, AdmissionPolicy("second", labelled=seen), 1500.0, runs, sla=0.02).result
+        for seen in (not broken, False)
     ]
     a, b = (np.array([run.utilisation for run in one.runs]) for one in found)
     gap = Decisions(1).mean(a - b)

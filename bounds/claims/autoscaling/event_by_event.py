@@ -132,9 +132,10 @@ class Observer:
         return frozenset(s for s, r in rank.items() if unmatched is not None and r > unmatched)
 
 
-def _watched(
+def watched(
     instance: Instance, servers: int, events: float, reserve: int, seed: int, *, full: bool, migration: bool
 ) -> Observer:
+    """Run dynamic reservation for about so many events, from empty servers or full ones, and return who looked on."""
     rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
     row = maximal(instance.pools[0].space)[-1].astype(np.int32)
     initial = np.tile(row, (servers, 1)) if full else None
@@ -159,7 +160,7 @@ def _runs(level: Level, *, migration: bool = True) -> Iterator[Observer]:
     drawn = [dynamic_instance(seed) for seed in (3, 8, 17, 32, 59)]
     named = [limited_by_draining()["drains two types"], four_types(), STAGES_MATTER]
     for n, instance in enumerate([*drawn, *named] * many):
-        yield _watched(
+        yield watched(
             instance, 20 + n % 20, 900.0, (1, 3, 8, 60)[n % 4], SEED + n, full=n % 2 == 1, migration=migration
         )
 

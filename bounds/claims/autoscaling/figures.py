@@ -17,6 +17,7 @@ from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.autoscaling.convergence import VARIANTS
 from bounds.claims.decisions import Decisions
 from bounds.claims.instances import four_types
+from bounds.claims.simulated_queues import whole
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.bitset import insert
 from fluid.simulation.driver import run_once
@@ -36,12 +37,14 @@ SUITED = ("no migration", "g = 0", "g = L / 5")
 """Variants that fail for the four VM types; a constant g does well there, as their slots are not scarce."""
 
 
-def _runs(one: Policy, scenario: LossScenario, count: int) -> list[Run]:
+def runs_of(one: Policy, scenario: LossScenario, count: int) -> list[Run]:
+    """Return so many runs with the seeds of these claims; Ctrl-C ends them all."""
     seeds = (np.random.SeedSequence(SEED, spawn_key=(scenario.servers, r)) for r in range(count))
-    return [run_once(one, scenario, seed) for seed in seeds]
+    return [whole(run_once(one, scenario, seed)) for seed in seeds]
 
 
-def _full_of_the_smallest(instance: Instance, servers: int) -> np.ndarray:
+def full_of_the_smallest(instance: Instance, servers: int) -> np.ndarray:
+    """Return servers full of the first type, int32[L, J]."""
     row = [instance.pools[0].space.most(0)] + [0] * (len(instance.types) - 1)
     return np.tile(np.array(row, np.int32), (servers, 1))
 
@@ -67,11 +70,11 @@ def figure_3(level: Level, broken: str) -> Outcome:
     for start in ("empty", "full"):
         found = []
         for servers in sizes:
-            initial = _full_of_the_smallest(instance, servers) if start == "full" else None
+            initial = full_of_the_smallest(instance, servers) if start == "full" else None
             scenario = LossScenario(
                 instance, servers, until, 10.0, initial=initial, bins=4, options=VARIANTS.get(broken, {})
             )
-            runs = _runs(chosen, scenario, count)
+            runs = runs_of(chosen, scenario, count)
             events += sum(run.events for run in runs)
             found.append(decisions.mean([run.mean_reward for run in runs]))
         small, middle, large = found
@@ -101,11 +104,11 @@ def figure_4(level: Level, broken: str) -> Outcome:
     servers, until = 800, 1.0 if broken.startswith("the time") else 12.0
     count = 12 if level is Level.quick else 30
     decisions, shown, holds, events = Decisions(4), [], True, 0
-    for name, initial in (("empty", None), ("full", _full_of_the_smallest(instance, servers))):
+    for name, initial in (("empty", None), ("full", full_of_the_smallest(instance, servers))):
         scenario = LossScenario(
             instance, servers, until, 0.0, initial=initial, bins=60, options=VARIANTS.get(broken, {})
         )
-        runs = _runs(policy("dra"), scenario, count)
+        runs = runs_of(policy("dra"), scenario, count)
         events += sum(run.events for run in runs)
         late = decisions.mean([run.reward[40:].mean() for run in runs])
         early = decisions.mean([run.reward[:6].mean() for run in runs])
@@ -185,8 +188,8 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     count = 16 if level is Level.quick else 40
     scenario = LossScenario(instance, 600, 12.0, 4.0, options={"priority": priority}, synchronised=True, bins=10)
     chosen = PREEMPTIONS.get(broken, DRA_PREEMPTION)
-    runs = [_runs(one, scenario, count) for one in (chosen, policy("dra"), policy("power-of-d"))]
-    (logged,) = _runs(chosen, replace(scenario, log=500_000), 1)
+    runs = [runs_of(one, scenario, count) for one in (chosen, policy("dra"), policy("power-of-d"))]
+    (logged,) = runs_of(chosen, replace(scenario, log=500_000), 1)
     decisions = Decisions(2)
     rewards = [[run.mean_reward for run in some] for some in runs]
     gain, ahead = decisions.paired(rewards[0], rewards[1]), decisions.paired(rewards[0], rewards[2])
@@ -203,7 +206,7 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     return Outcome(computed, bool(gain.low > 0 and ahead.low > 0 and not wrong and refused > 0))
 
 
-def _spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) -> JobList:
+def spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) -> JobList:
     """Draw jobs: a steady load, a spike of priority 0 over [20, 21], and one of priority 1 over [21, 22].
 
     Jobs per server: 4 of size 1/16 and 2 of size 1/8 in the mean besides, and the given numbers in the spikes.
@@ -219,6 +222,22 @@ def _spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) 
     order = np.argsort(np.concatenate(times))
     work = generator.exponential(service, len(order))
     return JobList(np.concatenate(times)[order], np.concatenate(types)[order], work)
+
+
+SPIKES = {10: ((10.0, 3.0), 30.0), 50: ((6.0, 0.6), 24.0)}
+"""By the mean service time: jobs per server in the two spikes, and the time at which the run ends."""
+
+
+def spike_scenario(
+    service: int, jobs: JobList, *, second: int = 1, warmup: float = 21.0, bins: int = 3
+) -> LossScenario:
+    """Return 100 servers with a steady load at the start; `second` is the priority of the larger jobs."""
+    base = additive([16], [[1], [2]], rewards=[1, 8], workload=[4, 2])
+    kinds = tuple(replace(t, service_rate=Fraction(1, service)) for t in base.types)
+    return LossScenario(
+        replace(base, types=kinds), 100, SPIKES[service][1], warmup, jobs=jobs, bins=bins,
+        options={"priority": {"t1": 0, "t2": second}}, initial=np.tile(np.array([4, 2], np.int32), (100, 1)),
+    )  # fmt: skip
 
 
 @claim(
@@ -237,22 +256,17 @@ def _spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) 
 def figure_6_spike(level: Level, broken: str) -> Outcome:
     """Compare rewards after spikes, on the same jobs."""
     count = 20 if level is Level.quick else 60
-    base = additive([16], [[1], [2]], rewards=[1, 8], workload=[4, 2])
     decisions, found, shown = Decisions(4), {}, []
-    for service, spikes, until in ((10, (10.0, 3.0), 30.0), (50, (6.0, 0.6), 24.0)):
+    for service, (spikes, _) in SPIKES.items():
         rewards: dict[str, list[float]] = {}
-        priority = {"t1": 0, "t2": 0 if broken.startswith("the second") else 1}
-        kinds = tuple(replace(t, service_rate=Fraction(1, service)) for t in base.types)
         second = 0.0 if broken.startswith("there") else spikes[1]
-        lists = [_spiked(seed, 100, service, (spikes[0], second)) for seed in range(count)]
+        lists = [spiked(seed, 100, service, (spikes[0], second)) for seed in range(count)]
         for name in ("dra-preemption", "dra", "power-of-d"):
             rewards[name] = []
             for seed, jobs in enumerate(lists):
-                scenario = LossScenario(
-                    replace(base, types=kinds), 100, until, 21.0, jobs=jobs, bins=3, options={"priority": priority},
-                    initial=np.tile(np.array([4, 2], np.int32), (100, 1)),
-                )  # fmt: skip
-                rewards[name].append(run_once(policy(name), scenario, np.random.SeedSequence((SEED, seed))).mean_reward)
+                scenario = spike_scenario(service, jobs, second=0 if broken.startswith("the second") else 1)
+                run = whole(run_once(policy(name), scenario, np.random.SeedSequence((SEED, seed))))
+                rewards[name].append(run.mean_reward)
         found[service] = rewards
         shown.append(f"{service}: " + ", ".join(f"{np.mean(values):.2f}" for values in rewards.values()))
     short, long = found[10], found[50]

@@ -8,49 +8,56 @@ stopped.
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.claims.decisions import Decisions
+from bounds.claims.simulated_queues import WINDOW, real_table, whole
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
+from fluid.simulation.results import Run
 from fluid.traces.types import FACTORS, TaskSystem, tasks_of, upper_bound
 
 SEED = 2005_13744
-DATA = "google2011_part0_attempts.csv.gz"
 SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)
 """Numbers of servers from overload to idle."""
 
 
 @cache
-def _window(factors: tuple[int, ...] = FACTORS) -> TaskSystem | None:
-    """The real window under reward factors of the priority classes, None where there is no data."""
-    from fluid.traces.google import read_google_table
+def window(factors: tuple[int, ...] = FACTORS) -> TaskSystem | None:
+    """Return the real window under reward factors of the priority classes, None where there is no data."""
+    table = real_table()
+    return None if isinstance(table, str) else tasks_of(table, factors)
 
-    folder = Path(os.environ.get("PACKPROOF_DATA", Path(__file__).parents[4] / "shared" / "data"))
-    place = folder / DATA
-    return tasks_of(read_google_table(place), factors) if place.exists() else None
+
+def run_on_window(
+    name: str,
+    servers: int,
+    replication: int = 0,
+    factors: tuple[int, ...] = FACTORS,
+    trigger: str = "lost",
+    bins: int = 10,
+) -> Run:
+    """Run a policy on the window, measured over [1000, 5000] s; only policies that draw differ by replication."""
+    system = window(factors)
+    assert system is not None
+    given = {"priority": system.priority, "trigger": trigger}
+    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=given, bins=bins)
+    return whole(run_once(policy(name), scenario, np.random.SeedSequence(SEED, spawn_key=(servers, replication))))
 
 
 @cache
-def _on_window(
+def rewards_on_window(
     name: str, servers: int, count: int = 1, factors: tuple[int, ...] = FACTORS, trigger: str = "lost"
 ) -> list[float]:
-    """Rewards over [1000, 5000] s; only policies that draw differ between runs."""
-    system = _window(factors)
-    assert system is not None
-    given = {"priority": system.priority, "trigger": trigger}
-    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=given, bins=10)
-    seeds = [np.random.SeedSequence(SEED, spawn_key=(servers, r)) for r in range(count)]
-    return [run_once(policy(name), scenario, seed).mean_reward for seed in seeds]
+    """Return the mean rewards of so many runs on the window."""
+    return [run_on_window(name, servers, r, factors, trigger).mean_reward for r in range(count)]
 
 
-WITHOUT_DATA = Outcome(f"no real data: PACKPROOF_DATA holds no {DATA}", None)
+WITHOUT_DATA = Outcome(f"no real data: PACKPROOF_DATA holds no {WINDOW}", None)
 
 
 @claim(
@@ -65,7 +72,7 @@ WITHOUT_DATA = Outcome(f"no real data: PACKPROOF_DATA holds no {DATA}", None)
 )
 def figure_5_bound(level: Level, broken: str) -> Outcome:
     """Compare rewards with the bound."""
-    system = _window()
+    system = window()
     if system is None:
         return WITHOUT_DATA
     sizes = (50, 800) if level is Level.quick else (50, 100, 200, 300, 400, 600, 800)
@@ -73,7 +80,7 @@ def figure_5_bound(level: Level, broken: str) -> Outcome:
     for servers in sizes:
         scale = 0.5 if broken else 1.0
         bound = upper_bound(system, int(scale * servers), 1000.0, 5000.0, 10 if level is Level.quick else 100) * scale
-        best = max(_on_window(name, servers)[0] for name in ("dra", "dra-preemption", "power-of-d", "first-fit"))
+        best = max(rewards_on_window(name, servers)[0] for name in ("dra", "dra-preemption", "power-of-d", "first-fit"))
         holds &= best <= bound * (1 + 1e-6)
         shown.append(f"L = {servers}: best {best:.4f}, bound {bound:.4f}")
     return Outcome("; ".join(shown), bool(holds))
@@ -95,7 +102,7 @@ def figure_5_bound(level: Level, broken: str) -> Outcome:
 )
 def figure_5_order(level: Level, broken: str) -> Outcome:
     """Compare rewards at every number of servers."""
-    if _window() is None:
+    if window() is None:
         return WITHOUT_DATA
     sizes: tuple[int, ...] = SIZES
     if broken:
@@ -103,8 +110,8 @@ def figure_5_order(level: Level, broken: str) -> Outcome:
     decisions = Decisions(len(sizes))
     count, held, shown = (10 if level is Level.quick else 40), [], []
     for servers in sizes:
-        plain, stopping = _on_window("dra", servers)[0], _on_window("dra-preemption", servers)[0]
-        sampled = decisions.mean(_on_window("power-of-d", servers, count))
+        plain, stopping = rewards_on_window("dra", servers)[0], rewards_on_window("dra-preemption", servers)[0]
+        sampled = decisions.mean(rewards_on_window("power-of-d", servers, count))
         ordered = stopping > sampled.high and (stopping > plain or broken.startswith("only power"))
         held += [servers] * ordered
         shown.append(f"{servers}: {stopping:.4f} {plain:.4f} {sampled.mean:.4f}")
@@ -128,20 +135,20 @@ def figure_5_order(level: Level, broken: str) -> Outcome:
 )
 def figure_6_window(level: Level, broken: str) -> Outcome:
     """Compare rewards on the same jobs."""
-    if _window() is None:
+    if window() is None:
         return WITHOUT_DATA
     holds, shown = True, []
     for factors in (FACTORS,) if level is Level.quick else (FACTORS, (1, 10, 100)):
-        system = _window(factors)
+        system = window(factors)
         assert system is not None
         size = {t.name: float(t.reward) / factors[system.priority[t.name]] for t in system.instance.types}
         load = {t.name: float(t.workload) * size[t.name] for t in system.instance.types}
         low = sum(load[name] for name, p in system.priority.items() if p == 0) / sum(load.values())
         gains = []
         for servers in (50, 100) if broken else SIZES:
-            plain = _on_window("dra", servers, factors=factors)[0]
+            plain = rewards_on_window("dra", servers, factors=factors)[0]
             lost, served = (
-                _on_window("dra-preemption", servers, factors=factors, trigger=t)[0] for t in ("lost", "served")
+                rewards_on_window("dra-preemption", servers, factors=factors, trigger=t)[0] for t in ("lost", "served")
             )
             holds &= min(lost, served) > plain
             gains.append(f"{servers}: {plain:.4f} {lost / plain - 1:+.2%} {served / plain - 1:+.2%}")

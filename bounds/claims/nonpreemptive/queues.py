@@ -7,7 +7,7 @@ from typing import Any
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.claims.decisions import Decisions
-from bounds.claims.nonpreemptive.settings import NAMES, example_1, shown, table_1
+from bounds.claims.nonpreemptive.settings import NAMES, example_1, example_2, shown, table_1
 from bounds.claims.simulated_queues import SEED, mean_queues, simulated
 from fluid.simulation.arrivals import ArrivalLaw, Law
 from fluid.simulation.queue.model import QueueScenario
@@ -69,7 +69,7 @@ def example_1_queues(level: Level, broken: str) -> Outcome:
 def example_2_queues(level: Level, broken: str) -> Outcome:
     """Compare queues on the same jobs."""
     sizes = (1, 1, 1, 1) if broken.startswith("all") else (1, 2, 4, 8)
-    instance = pooled([(1, [size]) for size in sizes], [[size] for size in sizes], workload=[Fraction(89, 400)] * 4)
+    instance = example_2(Fraction(89, 100), sizes)
     until = 3000.0 if level is Level.quick else 20_000.0
     scenario, decisions = QueueScenario(instance, 4, until, until / 4), Decisions(2)
     rival = NAMES[0] if broken.startswith("Algorithm") else NAMES[2]
@@ -80,7 +80,7 @@ def example_2_queues(level: Level, broken: str) -> Outcome:
     return Outcome(f"{computed}; {_cost(decisions, sampling, ours)}", far)
 
 
-def _runs(
+def runs_of(
     instance: Instance,
     servers: int,
     law: Law,
@@ -121,7 +121,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
     decisions, good, parts = Decisions(4 * len(laws)), True, []
     for law in laws:
         every = {
-            n: _runs(instance, n, law, events, {}, replications=48)
+            n: runs_of(instance, n, law, events, {}, replications=48)
             for n in (servers[::-1] if broken[:3] == "200" else servers)
         }
         first, *_, last = every.values()
@@ -153,9 +153,9 @@ def figure_6(level: Level, broken: str) -> Outcome:
     rivals = {law.name: NAMES[:2] if law == Law() else NAMES[:1] for law in laws}
     decisions, good, parts = Decisions(sum(3 + len(names) for names in rivals.values())), True, []
     for law in laws:
-        low = _runs(table_1(Fraction(80, 100)), 20, law, short, options)
+        low = runs_of(table_1(Fraction(80, 100)), 20, law, short, options)
         good &= all(decisions.queue_order(low[NAMES[2]], low[name]).low > 0 for name in rivals[law.name])
-        watched = _runs(table_1(high), 20, law, long, options, NAMES[:2], 64)
+        watched = runs_of(table_1(high), 20, law, long, options, NAMES[:2], 64)
         ours, local = (decisions.growth(watched[name]) for name in NAMES[:2])
         good &= local.low > max(0, ours.high)
         good &= decisions.queue_order(watched[NAMES[1]], watched[NAMES[0]]).low > 0

@@ -16,7 +16,7 @@ from fluid.simulation.arrivals import Law, batches
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
 from fluid.statistics import Interval
-from theory.instance import Instance, additive
+from theory.instance import Instance, additive, pooled
 
 NAMES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
 """The policies that the paper compares: Algorithm 1, M14 and G16."""
@@ -39,6 +39,13 @@ def table_1(intensity: Fraction | int) -> Instance:
 def example_1(intensity: Fraction | int) -> Instance:
     """Return Example 1 at a traffic intensity: a server of 6 units, jobs of 4 and of 1."""
     return additive([6], [[4], [1]], workload=[intensity * Fraction(1, 2), intensity * Fraction(4)])
+
+
+def example_2(intensity: Fraction | int, sizes: tuple[int, ...] = (1, 2, 4, 8)) -> Instance:
+    """Return Example 2 at a traffic intensity: a server of each size, and jobs that fill one of them."""
+    return pooled(
+        [(1, [size]) for size in sizes], [[size] for size in sizes], workload=[intensity / len(sizes)] * len(sizes)
+    )
 
 
 @dataclass(frozen=True)

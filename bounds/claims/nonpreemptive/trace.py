@@ -114,7 +114,7 @@ def figure_8(level: Level, broken: str) -> Outcome:
     for number in servers:
         queues = {}
         for name in ("Algorithm 1", *rivals):
-            queues[name] = _run(name, instance, number, jobs, 12 if level is Level.quick else 20)
+            queues[name] = run_on_window(name, instance, number, jobs, 12 if level is Level.quick else 20)
         ours = queues["Algorithm 1"].runs[0].mean_queue
         for name in rivals:
             runs = [run.mean_queue for run in queues[name].runs]
@@ -135,7 +135,8 @@ def _numbers(found: list[int]) -> str:
     return f"{len(found)} ({found[0]} to {found[-1]})" if found else "none"
 
 
-def _run(name: str, instance: Instance, servers: int, jobs: JobList, replications: int) -> QueueResult[Any]:
+def run_on_window(name: str, instance: Instance, servers: int, jobs: JobList, replications: int) -> QueueResult[Any]:
+    """Run a policy of Figure 8 on the jobs of the window; only G16 draws."""
     policy, options = POLICIES[name]
     scenario = QueueScenario(instance, servers, float(jobs.times[-1]), 0.0, jobs=jobs, options=options)
     return simulated(policy, scenario, replications if name == "G16" else 1)

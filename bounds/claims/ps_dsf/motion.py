@@ -35,11 +35,15 @@ def one_by_one(instance: Cluster, order: Sequence[int]) -> Cluster:
     return replace(instance, servers=tuple(servers[k] for k in order), users=tuple(users))
 
 
+def section_5_schedule(period: Fraction = Fraction(1)) -> Schedule:
+    """Return when user 4 is away, and how often servers update."""
+    away = tuple(Event(Fraction(time), USER_4, arrives) for time, arrives in zip(AWAY, (False, True), strict=True))
+    return Schedule(away, Fraction(UNTIL), period)
+
+
 def section_5_history(order: Sequence[int], period: Fraction = Fraction(1), user_3_memory: str = "1/10") -> History:
     """Return the run of Section V: 120 servers update once a period, one after another in an order."""
-    away = tuple(Event(Fraction(time), USER_4, arrives) for time, arrives in zip(AWAY, (False, True), strict=True))
-    schedule = Schedule(away, Fraction(UNTIL), period)
-    return run_schedule(one_by_one(table_4(user_3_memory=user_3_memory), order), schedule)
+    return run_schedule(one_by_one(table_4(user_3_memory=user_3_memory), order), section_5_schedule(period))
 
 
 def by_class(instance: Cluster, utilisation: NDArray[np.float64], resource: int) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -37,7 +36,7 @@ p = 0.34, and the queues grow by 0.0002 and 0.0004. Best-Fit in the configuratio
 """
 
 
-def _first_example(rate: float, slots: int, sizes: tuple[Fraction, Fraction] = (SMALLER, LARGER)) -> SlottedScenario:
+def first_example(rate: float, slots: int, sizes: tuple[Fraction, Fraction] = (SMALLER, LARGER)) -> SlottedScenario:
     """Return the scenario of Section VII-A.1: two sizes equally likely, geometric service of mean 100."""
     law = discrete({sizes[0]: 1, sizes[1]: 1})
     return SlottedScenario(law, 1, slots, slots // 10, rate=rate, service=0.01)
@@ -89,7 +88,7 @@ def example_vqs(level: Level, broken: str) -> Outcome:
     slots = 4_000_000 if level is Level.quick else 20_000_000
     rates = (0.0125 if broken.startswith("0.0125") else 0.014, 0.013)
     decisions = Decisions(2)
-    results = [simulated("vqs", _first_example(rate, slots, sizes), 20) for rate in rates]
+    results = [simulated("vqs", first_example(rate, slots, sizes), 20) for rate in rates]
     above, below = (decisions.growth(result) for result in results)
     grows = above.low > 0 and above.holds(float(EXCESS)) and below.high < EXCESS / 20
     computed = (
@@ -137,7 +136,7 @@ def instability_of_vqs(level: Level, broken: str) -> Outcome:
 def _broken_first_example(broken: str, slots: int) -> SlottedScenario:
     rate = {"0.012": 0.012, "0.021": 0.021}.get(broken[:5], 0.014)
     sizes = (Fraction(3, 10), LARGER) if "0.3" in broken else (SMALLER, LARGER)
-    return _first_example(rate, slots, sizes)
+    return first_example(rate, slots, sizes)
 
 
 CAUGHT = 400
@@ -148,17 +147,20 @@ probability of at most exp(-2 x 0.0002 x 400 / 0.0102) < 2e-7.
 """
 
 
+def second_example(rate: float, until: int, warmup: int, *, fixed: bool = True) -> SlottedScenario:
+    """Return the scenario of Section VII-A.2: sizes 2 and 5 (2 : 1) on a server of 10, service of exactly 100 slots."""
+    law = discrete({Fraction(2): 2, Fraction(5): 1}, 10)
+    return SlottedScenario(
+        law, 1, until, warmup, rate=rate, service=0.01, fixed=fixed, bins=80, names=("2", "5"), group=(0, 1)
+    )
+
+
 @lru_cache(maxsize=4)
 def _second_example(level: Level, broken: str) -> dict[str, QueueResult[Any]]:
     """Run the policies on the example of Section VII-A.2, over one window for all of them; two claims look at it."""
     rate = 0.029 if broken.startswith("0.029") else 0.0306
-    law = discrete({Fraction(2): 2, Fraction(5): 1}, 10)
     until, warmup = (16_000_000, 10_000_000) if level is Level.quick else (40_000_000, 20_000_000)
-    scenario = SlottedScenario(
-        law, 1, until, warmup, rate=rate, service=0.01, fixed=True, bins=80, names=("2", "5"), group=(0, 1)
-    )
-    if broken == "service times are geometric":
-        scenario = replace(scenario, fixed=False)
+    scenario = second_example(rate, until, warmup, fixed=broken != "service times are geometric")
     return {name: simulated(name, scenario, 6 if broken else 20) for name in ("bf-js", "vqs-bf", "vqs")}
 
 
@@ -233,7 +235,9 @@ def figure_3(level: Level, broken: str) -> Outcome:
 
 
 @lru_cache(maxsize=32)
-def _uniform(policy: str, low: Fraction, high: Fraction, intensity: float, slots: int, runs: int) -> QueueResult[Any]:
+def uniform_queue(
+    policy: str, low: Fraction, high: Fraction, intensity: float, slots: int, runs: int
+) -> QueueResult[Any]:
     """Run five servers on sizes uniform in steps of 1e-4, service geometric with mean 100; kept for the controls."""
     law = uniform(low, high, Fraction(1, 10_000))
     rate = intensity * 0.05 / law.mean
@@ -275,12 +279,12 @@ def figure_4a(level: Level, broken: str) -> Outcome:
         "vqs-bf": "vqs" if broken == "VQS stands for VQS-BF up to 0.95" else "vqs-bf",
     }
     decisions = Decisions(3 + 3 * len(compared))
-    at = {name: _uniform(run, *SMALL_JOBS, 0.95, slots, runs) for name, run in names.items()}
+    at = {name: uniform_queue(run, *SMALL_JOBS, 0.95, slots, runs) for name, run in names.items()}
     rates = {name: decisions.growth(result) for name, result in at.items()}
     good = rates["vqs"].low > 0 and all(_is_settled(at[name], rates[name]) for name in ("bf-js", "vqs-bf"))
     parts = [f"0.95: {_shown_rates(rates)}"]
     for intensity in compared:
-        results = {name: _uniform(run, *SMALL_JOBS, intensity, slots, runs) for name, run in names.items()}
+        results = {name: uniform_queue(run, *SMALL_JOBS, intensity, slots, runs) for name, run in names.items()}
         worst, best, other = (np.array([run.mean_queue for run in result.runs]) for result in results.values())
         lower, upper = decisions.mean(other - 2 / 3 * best), decisions.mean(other - 4 / 3 * best)
         good &= lower.low > 0 > upper.high and decisions.mean(worst - 4 / 3 * best).low > 0
@@ -313,7 +317,7 @@ def figure_4b(level: Level, broken: str) -> Outcome:
     decisions = Decisions(4 + 4 * len(high))
     good, parts = True, []
     for intensity in (0.85, *high):
-        results = {name: _uniform(run, *LARGE_JOBS, intensity, slots, 16) for name, run in names.items()}
+        results = {name: uniform_queue(run, *LARGE_JOBS, intensity, slots, 16) for name, run in names.items()}
         rates = {name: decisions.growth(result) for name, result in results.items()}
         order = decisions.queue_order(results["vqs-bf"], results["bf-js"])
         settled = ("bf-js",) if intensity > 0.9 else ("vqs-bf", "bf-js")

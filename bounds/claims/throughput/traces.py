@@ -51,7 +51,7 @@ def figure_1(level: Level, broken: str) -> Outcome:
 
 
 @lru_cache(maxsize=256)
-def _mean_queue(policy: str, scaling: Fraction, servers: int) -> float:
+def mean_queue_on_window(policy: str, scaling: Fraction, servers: int) -> float:
     """Run a policy on the real window with traffic scaled: one path, nothing is drawn."""
     trace = real_window()
     assert isinstance(trace, Trace)
@@ -93,7 +93,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
     good, parts, margin = True, [], 0.0
     for n in tenths:
         scaling = Fraction(10, n) if broken == "traffic is scaled down by as much" else Fraction(n, 10)
-        queue = {name: _mean_queue(run, scaling, 300) for name, run in names.items()}
+        queue = {name: mean_queue_on_window(run, scaling, 300) for name, run in names.items()}
         ahead = min(queue["vqs"], queue["fifo-ff"]) - max(queue["bf-js"], queue["vqs-bf"])
         good &= ahead > margin
         margin = ahead
@@ -123,7 +123,7 @@ def figure_5_vqs_bf(level: Level, broken: str) -> Outcome:
     for servers in (300,) if broken == "on 300 servers alone" else (250, 300, 350):
         gains = []
         for n in (14, 15, 16):
-            ours, theirs = (_mean_queue(policy, Fraction(n, 10), servers) for policy in ("vqs-bf", rival))
+            ours, theirs = (mean_queue_on_window(policy, Fraction(n, 10), servers) for policy in ("vqs-bf", rival))
             good &= ours < theirs
             gains.append(f"{1 - ours / theirs:+.2%}")
         parts.append(f"{servers} servers: VQS-BF shorter than {rival} by {', '.join(gains)}")

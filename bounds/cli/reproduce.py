@@ -1,0 +1,50 @@
+"""``packproof reproduce``: the figures and tables of the papers, computed anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bounds.cli.app import JsonFlag, app, progress, show
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAPER/RESULT ...]", help="Results, papers, or all (the default).", show_default=False),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the files.")] = Path("reproduced"),
+    level: Annotated[str, typer.Option("--level", metavar="quick|full", help="Sizes of runs and samples.")] = "quick",
+    listing: Annotated[bool, typer.Option("--list", help="List the results without computing them.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Compute results anew whose files stand in the folder.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compute figures and tables of the papers: a picture (PNG, SVG), its numbers (CSV), and what they rest on (JSON).
+
+    Results that stand in the folder with the same parameters and version are not computed again, so that an
+    interrupted run continues.
+    """
+    from bounds.reproduce.answers import answer_of, line_of, listed, listing_lines
+    from bounds.reproduce.model import Effort, reproductions
+    from bounds.reproduce.run import reproduce_all
+    from theory.errors import InputError
+
+    if level not in ("quick", "full"):
+        raise InputError(f"--level: expected quick or full, got {level!r}")
+    chosen = reproductions(names or ())
+    if listing:
+        show([listed(one) for one in chosen], lambda: listing_lines(chosen), as_json=as_json)
+        return
+    effort, answers = Effort(level), []
+    with progress() as say:
+        for done in reproduce_all(chosen, out, effort, again=again, progress=say):
+            answers.append(answer_of(done, effort))
+            if not as_json:
+                print(line_of(done), flush=True)
+    if as_json:
+        show(answers, list, as_json=True)

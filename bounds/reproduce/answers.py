@@ -1,0 +1,51 @@
+"""Results as answers of the command, and as lines for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from bounds.reproduce.model import Effort, Reproduction
+from bounds.reproduce.run import Done
+from bounds.views.reproduced import ListedResult, Reproduced
+from bounds.views.tables import aligned
+
+
+def answer_of(done: Done, effort: Effort) -> Reproduced:
+    """Return what became of a result."""
+    return Reproduced(
+        result=done.result.id,
+        status=done.status,
+        reason=done.reason,
+        level=effort.value,
+        cpu_seconds=None if done.status == "skipped" else round(done.seconds, 3),
+        files=[str(path) for path in done.files],
+    )
+
+
+def line_of(done: Done) -> str:
+    """Write what became of a result on one line."""
+    if done.status == "skipped":
+        return f"{done.result.id:26} skipped: {done.reason}"
+    what = f"made in {done.seconds:.1f} s of CPU" if done.status == "made" else "stored already"
+    return f"{done.result.id:26} {what}: {done.files[0].with_suffix('')}.png, .svg, .csv, .json"
+
+
+def listed(result: Reproduction) -> ListedResult:
+    """Return a result as it is listed."""
+    levels = {effort.value: dict(result.parameters[effort]) for effort in (Effort.quick, Effort.full)}
+    return ListedResult(
+        result=result.id,
+        title=result.title,
+        printed=result.printed,
+        lost=result.lost,
+        chosen=result.chosen,
+        seed=result.seed,
+        claims=list(result.claims),
+        parameters=json.loads(json.dumps(levels, default=str)),
+    )
+
+
+def listing_lines(results: Sequence[Reproduction]) -> list[str]:
+    """Write the list: a result a line."""
+    return aligned([["result", "what it shows"], *([one.id, one.title] for one in results)])

@@ -1,0 +1,1 @@
+"""Figures and tables of the high-throughput bin packing paper."""

@@ -1,0 +1,135 @@
+"""``packproof experiment --plot``: any number of the runs against any field of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from bounds.views.panels import Chart, Curve, draw
+from bounds.views.pictures import PAGE, figure, save, styled
+from fluid.experiment.grid import Grid
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import Group, headline, summary
+from theory.errors import InputError
+from theory.numbers import rational
+
+MOST_PANELS = 12
+
+UNITS = {
+    "reward": "per server",
+    "queue": "jobs",
+    "jobs": "number",
+    "acceptance": "share",
+    "utilisation": "share",
+    "growth": "jobs per unit time",
+    "delay": "time",
+    "migrations": "per unit time",
+    "reassignments": "per unit time",
+    "preemptions": "per unit time",
+    "reserved_idle": "slots",
+    "events": "number",
+    "workload": "factor",
+    "servers": "number",
+}
+"""Of numbers, by the part before the point, and of fields of a grid."""
+
+
+def experiment_charts(grid: Grid, store: Store, numbers: Sequence[str] = (), against: str | None = None) -> list[Chart]:
+    """Return a chart for each number and each combination of the fields that are neither drawn against nor the policy.
+
+    Parameters
+    ----------
+    grid : Grid
+    store : Store
+        The finished cells are drawn.
+    numbers : sequence of str
+        Those of the CSV, such as ``reward``, ``queue`` or ``utilisation.cpu``; unless given, that by which policies
+        are judged.
+    against : str, optional
+        A field that the grid varies; unless given, the first but the policy with several values.
+
+    Raises
+    ------
+    InputError
+        A field that does not vary, a number that no run has, too many panels, or no finished cell.
+    """
+    groups = summary(grid, store)
+    if not groups:
+        raise InputError("--plot: no cell of the grid is finished, so there is nothing to draw")
+    values = {name: list(dict.fromkeys(group.parameters[name] for group in groups)) for name in grid.parameters}
+    fields = [name for name in grid.parameters if name != "policy"]
+    varied = [name for name in fields if len(values[name]) > 1] or fields
+    chosen = against or (varied[0] if varied else "policy")
+    if chosen not in values:
+        raise InputError(f"--against: expected a field that the grid varies ({', '.join(values)}), got {against!r}")
+    wanted = list(numbers) or list(dict.fromkeys(name for one in groups if (name := headline(one.numbers))))
+    known = sorted({name for group in groups for name in group.numbers})
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"--number: expected one of {', '.join(known)}, got {name!r}")
+    others = [name for name in fields if name != chosen]
+    places = list(product(*(values[name] for name in others)))
+    if len(places) * len(wanted) > MOST_PANELS:
+        raise InputError(
+            f"--plot: expected at most {MOST_PANELS} panels, got {len(places) * len(wanted)}: {len(wanted)} numbers at "
+            f"{len(places)} values of {', '.join(others)}"
+        )
+    held = [dict(zip(others, place, strict=True)) for place in places]
+    return [_chart(groups, name, chosen, values, place) for name in wanted for place in held]
+
+
+def _chart(
+    groups: Sequence[Group], number: str, against: str, values: dict[str, list[Any]], place: dict[str, Any]
+) -> Chart:
+    """Return a chart: a curve a policy, at a place of the fields that are held."""
+    here = [group for group in groups if all(group.parameters[name] == value for name, value in place.items())]
+    x = _numeric(values[against])
+    scale = "log" if x is not None and len(x) > 2 and min(x) > 0 and max(x) >= 20 * min(x) else "linear"
+    at = dict(zip(map(str, values[against]), x or range(len(values[against])), strict=True))
+    curves = []
+    for policy in values.get("policy", [None]) if against != "policy" else [None]:
+        mine = [group for group in here if (policy is None or group.parameters["policy"] == policy)]
+        points = sorted(
+            (at[str(group.parameters[against])], group.numbers[number]) for group in mine if number in group.numbers
+        )
+        if points:
+            found = [one for _, one in points]
+            low, high = ([i.low for i in found], [i.high for i in found]) if _finite(found) else ([], [])
+            means, look = [i.mean for i in found], "marks" if x is None else "line"
+            curves.append(Curve(str(policy or number), [float(p) for p, _ in points], means, low, high, look))
+    return Chart(
+        f"{against} ({UNITS.get(against, 'value')})",
+        f"{number} ({UNITS.get(number.partition('.')[0], 'value')})",
+        curves,
+        title=", ".join(f"{name} = {value}" for name, value in place.items()),
+        xscale=scale,
+        xticks=() if x is not None else [(float(n), str(value)) for n, value in enumerate(values[against])],
+    )
+
+
+def _finite(found: Sequence[Any]) -> bool:
+    return all(abs(one.half_width) < float("inf") for one in found)
+
+
+def _numeric(values: Sequence[Any]) -> list[float] | None:
+    """Return values as numbers; None where one is none."""
+    try:
+        return [float(rational(value)) for value in values]
+    except (InputError, TypeError, ValueError):
+        return None
+
+
+@styled
+def picture_of_experiment(charts: Sequence[Chart], path: str | Path) -> None:
+    """Draw charts, three in a row."""
+    columns = min(3, len(charts))
+    rows = -(-len(charts) // columns)
+    made, places = figure(PAGE if columns > 1 else 4.6, 2.5 * rows + 0.3, columns, rows)
+    every = [places] if len(charts) == 1 else list(places.flat)
+    for axes, chart in zip(every, charts, strict=False):
+        draw(axes, chart)
+    for axes in every[len(charts) :]:
+        axes.set_axis_off()
+    save(made, path)

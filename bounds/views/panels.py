@@ -1,0 +1,367 @@
+"""Panels of pictures as data: what is drawn is a frozen record, which is a picture and a table at once.
+
+A `Chart` has curves and lines over two numeric axes, `Bars` stacked bars, `Cells` a table in colours, `Spans` pieces of
+a line. `draw` puts one on axes, and `rows` writes it as a table: what stands in the table is what is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds.views.pictures import DASHES, GREEDY, HATCHES, MARK, MARKERS, PALETTE, legend_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Row = tuple[str, str, float | str, float | str, float | str, float | str]
+"""Panel, series, x, y, low, high; texts where there are no numbers."""
+
+COLUMNS = ("panel", "series", "x", "y", "low", "high")
+"""The heading of the table."""
+
+SHADES = ("#EBEBEB", "#F9E3D8")
+
+MOST_TICKS = 16
+
+MOST_MARKED = 30
+"""Curves of more points carry only some markers."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points that belong together.
+
+    Attributes
+    ----------
+    name : str
+    x, y : sequence of float
+    low, high : sequence of float
+        The ends of a band; empty for none.
+    look : str
+        ``line`` (markers at the points), ``plain`` (none), ``steps``, ``dots`` (no line), ``marks`` (no line, the
+        interval as a bar), ``stars`` (printed numbers).
+    grows : sequence of bool
+        Points at which a queue grows beyond doubt, which are ringed; empty for none.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    look: str = "line"
+    grows: Sequence[bool] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A number drawn across the panel: at a height, or upright at a place of the horizontal axis.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+    upright : bool
+    printed : bool
+        Whether it is a number that the paper prints; else it is computed.
+    """
+
+    name: str
+    value: float
+    upright: bool = False
+    printed: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Curves and lines.
+
+    Attributes
+    ----------
+    xlabel, ylabel : str
+        The quantity and, in brackets, its unit.
+    curves, lines : sequence
+    title : str
+    xscale, yscale : {"linear", "log"}
+        The vertical one also ``symlog``: logarithmic from 1 on, linear below, so that zeros are seen.
+    xlim, ylim : (float or None, float or None)
+        Ends of the axes; None for what the data ask for.
+    shaded : sequence of (name, from, to)
+        Spans of the horizontal axis.
+    xticks : sequence of (place, label)
+        Of the horizontal axis; where left out, a logarithmic one is labelled at the points.
+    """
+
+    xlabel: str
+    ylabel: str
+    curves: Sequence[Curve]
+    lines: Sequence[Line] = ()
+    title: str = ""
+    xscale: str = "linear"
+    yscale: str = "linear"
+    xlim: tuple[float | None, float | None] = (None, None)
+    ylim: tuple[float | None, float | None] = (None, None)
+    shaded: Sequence[tuple[str, float, float]] = ()
+    xticks: Sequence[tuple[float, str]] = ()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the table: the points of the curves, then the lines."""
+        for curve in self.curves:
+            ends: list[tuple[float | str, float | str]] = list(zip(curve.low, curve.high, strict=True))
+            ends = ends or [("", "")] * len(curve.x)
+            for x, y, (low, high) in zip(curve.x, curve.y, ends, strict=True):
+                yield (self.title, curve.name, x, y, low, high)
+        for line in self.lines:
+            yield (self.title, line.name, *((line.value, "") if line.upright else ("", line.value)), "", "")
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Stacked horizontal bars: `parts` gives for each name its length in each bar.
+
+    `stars` are printed lengths, by place of the bar; `whiskers` the ends of the interval of each length, where there is
+    one part.
+    """
+
+    xlabel: str
+    bars: Sequence[str]
+    parts: Sequence[tuple[str, Sequence[float]]]
+    title: str = ""
+    xlim: tuple[float, float | None] = (0.0, None)
+    stars: Sequence[tuple[int, float]] = ()
+    ylabel: str = ""
+    whiskers: Sequence[tuple[float, float]] = ()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the table: a row a piece of a bar."""
+        for name, lengths in self.parts:
+            ends: list[tuple[float | str, float | str]] = [*self.whiskers] or [("", "")] * len(self.bars)
+            for bar, length, (low, high) in zip(self.bars, lengths, ends, strict=True):
+                yield (self.title, name, bar, length, low, high)
+        for place, printed in self.stars:
+            yield (self.title, "printed", self.bars[place], printed, "", "")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of texts; a tone is ``good``, ``bad``, ``open`` or empty."""
+
+    across: Sequence[str]
+    down: Sequence[str]
+    texts: Sequence[Sequence[str]]
+    tones: Sequence[Sequence[str]] = ()
+    title: str = ""
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the table: a row a cell."""
+        for name, texts in zip(self.down, self.texts, strict=True):
+            for column, text in zip(self.across, texts, strict=True):
+                yield (self.title, name, column, text.replace("\n", " "), "", "")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a row, from `low` to `high`; pieces of one `group` look the same, an empty group is hollow."""
+
+    row: int
+    low: float
+    high: float
+    label: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Rows of pieces over a numeric axis; `lines` stand upright."""
+
+    xlabel: str
+    down: Sequence[str]
+    spans: Sequence[Span]
+    title: str = ""
+    xscale: str = "linear"
+    lines: Sequence[Line] = ()
+    ylabel: str = ""
+    xticks: Sequence[tuple[float, str]] = ()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the table: a row a piece."""
+        for one in self.spans:
+            yield (self.title, self.down[one.row], one.label.replace("\n", " "), one.group, one.low, one.high)
+        for line in self.lines:
+            yield (self.title, line.name, line.value, "", "", "")
+
+
+Panel = Chart | Bars | Cells | Spans
+
+
+def draw(axes: Axes, panel: Panel) -> None:
+    """Draw a panel on axes; call it in the style (`bounds.views.pictures.styled`)."""
+    if panel.title:
+        axes.set_title(panel.title, loc="center")
+    if isinstance(panel, Chart):
+        _draw_chart(axes, panel)
+    elif isinstance(panel, Bars):
+        _draw_bars(axes, panel)
+    elif isinstance(panel, Cells):
+        _draw_cells(axes, panel)
+    else:
+        _draw_spans(axes, panel)
+
+
+def _draw_chart(axes: Axes, chart: Chart) -> None:
+    axes.set(xscale=chart.xscale, xlabel=chart.xlabel, ylabel=chart.ylabel)
+    axes.set_yscale(chart.yscale, **({"linthresh": 1.0} if chart.yscale == "symlog" else {}))
+    for place, curve in enumerate(chart.curves):
+        _draw_curve(axes, curve, place, len(chart.curves), log=chart.yscale == "log")
+    grown = (zip(curve.x, curve.y, curve.grows, strict=True) for curve in chart.curves if len(curve.grows))
+    rings = [(x, y) for points in grown for x, y, grows in points if grows]
+    if rings:
+        axes.plot(*zip(*rings, strict=True), "o", ms=7.5, mfc="none", mec=GREEDY, mew=0.9, label="grows (99.9 %)")
+    for place, (name, begin, end) in enumerate(chart.shaded):
+        axes.axvspan(begin, end, color=SHADES[place % 2], lw=0, label=name, zorder=0)
+    _draw_lines(axes, chart.lines)
+    axes.grid(True)
+    axes.margins(x=0.03)
+    axes.set(xlim=chart.xlim, ylim=chart.ylim)
+    _tick(axes, chart)
+    legend_above(axes)
+
+
+def _tick(axes: Axes, chart: Chart) -> None:
+    """Label a logarithmic axis at its points where they are few, and large numbers in thousands."""
+    points = sorted({float(x) for curve in chart.curves for x in curve.x})
+    ticks = list(chart.xticks)
+    if chart.xscale == "log" and not ticks and len(points) <= MOST_TICKS:
+        for x in points:
+            if not ticks or x > ticks[-1][0] * (points[-1] / points[0]) ** 0.06:
+                ticks.append((x, f"{x:,g}"))
+    if ticks:
+        axes.set_xticks([x for x, _ in ticks], [label for _, label in ticks], minor=False)
+        axes.set_xticks([], minor=True)
+    elif chart.xscale == "linear" and points and points[-1] >= 10_000:
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.locator_params(axis="x", nbins=6)
+
+
+def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) -> None:
+    """Draw one curve; earlier ones are wider, so that a later one that coincides with it leaves it visible."""
+    colour, dash = PALETTE[place % len(PALETTE)], DASHES[place % len(DASHES)]
+    marker = MARKERS[place % len(MARKERS)]
+    x, y = np.array(curve.x, float), np.array(curve.y, float)
+    if curve.look == "stars":
+        axes.plot(x, y, "*", color="black", ms=7, mfc="none", mew=0.8, label=curve.name)
+        return
+    if curve.look == "dots":
+        axes.plot(x, y, marker, color=colour, ms=4.5 if len(x) <= MOST_MARKED else 1.6, mew=0, label=curve.name)
+        return
+    if curve.look == "marks":
+        ends = np.abs([y - np.array(curve.low), np.array(curve.high) - y]) if len(curve.low) else None
+        axes.errorbar(x, y, ends, fmt=marker, color=colour, capsize=2.5, label=curve.name)
+        return
+    if len(curve.low):
+        low, high = np.array(curve.low, float), np.array(curve.high, float)
+        if log:
+            low = np.maximum(low, 0.5 * y[y > 0].min(initial=1.0))
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+    width = 1.2 + 0.35 * min(count - 1 - place, 4)
+    if curve.look == "steps":
+        axes.step(x, y, where="post", color=colour, ls=dash, lw=width, label=curve.name)
+        return
+    if curve.look == "plain":
+        axes.plot(x, y, color=colour, ls=dash, lw=width, label=curve.name)
+        return
+    few = len(x) <= MOST_MARKED
+    step = 1 if few else max(1, len(x) // 9)
+    axes.plot(
+        x,
+        y,
+        color=colour,
+        ls=dash,
+        lw=width,
+        marker=marker,
+        markevery=1 if few else (step * place // max(count, 1), step),
+        mfc="none" if place % 2 else colour,
+        mew=0.9,
+        label=curve.name,
+    )
+
+
+def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
+    styles: list[Any] = [(0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1))]
+    for place, line in enumerate(lines):
+        across = axes.axvline if line.upright else axes.axhline
+        name = f"printed: {line.name}" if line.printed else line.name
+        colour = "black" if line.printed else MARK
+        across(line.value, color=colour, ls=styles[place % 4], lw=1.5 if line.printed else 1.0, label=name, zorder=1.5)
+
+
+def _draw_bars(axes: Axes, panel: Bars) -> None:
+    places = np.arange(len(panel.bars))
+    base = np.zeros(len(panel.bars))
+    for n, (name, lengths) in enumerate(panel.parts):
+        axes.barh(
+            places, lengths, left=base, height=0.75, color=PALETTE[n % len(PALETTE)], hatch=HATCHES[n % len(HATCHES)],
+            edgecolor="white", linewidth=0.3, label=name,
+        )  # fmt: skip
+        base += np.array(lengths, float)
+    if panel.whiskers:
+        low, high = (np.array(ends) for ends in zip(*panel.whiskers, strict=True))
+        axes.errorbar(base, places, xerr=(base - low, high - base), fmt="none", ecolor="black", capsize=3, label="95 %")
+    if panel.stars:
+        rows, values = zip(*panel.stars, strict=True)
+        axes.plot(
+            values, rows, "*", color="black", ms=8, mfc="white", mew=0.8, label="printed", clip_on=False, zorder=3
+        )
+    axes.set_yticks(places, panel.bars, fontsize=7 if len(panel.bars) <= 24 else 5)
+    axes.invert_yaxis()
+    axes.set(xlabel=panel.xlabel, xlim=panel.xlim, ylabel=panel.ylabel)
+    legend_above(axes)
+
+
+TONES = {"good": "#CDE8DF", "bad": "#F6D5C3", "open": "#EEEEEE", "": "#FFFFFF"}
+
+
+def _draw_cells(axes: Axes, panel: Cells) -> None:
+    tall, wide = len(panel.down), len(panel.across)
+    for row, texts in enumerate(panel.texts):
+        for column, text in enumerate(texts):
+            tone = panel.tones[row][column] if len(panel.tones) else ""
+            axes.fill([column, column + 1, column + 1, column], [row, row, row + 1, row + 1],
+                      facecolor=TONES[tone], edgecolor="#BBBBBB", lw=0.5)  # fmt: skip
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7)
+    axes.set_xticks(np.arange(wide) + 0.5, panel.across)
+    axes.set_yticks(np.arange(tall) + 0.5, panel.down)
+    axes.set_gid("table")
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.set(xlim=(0, wide), ylim=(tall, 0))
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _draw_spans(axes: Axes, panel: Spans) -> None:
+    groups = list(dict.fromkeys(one.group for one in panel.spans if one.group))
+    named: set[str] = set()
+    for one in panel.spans:
+        n = groups.index(one.group) if one.group else -1
+        look: dict[str, Any] = {"color": "white"} if n < 0 else {"color": PALETTE[n % 10], "alpha": 0.55}
+        axes.barh(
+            one.row, one.high - one.low, left=one.low, height=0.72, edgecolor="#333333", linewidth=0.5,
+            hatch="" if n < 0 else HATCHES[n % 10], label="" if one.group in named else one.group, **look,
+        )  # fmt: skip
+        named.add(one.group)
+        middle = (one.low * one.high) ** 0.5 if panel.xscale == "log" else (one.low + one.high) / 2
+        plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6} if n >= 0 else None
+        axes.text(middle, one.row, one.label, ha="center", va="center", fontsize=6, bbox=plate)
+    _draw_lines(axes, panel.lines)
+    axes.set_yticks(range(len(panel.down)), panel.down)
+    axes.invert_yaxis()
+    axes.set(xscale=panel.xscale, xlabel=panel.xlabel, ylabel=panel.ylabel)
+    axes.margins(x=0.02)
+    if panel.xticks:
+        axes.set_xticks([x for x, _ in panel.xticks], [label for _, label in panel.xticks], minor=False)
+        axes.set_xticks([], minor=True)
+    legend_above(axes)

@@ -1,0 +1,188 @@
+"""Several policies at once, grids as pictures, and mechanisms over time: numbers, pictures, bad input."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from bounds.claims.instances import table_4
+from bounds.claims.ps_dsf.motion import section_5_schedule
+from bounds.cli import run
+from bounds.views.comparison import charts_of
+from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
+from fluid.experiment.grid import read_grid
+from fluid.experiment.store import Store
+from fluid.experiment.summaries import summary
+from fluid.limits.sharing import Event, Schedule, run_at_once, run_schedule
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.replicate import simulate
+from tests.bounds.test_schemas import schema
+from theory.errors import InputError
+from theory.instance import additive
+from theory.sharing import cluster
+from theory.sharing.maxmin import tsf
+from theory.sharing.per_server import ps_dsf
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+FOUR, CAUGHT = str(EXAMPLES / "four_types.toml"), str(EXAMPLES / "caught.toml")
+
+
+def answer(words: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+    assert run([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+# ---- several policies ------------------------------------------------------------------------------------------------
+
+
+def test_differences_are_paired(capsys: pytest.CaptureFixture[str]) -> None:
+    """Policies that refuse nothing serve the same jobs, so they earn the same on each path: no noise is left."""
+    words = ["simulate", FOUR, "--policy", "first-fit", "--policy", "best-fit", "--servers", "400", "--until", "0.5"]
+    found = answer([*words, "--replications", "3"], capsys)
+    jsonschema.validate(found, schema("simulate_several"))
+    first, second = found["policies"]
+    assert min(first["acceptance"].values()) == min(second["acceptance"].values()) == 1
+    (difference,) = found["differences"]
+    assert difference["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]}
+    low, high = first["reward"]["ci95"]
+    assert high - low > 0.1
+
+
+def test_the_order_of_policies_turns_the_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["nonpreemptive", "max-weight-local"]
+    found = []
+    for order in (names, names[::-1]):
+        chosen = [word for name in order for word in ("--policy", name)]
+        found.append(answer(["simulate", CAUGHT, *chosen, "--servers", "1", "--until", "40"], capsys))
+        jsonschema.validate(found[-1], schema("simulate_several_queues"))
+    one, other = (document["differences"][0]["difference"]["mean"] for document in found)
+    assert one == pytest.approx(-other)
+    assert one == pytest.approx(found[0]["policies"][1]["queue"]["mean"] - found[0]["policies"][0]["queue"]["mean"])
+
+
+def test_as_text_and_from_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["simulate", FOUR, "--policy", "first-fit", "--policy", "best-fit", "--servers", "20", "--until", "3"]
+    shown = []
+    for _ in range(2):
+        assert run([*words, "--store", str(tmp_path / "s.db")]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert "8 replications, the same jobs for all policies" in shown[0]
+    assert "more than first-fit [95 %]" in shown[0]
+
+
+def test_charts_of_a_comparison() -> None:
+    """Each policy looks alike in both panels: the first is the line at 0 on the right."""
+    scenario = LossScenario(additive([2], [[1]], rewards=[1], workload=[1]), 5, 4.0, 1.0, bins=4, synchronised=True)
+    results = [simulate(name, scenario, replications=3) for name in ("first-fit", "best-fit")]
+    left, right = charts_of(results)
+    assert [curve.name for curve in left.curves] == [curve.name for curve in right.curves]
+    assert set(right.curves[0].y) == {0.0}
+    expected = np.array(left.curves[1].y) - np.array(left.curves[0].y)
+    assert np.allclose(right.curves[1].y, expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([FOUR, "--policy", "dra", "--policy", "dra"], "got one of them twice"),
+        ([FOUR, "--policy", "dra", "--policy", "nonpreemptive"], "expected policies of one model"),
+        ([FOUR, "--policy", "dra", "--policy", "static", "--log", "3"], "--log: has no meaning"),
+        ([FOUR, "--policy", "dra", "--policy", "static", "--against-fluid"], "--against-fluid: has no meaning"),
+        ([FOUR, "--policy", "dra", "--policy", "nothing"], "--policy"),
+    ],
+)
+def test_policies_that_cannot_be_compared(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", *words, "--servers", "5", "--until", "2"]) == 2
+    error = capsys.readouterr().err
+    assert expected in error
+    assert error.count("\n") == 1
+
+
+# ---- experiments -----------------------------------------------------------------------------------------------------
+
+GRID = f"""
+instance = "{FOUR}"
+until = 1
+replications = 2
+[vary]
+policy = ["first-fit", "static"]
+servers = [3, 6, 90]
+workload = ["1/2", 1]
+"""
+
+
+def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, picture = tmp_path / "grid.toml", tmp_path / "p.pdf"
+    place.write_text(GRID)
+    words = ["experiment", str(place), "--store", str(tmp_path / "s.db"), "--workers", "1"]
+    assert run([*words, "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"%PDF")
+    for wrong, expected in (
+        (["--plot", str(picture), "--number", "profit"], "--number: expected one of acceptance.large"),
+        (["--plot", str(picture), "--against", "seed"], "--against: expected a field that the grid varies"),
+        (["--number", "reward"], "expected --plot beside it"),
+    ):
+        capsys.readouterr()
+        assert run([*words, *wrong]) == 2
+        assert expected in capsys.readouterr().err
+    grid = read_grid(place)
+    with Store(tmp_path / "s.db") as store:
+        groups = summary(grid, store)
+        by_servers = experiment_charts(grid, store)
+        by_policy = experiment_charts(grid, store, ["utilisation.cpu"], "policy")
+        with pytest.raises(InputError, match="at most 12 panels, got 18"):
+            experiment_charts(grid, store, ["reward", "events", "utilisation.cpu"], "policy")
+    assert [chart.title for chart in by_servers] == ["workload = 1/2", "workload = 1"]
+    assert by_servers[0].xscale == "log"
+    curves = [(chart.title, curve) for chart in by_servers for curve in chart.curves]
+    drawn = {(title, one.name, x): y for title, one in curves for x, y in zip(one.x, one.y, strict=True)}
+    places = [(one.parameters, one.numbers["reward"].mean) for one in groups]
+    known = {(f"workload = {at['workload']}", at["policy"], at["servers"]): mean for at, mean in places}
+    assert drawn == known
+    assert len(by_policy) == 6
+    assert by_policy[0].xticks == [(0.0, "first-fit"), (1.0, "static")]
+    picture_of_experiment(by_policy, tmp_path / "q.svg")
+    assert (tmp_path / "q.svg").stat().st_size > 10_000
+
+
+# ---- shares over time ------------------------------------------------------------------------------------------------
+
+
+def test_at_once_is_where_motion_ends() -> None:
+    """PS-DSF is unique on one server: the servers' procedure ends where the mechanism begins."""
+    given = cluster([[6, 4]], [[1, 1], [2, 1], [1, 3]])
+    plan = Schedule((Event(Fraction(5), 1, False), Event(Fraction(10), 1, True)), Fraction(15))
+    moving, once = run_schedule(given, plan), run_at_once(given, plan, ps_dsf)
+    assert np.array_equal(moving.time, once.time)
+    assert np.array_equal(moving.present, once.present)
+    for k in (4, 9, 14):
+        assert np.allclose(moving.tasks[k], once.tasks[k])
+        assert np.allclose(moving.utilisation[k], once.utilisation[k])
+
+
+def test_at_once_is_the_mechanism_of_those_who_are_there() -> None:
+    whole, plan = table_4(), section_5_schedule()
+    found = run_at_once(whole, plan, tsf)
+    for users, k in (((0, 1, 2, 3), 50), ((0, 1, 2), 150), ((0, 1, 2, 3), 250)):
+        expected = [float(x) for x in tsf(table_4(users=users)).totals]
+        assert np.allclose(found.tasks[k].sum(axis=1)[: len(users)], expected)
+    nobody = Schedule(tuple(Event(Fraction(1), n, False) for n in range(4)), Fraction(3))
+    assert not run_at_once(whole, nobody, tsf).tasks[1:].any()
+
+
+def test_all_mechanisms_over_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["share", str(EXAMPLES / "four_classes.toml"), "--events", str(EXAMPLES / "user_4_leaves.toml")]
+    found = answer([*words, "--plot", str(tmp_path / "p.png")], capsys)
+    jsonschema.validate(found, schema("share_events_all"))
+    assert list(found["mechanisms"]) == ["c-drfh", "cdrf", "tsf", "ps-dsf", "ps-dsf-tdm"]
+    assert run([*words, "--mechanism", "tsf"]) == 0
+    assert "away" in capsys.readouterr().out
+    assert run([*words, "--mechanism", "drf"]) == 2
+    assert "drf, which pools them" in capsys.readouterr().err

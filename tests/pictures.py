@@ -1,0 +1,136 @@
+"""What can be wrong with a picture, found by its artists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+SLACK = 1.5
+"""Pixels by which boxes may overlap: rounding, and the space around letters."""
+
+
+def faults(made: Figure) -> list[str]:
+    """Return what is wrong with a picture, in words; nothing where all is well."""
+    made.draw_without_rendering()
+    found = [*_outside(made)]
+    for number, axes in enumerate(one for one in made.axes if one.axison):
+        name = f"axes {number}"
+        found += [f"{name}: {fault}" for fault in (*_labels(axes), *_legend(axes), *_crowded(axes), *_data(axes))]
+        found += [f"{name}: {fault}" for fault in _alike(axes)]
+    return found
+
+
+def _texts(axes: Axes) -> list[Any]:
+    ticks = [*axes.get_xticklabels(), *axes.get_yticklabels()]
+    return [text for text in (*axes.texts, *ticks) if text.get_visible() and text.get_text()]
+
+
+def _box(text: Any) -> Any:
+    return text.get_window_extent()
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return bool(width > SLACK and height > SLACK)
+
+
+def _outside(made: Figure) -> Iterator[str]:
+    """Texts and legends must lie on the canvas."""
+    canvas = made.bbox
+    every: list[Any] = list(made.texts)
+    for axes in made.axes:
+        if axes.axison:
+            legend = axes.get_legend()
+            every += [axes.title, axes.xaxis.label, axes.yaxis.label, *_shown_ticks(axes), *axes.texts]
+            every += [] if legend is None else [legend]
+    for one in every:
+        box = one.get_window_extent()
+        inside = (
+            box.x0 >= canvas.x0 - SLACK
+            and box.y0 >= canvas.y0 - SLACK
+            and box.x1 <= canvas.x1 + SLACK
+            and box.y1 <= canvas.y1 + SLACK
+        )
+        if box.width and not inside:
+            yield f"outside the canvas: {getattr(one, 'get_text', lambda: 'a legend')()!r}"
+
+
+def _shown_ticks(axes: Axes) -> list[Any]:
+    """Return the tick labels that are drawn: those within the limits."""
+    found = []
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        low, high = sorted(limits)
+        for tick, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=False):
+            if low <= tick <= high and label.get_text():
+                found.append(label)
+    return found
+
+
+def _labels(axes: Axes) -> Iterator[str]:
+    """A numeric axis names its quantity and its unit; an axis of names needs no label."""
+    if axes.get_gid() == "table" or hasattr(axes, "zaxis"):
+        return
+    for which, axis, label in (("x", axes.xaxis, axes.get_xlabel()), ("y", axes.yaxis, axes.get_ylabel())):
+        names = [text.get_text() for text in axis.get_ticklabels()]
+        numeric = any(re.fullmatch(r"[-−\d.,]+|\$.*\$", name) for name in names)
+        if axis.get_visible() and numeric and not re.search(r"\(.+\)$", label):
+            yield f"the {which} axis has no unit: {label!r}"
+
+
+def _legend(axes: Axes) -> Iterator[str]:
+    """A legend covers no data: it lies outside of all axes."""
+    legend = axes.get_legend()
+    if legend is not None:
+        box = legend.get_window_extent()
+        for other in axes.get_figure(root=True).axes:  # type: ignore[union-attr]
+            if other.axison and not hasattr(axes, "zaxis") and _overlap(box, other.get_window_extent()):
+                yield "the legend covers data"
+
+
+def _crowded(axes: Axes) -> Iterator[str]:
+    """No two texts of an axes lie on each other."""
+    shown = [*(text for text in axes.texts if text.get_text()), *_shown_ticks(axes)]
+    if hasattr(axes, "zaxis"):
+        return
+    for one, other in combinations(shown, 2):
+        if _overlap(_box(one), _box(other)):
+            yield f"{one.get_text()!r} and {other.get_text()!r} overlap"
+
+
+def _data(axes: Axes) -> Iterator[str]:
+    """Whatever has a name shows within the limits, and its heights are not cut off."""
+    (left, right), (bottom, top) = (sorted(limits) for limits in (axes.get_xlim(), axes.get_ylim()))
+    for line in axes.get_lines():
+        if str(line.get_label()).startswith("_") or hasattr(axes, "zaxis"):
+            continue
+        x, y = (np.asarray(values, float) for values in (line.get_xdata(), line.get_ydata()))
+        across = line.get_transform() != axes.transData  # a line across has one end in parts of the axes
+        inside = np.isfinite(x) & np.isfinite(y) & (across | ((x >= left) & (x <= right)))
+        if not len(x):
+            continue
+        if not inside.any():
+            yield f"{line.get_label()!r} is not to be seen"
+        elif not across:
+            room = 0.01 * (top - bottom)
+            if (y[inside] > top + room).any() or (y[inside] < bottom - room).any():
+                yield f"{line.get_label()!r} is cut off"
+
+
+def _alike(axes: Axes) -> Iterator[str]:
+    """Named curves differ by more than colour."""
+    looks: dict[Any, str] = {}
+    for line in axes.get_lines():
+        name = str(line.get_label())
+        if name.startswith("_"):
+            continue
+        look = (str(line._unscaled_dash_pattern), line.get_marker(), line.get_linewidth(), line.get_color())  # type: ignore[attr-defined]
+        if look in looks:
+            yield f"{name!r} looks like {looks[look]!r}"
+        looks[look] = name
