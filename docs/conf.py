@@ -103,7 +103,7 @@ html_theme_options = {
 }
 
 proof_minimal_theme = True
-suppress_warnings = ["config.cache", "mystnb.unknown_mime_type", "toc.empty_glob"]
+suppress_warnings = ["config.cache", "mystnb.unknown_mime_type"]
 
 
 def setup(app: object) -> None:
