@@ -51,7 +51,8 @@ mutants: .venv/ready
 
 clean:
 	$(MAKE) -C proofs clean
-	rm -rf .venv .foreign build dist *.egg-info docs/_build docs/_generated docs/gallery
+	rm -rf .venv .foreign build dist *.egg-info docs/_build docs/_generated docs/gallery docs/atlas/*/ docs/atlas/by-*.md \
+		docs/atlas/summary.txt docs/reference/api $(addprefix docs/reference/,commands.md policies.md schemas.md)
 
 .venv/ready: Makefile pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from generate import api, atlas, commands, gallery, notebooks, policies, schemas
+from generate.text import written
 
 
 def pages(docs: Path) -> None:
     """Write all generated pages below the folder of the documentation; a file that would not change is left alone."""
     for part in (atlas, api, commands, policies, schemas, gallery, notebooks):
         part.write(docs)
+    for page in (*docs.glob("atlas/*/*.md"), *docs.glob("reference/api/*.rst")):
+        if page not in written:
+            page.unlink()  # of a claim or a room that is gone
 
 
 def with_notebook(app: Any, name: str, source: list[str]) -> None:

@@ -98,7 +98,7 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
         ("Identifier", code(claim.id)),
     ]
     if claim.theorems:
-        rows.append(("Theorems", ", ".join(map(code, claim.theorems)) + " in the folder `proofs`"))
+        rows.append(("Theorems", ", ".join(map(code, claim.theorems)) + " of [the proofs](../../developer/proofs.md)"))
     if claim.breaks:
         rows.append(("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.breaks)))
     if outcome:
@@ -107,9 +107,8 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     pictures = list(PICTURES.get(claim.id, ()))
     if claim.id in DRAWN:
         pictures.append(f"_generated/pictures/{page_of(claim).replace('/', '-')}.png")
-        if not (docs / pictures[-1]).exists():
-            (docs / pictures[-1]).parent.mkdir(parents=True, exist_ok=True)
-            DRAWN[claim.id](docs / pictures[-1])
+        (docs / pictures[-1]).parent.mkdir(parents=True, exist_ok=True)
+        DRAWN[claim.id](docs / pictures[-1])
     parts += [f"```{{image}} /{name}\n:alt: Picture for {claim.id}\n:width: 90%\n```\n" for name in pictures]
     if claim.id in CERTIFICATES:
         parts.append(_certificates(claim, docs))

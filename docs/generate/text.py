@@ -32,8 +32,13 @@ def hidden_toctree(entries: Iterable[str]) -> str:
     return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *entries, "```", ""])
 
 
+written: set[Path] = set()
+"""The files that were saved, so that those of earlier builds can be told from them."""
+
+
 def save(path: Path, text: str) -> None:
     """Write a file, unless it holds that text already."""
+    written.add(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
