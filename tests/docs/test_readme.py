@@ -72,6 +72,15 @@ def test_evidence_of_what_is_shown_is_that_of_the_registry() -> None:
         assert all(claim.holds for name in about for claim in claims([name]))
 
 
+def test_evidence_of_all_results_is_that_of_the_registry() -> None:
+    text = (ROOT / "docs" / "explanation" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| (\w+) \| (\[.+) \|$", text, re.MULTILINE)
+    assert len(rows) >= 15
+    for evidence, links in rows:
+        for name in re.findall(r"\[([^\]]+)\]", links):
+            assert claims([name])[0].evidence == evidence, name
+
+
 def test_the_stored_run_of_the_atlas_has_every_claim_and_its_outcome_on_record() -> None:
     stored = {one["id"]: one for one in json.loads((ROOT / "docs" / "atlas" / "run.json").read_text(encoding="utf-8"))}
     registered = {claim.id: claim for claim in claims()}
