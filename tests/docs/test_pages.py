@@ -106,6 +106,17 @@ def test_tutorial(browser: Browser, shot: Path) -> None:
     assert browser.do("document.querySelectorAll('.katex-error').length") == 0
 
 
+def test_every_tutorial_is_a_notebook_too() -> None:
+    tutorials = [page for page in (HTML / "tutorials").glob("*.html") if page.stem != "index"]
+    assert len(tutorials) >= 6
+    for page in tutorials:
+        link = re.search(r'href="([^"]+\.ipynb)"', page.read_text(encoding="utf-8"))
+        assert link is not None, page.stem
+        notebook = json.loads((page.parent / link[1]).read_text(encoding="utf-8"))
+        assert notebook["metadata"]["kernelspec"]["display_name"]
+        assert any(cell["cell_type"] == "code" for cell in notebook["cells"])
+
+
 PAGES = (
     "gallery/index",
     "reference/commands",
