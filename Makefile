@@ -5,7 +5,11 @@ EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
 
-.PHONY: verify test lint foreign proofs bench soak mutants attacks clean
+CLAIMS ?=
+
+.PHONY: install verify test lint docs docs-run foreign proofs bench soak mutants attacks clean
+
+install: .venv/ready
 
 verify: .venv/ready
 	$(BIN)/packproof verify
@@ -18,6 +22,15 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation, into docs/_build/html; warnings are errors.
+docs: .venv/docs
+	nice $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+# The stored run of the atlas: claims that it lacks, or CLAIMS=--all, or CLAIMS="ID ...".
+docs-run: .venv/docs
+	cd docs && nice ../$(BIN)/python -m generate.store $(CLAIMS)
 
 # Tools of other people: installed into .foreign where that can be done, and asked to check what packproof exports.
 foreign: .venv/ready
@@ -42,9 +55,14 @@ attacks: .venv/ready
 
 clean:
 	$(MAKE) -C proofs clean
-	rm -rf .venv .foreign build dist *.egg-info
+	rm -rf .venv .foreign build dist *.egg-info docs/_build docs/_generated docs/gallery docs/atlas/*/ docs/atlas/by-*.md \
+		docs/atlas/summary.txt docs/reference/api $(addprefix docs/reference/,commands.md policies.md schemas.md)
 
 .venv/ready: Makefile pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	touch $@
+
+.venv/docs: .venv/ready
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	touch $@

@@ -95,7 +95,7 @@ class CrossCheck:
 
     @property
     def distances(self) -> NDArray[np.float64]:
-        """Supremum over bins and types of |Y_j / L - y_j|, float64[S, N]."""
+        """Supremum over bins and types of ``|Y_j / L - y_j|``, float64[S, N]."""
         return np.asarray(np.abs(self.simulated - self.fluid).max(axis=(2, 3)))
 
     @property

@@ -1,0 +1,222 @@
+"""The atlas: a page for each claim, from the registry of claims and a stored run, and its indexes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from bounds.checker import check
+from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict, claims
+from bounds.views.claims import FAILS
+from generate.evidence import CERTIFICATES, DRAWN, PICTURES
+from generate.text import code, hidden_toctree, plain, save, table
+
+RUN = "atlas/run.json"
+"""The stored run: what ``packproof verify`` computed, by claim."""
+
+TITLES = {
+    "autoscaling": "A theory of auto-scaling for resource reservation in cloud services",
+    "ps-dsf": "Per-server dominant-share fairness",
+    "throughput": "High-throughput bin packing",
+    "nonpreemptive": "On non-preemptive VM scheduling in the cloud",
+    "admission": "On the cluster admission problem for cloud computing",
+    "packproof": "Results of packproof itself",
+}
+COLOURS = {
+    Verdict.holds: "success",
+    Verdict.refuted: "danger",
+    Verdict.not_reproduced: "warning",
+    Verdict.skipped: "secondary",
+}
+RANKS: dict[Evidence | None, str] = {
+    Evidence.formal: "Coq checked a proof of the theorem; packproof's functions compute what the theorem speaks of.",
+    Evidence.proved: "The whole family that the statement names was decided, by exhaustion or by a symbolic identity. "
+    "No step was sampled.",
+    Evidence.certified: "Exact rational evidence, for the instances that were tried.",
+    Evidence.numeric: "Floating-point numbers, with a stated tolerance.",
+    Evidence.statistical: "Simulation with fixed seeds; a correct statement fails its test with probability at most "
+    "one in a million.",
+    None: "Nothing could be checked; the page of each claim says why.",
+}
+VERDICTS = {
+    Verdict.holds: "What was checked came out as stated.",
+    Verdict.refuted: "What is printed fails: the statement, a step of its proof, or a number. The rank is that of the "
+    "counterexample.",
+    Verdict.not_reproduced: "A figure whose setting is partly lost did not come out as printed.",
+    Verdict.skipped: "Nothing was checked, for the reason given.",
+}
+
+
+def page_of(claim: Claim) -> str:
+    """Return the name of a claim's page below ``atlas``, without its suffix."""
+    return f"{claim.paper}/{claim.id.partition('/')[2].replace('/', '-')}"
+
+
+def stored(docs: Path) -> dict[str, dict[str, Any]]:
+    """Return what the stored run computed, by claim."""
+    return {entry["id"]: entry for entry in json.loads((docs / RUN).read_text(encoding="utf-8"))}
+
+
+def badge(verdict: Verdict) -> str:
+    """Return a verdict as a coloured label."""
+    return f"{{bdg-{COLOURS[verdict]}}}`{verdict}`"
+
+
+def write(docs: Path) -> None:
+    """Write a page for each claim, the source pages that they link to, and the indexes."""
+    everything, run, atlas = claims(), stored(docs), docs / "atlas"
+    for claim in everything:
+        save(atlas / f"{page_of(claim)}.md", claim_page(claim, run.get(claim.id), docs))
+    for module in sorted({claim.check.__module__ for claim in everything}):
+        save(atlas / "code" / f"{module}.md", source_page(module))
+    save(atlas / "code" / "index.md", _code_index(everything))
+    for paper in PAPERS:
+        save(atlas / paper / "index.md", paper_page(paper, [claim for claim in everything if claim.paper == paper]))
+    save(atlas / "by-rank.md", _by(everything, "Claims by rank", [*Evidence, None], lambda c: c.evidence, RANKS))
+    save(atlas / "by-verdict.md", _by(everything, "Claims by verdict", list(Verdict), lambda c: c.verdict, VERDICTS))
+    save(atlas / "summary.txt", summary(everything))
+
+
+def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
+    """Return the page of a claim."""
+    lines, first = inspect.getsourcelines(claim.check)
+    module = claim.check.__module__
+    file = "/../" + module.replace(".", "/") + ".py"
+    rank = f"{{bdg-primary-line}}`{claim.evidence}`" if claim.evidence else "no evidence"
+    computed = plain(outcome["computed"]) if outcome else "This claim is not in the stored run."
+    rows = [
+        ("Verdict", badge(claim.verdict) + (f" {FAILS[claim.refutes]}" if claim.refutes else "")),
+        ("Evidence", f"{rank} {RANKS[claim.evidence]}"),
+        ("Statement", plain(claim.statement)),
+        ("Printed", plain(claim.printed)),
+        ("Computed", computed),
+        ("Source", f"{plain(claim.source)}, [{TITLES[claim.paper]}](index.md)"),
+        ("Identifier", code(claim.id)),
+    ]
+    if claim.theorems:
+        rows.append(("Theorems", ", ".join(map(code, claim.theorems)) + " of [the proofs](../../developer/proofs.md)"))
+    if claim.breaks:
+        rows.append(("Controls", "The check fails, as it must, when: " + "; ".join(plain(one) for one in claim.breaks)))
+    if outcome:
+        rows.append(("Time", f"{outcome['seconds']:.1f} s in the stored run"))
+    parts = [f"# {heading(claim)}", table(rows, kind="claim")]
+    pictures = list(PICTURES.get(claim.id, ()))
+    if claim.id in DRAWN:
+        pictures.append(f"_generated/pictures/{page_of(claim).replace('/', '-')}.png")
+        (docs / pictures[-1]).parent.mkdir(parents=True, exist_ok=True)
+        DRAWN[claim.id](docs / pictures[-1])
+    parts += [f"```{{image}} /{name}\n:alt: Picture for {claim.id}\n:width: 90%\n```\n" for name in pictures]
+    if claim.id in CERTIFICATES:
+        parts.append(_certificates(claim, docs))
+    parts += [
+        "## Check it yourself\n",
+        f"```console\n$ packproof verify {claim.id}\n```\n",
+        f"The check is the function `{claim.check.__name__}` of [{module}](../code/{module}.md).\n",
+        f":::{{dropdown}} Its code\n```{{literalinclude}} {file}\n:lines: {first}-{first + len(lines) - 1}\n"
+        ":lineno-match:\n:language: python\n```\n:::\n",
+    ]
+    return "\n".join(parts)
+
+
+def heading(claim: Claim) -> str:
+    """Return the title of a claim's page."""
+    name = claim.id.partition("/")[2]
+    return name if claim.source == claim.paper else f"{claim.source}: {name}"
+
+
+def _certificates(claim: Claim, docs: Path) -> str:
+    """Write the certificates of a claim, have each checked, and return the section that offers them."""
+    folder = "_generated/certificates"
+    parts = [
+        "## Certificates\n",
+        "Each file holds an instance, the evidence and the values that are claimed. The checker, which uses Python's "
+        "standard library alone, accepted each of them while this page was built.\n",
+    ]
+    for name, make in CERTIFICATES[claim.id].items():
+        certificate = make()
+        check(certificate)
+        save(docs / folder / f"{name}.json", json.dumps(certificate, indent=1))
+        parts.append(f"- {{download}}`{name}.json </{folder}/{name}.json>`: `packproof check {name}.json`")
+    return "\n".join([*parts, ""])
+
+
+def source_page(module: str) -> str:
+    """Return the page that shows a module of claims."""
+    path = module.replace(".", "/") + ".py"
+    return (
+        f"---\norphan: true\n---\n\n# {path}\n\n```{{literalinclude}} /../{path}\n:linenos:\n:language: python\n```\n"
+    )
+
+
+def _code_index(everything: Iterable[Claim]) -> str:
+    modules = Counter(claim.check.__module__ for claim in everything)
+    rows = [(f"[{module}]({module}.md)", str(number)) for module, number in sorted(modules.items())]
+    return "# The code of the checks\n\n" + table(rows, ("module", "claims"), "claims")
+
+
+def rows_of(chosen: Iterable[Claim], prefix: str) -> list[tuple[str, str, str, str]]:
+    """Return the lines of an index: statement, claim, rank, verdict."""
+    return [
+        (
+            plain(claim.source),
+            f"[{claim.id.partition('/')[2]}]({prefix}{page_of(claim)}.md)",
+            claim.evidence or "",
+            badge(claim.verdict) + (f" {claim.refutes}" if claim.refutes else ""),
+        )
+        for claim in chosen
+    ]
+
+
+HEAD = ("statement", "claim", "evidence", "verdict")
+
+
+def paper_page(paper: str, chosen: list[Claim]) -> str:
+    """Return the index of a paper's claims."""
+    counts = Counter(claim.verdict for claim in chosen)
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return "\n".join(
+        (
+            f"# {TITLES[paper]}\n",
+            f"The key of this paper is `{paper}`. It has {len(chosen)} claims: {said}. "
+            f"`packproof verify --paper {paper}` checks them all.\n",
+            table(rows_of(chosen, "../"), HEAD, "claims"),
+            hidden_toctree(page_of(claim).partition("/")[2] for claim in chosen),
+        )
+    )
+
+
+def _by(
+    everything: list[Claim], title: str, values: list[Any], key: Callable[[Claim], Any], about: dict[Any, str]
+) -> str:
+    parts = [f"# {title}\n"]
+    for value in values:
+        chosen = [claim for claim in everything if key(claim) is value]
+        if chosen:
+            rows = [(claim.paper, *row) for claim, row in zip(chosen, rows_of(chosen, ""), strict=True)]
+            title = str(value or "none").capitalize()
+            parts += [f"## {title}: {len(chosen)}\n", about[value] + "\n", table(rows, ("paper", *HEAD), "claims")]
+    return "\n".join(parts)
+
+
+def summary(everything: list[Claim]) -> str:
+    """Return how many claims of each paper have which verdict, as a table that the atlas includes."""
+    counts = Counter((claim.paper, claim.verdict) for claim in everything)
+    ranks = Counter(claim.evidence for claim in everything)
+    refuted = Counter(claim.refutes for claim in everything if claim.refutes)
+    rows = [
+        (f"[{TITLES[paper]}]({paper}/index.md)", *(str(counts[paper, verdict] or "") for verdict in Verdict))
+        for paper in PAPERS
+    ]
+    rows.append(("**all**", *(f"**{sum(counts[paper, verdict] for paper in PAPERS)}**" for verdict in Verdict)))
+    known = ", ".join(f"{ranks[rank]} {rank}" for rank in Evidence)
+    fails = ", ".join(f"{refuted[one]} {one}s" for one in Refutes if refuted[one])
+    return "\n".join(
+        (
+            table(rows, ("paper", *Verdict), "claims"),
+            f"By evidence: {known}. Refuted are {fails}.\n",
+        )
+    )

@@ -1,0 +1,49 @@
+"""The reference of commands, from the application itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from bounds.cli import app
+from generate.text import code, plain, save, table
+
+
+def write(docs: Path) -> None:
+    """Write the page of all commands, in alphabetical order."""
+    top = typer.main.get_command(app)
+    parts = [
+        "# Commands\n",
+        "All commands take `--json`, which prints one JSON document and nothing else, and options that write JSON or "
+        "CSV take `-` for standard output. [The meaning of exit statuses](../how-to/read-bad-input.md) is the same for "
+        "all commands.\n",
+        *(section(f"packproof {name}", command, 2) for name, command in sorted(top.commands.items())),  # type: ignore[attr-defined]
+    ]
+    save(docs / "reference" / "commands.md", "\n".join(parts))
+
+
+def section(path: str, command: Any, depth: int) -> str:
+    """Return the section of a command, or of a group with its commands."""
+    parts = [f"{'#' * depth} {path}\n", *(plain(part) + "\n" for part in (command.help or "").split("\n\n"))]
+    if hasattr(command, "commands"):
+        parts += [section(f"{path} {name}", one, depth + 1) for name, one in command.commands.items()]
+        return "\n".join(parts)
+    context = typer.Context(command)
+    usage = " ".join(command.collect_usage_pieces(context))
+    parts.append(f"```console\n$ {path} {usage}\n```\n")
+    rows = [row for parameter in command.params if (row := _row(parameter, context))]
+    parts.append(table(rows))
+    if getattr(command, "epilog", None):
+        parts.append(f"```text\n{command.epilog.strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def _row(parameter: Any, context: typer.Context) -> tuple[str, str] | None:
+    record = parameter.get_help_record(context)
+    if record is None:
+        if parameter.param_type_name != "argument":
+            return None
+        return code(parameter.make_metavar(context)), plain(getattr(parameter, "help", None) or "")
+    return code(record[0]), plain(record[1])

@@ -1,0 +1,52 @@
+"""The reference of policies and their options, from the registry of policies."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from fluid.simulation.options import OPTIONS, Expression, Option
+from fluid.simulation.policy_names import HOMES, policy
+from generate.text import code, plain, save, table
+
+MODELS = {
+    "loss": ("Loss systems", "A job that finds no place is lost. Rewards are earned while jobs are served."),
+    "queue": (
+        "Queues in continuous time",
+        "A job that finds no place waits. Job types have demands on several resources.",
+    ),
+    "slotted": ("Queues in slots of time", "Jobs wait, time is slotted, and sizes are numbers on one resource."),
+}
+
+
+def write(docs: Path) -> None:
+    """Write the page."""
+    parts = [
+        "# Policies and their options\n",
+        "Options stand in the table `[simulation]` of an instance file, and may vary in the grid of an experiment. A "
+        "table may hold options of several policies: each reads its own, and `simulate` says which ones it does not "
+        "read. The docstring of a policy's file says what its paper leaves open and what packproof chooses.\n",
+    ]
+    for model, (title, about) in MODELS.items():
+        rows = []
+        for name, home in HOMES.items():
+            found = policy(name)
+            if found.model == model:
+                module = home.partition(":")[0]
+                first = (import_module(module).__doc__ or "").strip().split("\n\n")[0]
+                options = ", ".join(map(code, found.options)) or "none"
+                rows.append((code(name), plain(first), options))
+        parts += [f"## {title}\n", about + "\n", table(rows, ("policy", "what it does", "options"))]
+    rows = [(code(option.name), plain(option.about), code(default(option))) for option in OPTIONS.values()]
+    parts += ["## Options\n", table(rows, ("option", "meaning", "value where the file has none"))]
+    save(docs / "reference" / "policies.md", "\n".join(parts))
+
+
+def default(option: Option) -> str:
+    """Return the default of an option as it would stand in a file; empty where the policy works it out."""
+    value = option.default
+    if value is None:
+        return ""
+    if isinstance(value, Expression):
+        return f'"{value.text}"'
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else f"{value:g}"

@@ -1,0 +1,89 @@
+"""The README keeps its length, its commands run, and what it says is what the program and the registry say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from bounds.claims import claims
+from bounds.cli import app, run
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_length_and_links() -> None:
+    assert 120 <= len(README.splitlines()) <= 150
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_first_answer_is_what_the_program_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    block = re.search(r"```console\n\$ packproof (.*)\n((?:.*\n)*?)```", README)
+    assert block is not None
+    assert README[: block.end()].count("\n") <= 40, "the first answer stands on the first screen"
+    assert run(shlex.split(block[1])) == 0
+    assert capsys.readouterr().out.startswith(block[2])
+
+
+COMMANDS = re.findall(r"\| `packproof ([^`]+)` \|", README)
+LONG = ("attack", "worst --types", "simulate")
+"""Commands that take long, or compile: their own tests run them."""
+
+
+def test_every_command_is_named() -> None:
+    for name in typer.main.get_command(app).commands:  # type: ignore[attr-defined]
+        assert f"`packproof {name}" in README or f"$ packproof {name}" in README, name
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if not one.startswith(LONG)])
+def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run(shlex.split(command)) == 0
+    assert capsys.readouterr().out
+
+
+ROWS = {
+    "Greedy attains at least": ("packproof/pools",),
+    "That constant is attained": ("packproof/tight", "packproof/one-resource-not-attained"),
+    "At the worst workload": ("packproof/worst-workload",),
+    "The universal partition": ("throughput/prop-1",),
+    "Algorithm I of PS-DSF": ("packproof/algorithm-1-cycles",),
+    "Dynamic reservation approaches": ("autoscaling/prop-5.4",),
+}
+
+
+def test_evidence_of_what_is_shown_is_that_of_the_registry() -> None:
+    section = README.split("## What is shown")[1].split("*Formal*")[0]
+    rows = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", section, re.MULTILINE))
+    rows.pop("result")
+    assert len(rows) == len(ROWS) == 6
+    for text, evidence in rows.items():
+        about = next(found for start, found in ROWS.items() if text.startswith(start))
+        assert evidence.split(", ") == [claim.evidence for name in about for claim in claims([name])]
+        assert all(claim.holds for name in about for claim in claims([name]))
+
+
+def test_evidence_of_all_results_is_that_of_the_registry() -> None:
+    text = (ROOT / "docs" / "explanation" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| (\w+) \| (\[.+) \|$", text, re.MULTILINE)
+    assert len(rows) >= 15
+    for evidence, links in rows:
+        for name in re.findall(r"\[([^\]]+)\]", links):
+            assert claims([name])[0].evidence == evidence, name
+
+
+def test_the_stored_run_of_the_atlas_has_every_claim_and_its_outcome_on_record() -> None:
+    stored = {one["id"]: one for one in json.loads((ROOT / "docs" / "atlas" / "run.json").read_text(encoding="utf-8"))}
+    registered = {claim.id: claim for claim in claims()}
+    assert set(stored) == set(registered), "run `make docs-run`"
+    differs = [name for name, one in stored.items() if one["verdict"] not in (registered[name].verdict, "skipped")]
+    assert not differs
