@@ -34,10 +34,11 @@ __getattr__, __all__ = doors(
         "outlook": ("aligned_horizons",),
         "chain": ("best_threshold", "exact_policy", "small_space", "solved"),
         "optimal": ("Optimum", "optimal_policy"),
-        "tuning": ("at_equal_sla", "bca_interval", "paired_utilisation", "pathwise_bound", "tune"),
+        "frontier": ("Frontier", "difference_at", "frontier", "frontiers_of", "ladder_for"),
+        "tuning": ("bca_interval", "paired_utilisation", "pathwise_bound", "tune"),
         "importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
         "pricing": ("hourly_payment", "mixture", "saved_by_labels"),
         "estimation": ("Watched", "fit_priors", "watched"),
-        "replications": ("simulate_admission",),
+        "replications": ("simulate_admission", "simulate_policies"),
     },
 )
