@@ -110,7 +110,8 @@ def law(
     """The exact law of a deployment's size at a time, with absorption at 0."""
     from bounds.views.admission import law_answer, law_lines
     from fluid.admission.files import read_admission
-    from fluid.admission.law import kind_law, mixed_law, parameters_law
+    from fluid.admission.law import kind_law, parameters_law
+    from fluid.admission.mixture import mixed_law
 
     cluster = read_admission(file)
     t = time_of(at)

@@ -35,8 +35,8 @@ FINE = 500_000_000
 """Products of the finer of two quadratures, about half a second."""
 
 
-def ein(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the entire exponential integral, the integral of (1 - exp(-y)) / y over [0, z], for z >= 0.
+def ein(z: NDArray[Any]) -> NDArray[Any]:
+    """Return the entire exponential integral, the integral of (1 - exp(-y)) / y from 0 to z, for Re z >= 0.
 
     Examples
     --------
@@ -45,15 +45,17 @@ def ein(z: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     from scipy.special import exp1
 
-    z = np.asarray(z, float)
-    small = z < 0.5
-    series = _ein_series(np.where(small, z, 0.0))
-    large = np.where(small, 1.0, z)
-    return np.where(small, series, np.euler_gamma + np.log(large) + exp1(large))
+    z = np.asarray(z)
+    small = np.abs(z) < 0.5
+    made = np.empty(z.shape, complex if np.iscomplexobj(z) else float)
+    made[small] = _ein_series(z[small])
+    large = z[~small]
+    made[~small] = np.euler_gamma + np.log(large) + exp1(large)
+    return made
 
 
-def _ein_series(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The power series of Ein, for z < 1/2: 16 terms give all digits."""
+def _ein_series(z: NDArray[Any]) -> NDArray[Any]:
+    """The power series of Ein, for |z| < 1/2: 16 terms give all digits."""
     total, term = np.zeros_like(z), np.ones_like(z)
     for n in range(1, 17):
         term = term * (-z if n > 1 else z) / n
@@ -61,18 +63,20 @@ def _ein_series(z: NDArray[np.float64]) -> NDArray[np.float64]:
     return total
 
 
-def log_empty(sigma: float, tau: NDArray[Any]) -> NDArray[np.float64]:
-    """Return -log p(tau) / r: p is the probability that a chain from 0 cores, never absorbed, has 0 cores at tau.
+def log_generating(sigma: float, tau: NDArray[Any], y: NDArray[Any] | float = 1.0) -> NDArray[Any]:
+    """Return -log E[(1 - y)^size] / r at tau of a chain from 0 cores that is never absorbed; y = 1 is no core at all.
 
     Parameters
     ----------
     sigma : float
     tau : float64[m]
+    y : float or complex128
+        With Re y >= 0; shapes are broadcast.
     """
     x, u = np.exp(-tau), -np.expm1(-tau)
-    # (exp(-sigma x) - exp(-sigma)) / sigma without cancellation
-    sizes = np.exp(-sigma * x) * -np.expm1(-sigma * u) / sigma if sigma > 0 else u
-    return np.asarray(ein(np.array([sigma])) - ein(sigma * x) + sizes, float)
+    # (exp(-sigma y x) - exp(-sigma y)) / sigma without cancellation
+    sizes = np.exp(-sigma * y * x) * -np.expm1(-sigma * y * u) / sigma if sigma > 0 else y * u
+    return np.asarray(ein(sigma * np.atleast_1d(y)) - ein(sigma * y * x) + sizes)
 
 
 @dataclass(frozen=True)
@@ -140,8 +144,8 @@ def _absorption(
     for one in np.unique(sigma):  # p depends on r by a power alone
         rows = np.flatnonzero(sigma == one)
         rate = -np.asarray(r, float)[rows, None]
-        cells = np.exp(rate * log_empty(one, inner)).reshape(len(rows), steps, len(x)) @ (w / 2)
-        solved[rows] = _solved(cells, np.exp(old_gone + rate * log_empty(one, tau)))
+        cells = np.exp(rate * log_generating(one, inner)).reshape(len(rows), steps, len(x)) @ (w / 2)
+        solved[rows] = _solved(cells, np.exp(old_gone + rate * log_generating(one, tau)))
     return h, solved, _decayed(solved, h, 1.0), _decayed(solved, h, 2.0)
 
 
@@ -306,7 +310,9 @@ def _sizes_given(table: Absorption, tau: NDArray[np.float64]) -> NDArray[np.floa
     """Probability of being alive, E[Q] and E[Q^2] without shutdowns, float64[3, n, len(tau)]."""
     r, s1 = table.r[:, None], 1 + table.sigma[:, None]
     s2 = table.sigma[:, None] ** 2 + 2 * table.sigma[:, None]
-    absorbed, first, second = (_at(table, a, k, tau) for k, a in enumerate((table.absorbed, table.first, table.second)))
+    absorbed, first, second = (
+        interpolated(table, a, k, tau) for k, a in enumerate((table.absorbed, table.first, table.second))
+    )
     u = -np.expm1(-tau)[None, :]
     w, size = 1 - u, table.size
     new = r * s1 * u
@@ -317,7 +323,9 @@ def _sizes_given(table: Absorption, tau: NDArray[np.float64]) -> NDArray[np.floa
     return np.stack([1 - absorbed, mean, chain - restarts])
 
 
-def _at(table: Absorption, values: NDArray[np.float64], rate: int, tau: NDArray[np.float64]) -> NDArray[np.float64]:
+def interpolated(
+    table: Absorption, values: NDArray[np.float64], rate: int, tau: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Values at tau, by cubic interpolation, continued by an exponential approach to the limit: 1, or 1 / rate."""
     h, m = table.step, values.shape[1] - 1
     inside = np.minimum(tau, m * h)
@@ -329,7 +337,7 @@ def _at(table: Absorption, values: NDArray[np.float64], rate: int, tau: NDArray[
         weight = np.prod([(x - j) / (k - j) for j in others], axis=0)
         made += values[:, at + k] * weight
     beyond = np.maximum(tau - m * h, 0.0)
-    if beyond.max() > 1e-9 * m * h:
+    if beyond.max(initial=0.0) > 1e-9 * m * h:
         limit = 1.0 / max(rate, 1)
         back = round(1.0 / h)
         last = np.maximum(limit - values[:, m], 0.0)

@@ -8,7 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.outlook import EXACT, PAPER, Outlook, add_part, fill_joint, fill_kinds, fill_paper, find_nodes
+from fluid.admission.outlook import (
+    EXACT,
+    PAPER,
+    Outlook,
+    add_part,
+    fill_joint,
+    fill_kinds,
+    fill_paper,
+    find_nodes,
+    seen_ahead,
+)
 from fluid.admission.world import ARRIVAL, DEATH, SCALE_OUT, World
 from theory.jit import kernel, routine, step
 
@@ -250,14 +260,13 @@ def judge(
     look_at(view, world, tenants, d, row, now)
     capacity = view.constants[3]
     needed = 0.0
-    for n in range(len(view.horizons)):
-        if view.mean[row, n] < marginal:
+    for n in range(len(view.at) if len(view.at) else len(view.horizons)):
+        mean, variance, own = seen_ahead(view, row, n)
+        if own < marginal:
             continue
-        mean = view.total_mean[n] + view.mean[row, n]
         value = mean
         if policy == SECOND:
             room = capacity - mean
-            variance = max(0.0, view.total_variance[n]) + view.variance[row, n]
             value = variance / (variance + room * room) if room > 0 else 2.0
         needed = max(needed, value)
     tenants.needed[d] = needed

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fluid.admission.model import AdmissionCluster
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, AdmissionRun, one_run, result_of
+from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, AdmissionRun, result_of, run_in_one_world
 from fluid.parallel import run_all
 
 if TYPE_CHECKING:
@@ -58,29 +58,68 @@ def simulate_admission(
     store : Store, optional
         Runs that it holds are read; the others are stored as they are finished.
     """
-    found: dict[int, AdmissionRun] = {}
-    total = 0.0
-    keys: list[str] = []
+    (found,) = simulate_policies(
+        cluster,
+        [policy],
+        until,
+        replications=replications,
+        seed=seed,
+        observations=observations,
+        warmup=warmup,
+        most=most,
+        workers=workers,
+        engine=engine,
+        progress=progress,
+        store=store,
+    )
+    return found
+
+
+def simulate_policies(
+    cluster: AdmissionCluster,
+    policies: Sequence[AdmissionPolicy],
+    until: float,
+    *,
+    replications: int = 10,
+    seed: int = 0,
+    observations: int = 0,
+    warmup: float = 0.0,
+    most: int | None = None,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Callable[[str], None] | None = None,
+    store: Store | None = None,
+) -> list[AdmissionResult]:
+    """Simulate policies, or thresholds, in the same worlds, each of which is drawn once: one result a policy.
+
+    Parameters are those of `simulate_admission`, whose stored runs are the same.
+    """
+    found: dict[tuple[int, int], AdmissionRun] = {}
+    spent = [0.0] * len(policies)
+    keys: dict[tuple[int, int], str] = {}
     if store is not None:
-        given = _given(cluster, policy, until, seed, observations, warmup, most)
-        keys = [_digest([FORMAT, "admission", given, r]) for r in range(replications)]
-        for r, key in enumerate(keys):
-            held = store.arrays(key)
-            if held is not None:
-                found[r] = _unpacked(held[0])
-                total += held[1]
-    missing = [r for r in range(replications) if r not in found]
-    tasks = [(cluster, policy, until, seed, r, observations, warmup, most) for r in missing]
-    for number, (run, seconds) in run_all(one_run, tasks, workers=workers, engine=engine):
-        r = missing[number]
-        if store is not None:
-            numbers: dict[str, float | None] = {"utilisation": run.utilisation, "sla": run.sla}
-            store.put(keys[r], r, {"policy": policy.name, "seed": seed}, numbers, seconds, _packed(run))
-        found[r] = run
-        total += seconds
+        for p, policy in enumerate(policies):
+            given = _given(cluster, policy, until, seed, observations, warmup, most)
+            for r in range(replications):
+                keys[p, r] = _digest([FORMAT, "admission", given, r])
+                held = store.arrays(keys[p, r])
+                if held is not None:
+                    found[p, r] = _unpacked(held[0])
+                    spent[p] += held[1]
+    missing = {r: [p for p in range(len(policies)) if (p, r) not in found] for r in range(replications)}
+    wanted = [r for r, some in missing.items() if some]
+    tasks = [(cluster, [policies[p] for p in missing[r]], until, seed, r, observations, warmup, most) for r in wanted]
+    for number, runs in run_all(run_in_one_world, tasks, workers=workers, engine=engine):
+        r = wanted[number]
+        for p, (run, seconds) in zip(missing[r], runs, strict=True):
+            if store is not None:
+                numbers: dict[str, float | None] = {"utilisation": run.utilisation, "sla": run.sla}
+                store.put(keys[p, r], r, {"policy": policies[p].name, "seed": seed}, numbers, seconds, _packed(run))
+            found[p, r] = run
+            spent[p] += seconds
         if progress is not None:
-            progress(f"{len(found)} of {replications} runs")
-    return result_of([found[r] for r in range(replications)], total)
+            progress(f"{number + 1} of {len(wanted)} runs")
+    return [result_of([found[p, r] for r in range(replications)], spent[p]) for p in range(len(policies))]
 
 
 def _given(

@@ -261,18 +261,23 @@ def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(replication,))
 
 
-def one_run(
+def run_in_one_world(
     cluster: AdmissionCluster,
-    policy: AdmissionPolicy,
+    policies: Sequence[AdmissionPolicy],
     until: float,
     seed: int,
     replication: int,
     observations: int = 0,
     warmup: float = 0.0,
     most: int | None = None,
-) -> tuple[AdmissionRun, float]:
-    """Draw a world and run a policy through it; return the run and the CPU seconds of both."""
+) -> list[tuple[AdmissionRun, float]]:
+    """Draw a world and run policies through it; return the runs, and CPU seconds: drawing counts with the first."""
+    made = []
     begin = process_time()
     world = draw_world(cluster, until, seed_of(seed, replication), observations=observations)
-    run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
-    return run, process_time() - begin
+    for policy in policies:
+        run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
+        end = process_time()
+        made.append((run, end - begin))
+        begin = end
+    return made

@@ -1,8 +1,8 @@
-"""Thresholds tuned to an SLA on common random numbers, and policies compared at equal SLA."""
+"""Thresholds tuned to an SLA on common random numbers, and a bound that holds for every policy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 
@@ -187,61 +187,3 @@ def pathwise_bound(cluster: AdmissionCluster, until: float, *, replications: int
         for r in range(replications)
     ]
     return Bound(mean_interval(shares), np.array(shares))
-
-
-def at_equal_sla(
-    cluster: AdmissionCluster,
-    policies: Sequence[tuple[str, AdmissionPolicy, int]],
-    sla: float,
-    until: float,
-    *,
-    tuning: int,
-    replications: int,
-    seed: int = 0,
-    steps: int = 9,
-    brackets: Mapping[str, tuple[float, float]] | None = None,
-    workers: int = 1,
-    progress: Callable[[str], None] | None = None,
-) -> dict[str, tuple[Tuned, AdmissionResult]]:
-    """Tune policies to an SLA and run them in worlds that tuning has not seen, the same for all.
-
-    Parameters
-    ----------
-    cluster : AdmissionCluster
-    policies : sequence of (str, AdmissionPolicy, int)
-        Name, policy and number of observations before arrival.
-    sla, until : float
-    tuning, replications : int
-        Runs for each threshold tried, and runs at the tuned threshold.
-    seed : int
-        Tuning takes `seed`, runs take ``seed + 1``.
-    brackets : mapping, optional
-        Thresholds to start from, by name of the policy's family (zeroth, first, second).
-    """
-    found = {}
-    for name, policy, observations in policies:
-        tuned = tune(
-            cluster,
-            policy,
-            sla,
-            until,
-            replications=tuning,
-            seed=seed,
-            observations=observations,
-            steps=steps,
-            bracket=(brackets or {}).get(policy.name),
-            workers=workers,
-        )
-        runs = simulate_admission(
-            cluster,
-            tuned.policy,
-            until,
-            replications=replications,
-            seed=seed + 1,
-            observations=observations,
-            workers=workers,
-        )
-        found[name] = (tuned, runs)
-        if progress is not None:
-            progress(f"{name}: threshold {tuned.policy.threshold:.6g}, utilisation {runs.utilisation.mean:.4f}")
-    return found

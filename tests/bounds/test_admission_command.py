@@ -57,6 +57,14 @@ def test_law_of_given_parameters(worked: str, capsys: pytest.CaptureFixture[str]
     assert made["mean"] == pytest.approx(sum(made["tail"].values()), abs=1e-6)
 
 
+def test_law_under_priors_a_month_ahead(worked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = answer(["law", worked, "--at", "730", "--size", "4"], capsys)
+    (row,) = answer(["moments", worked, "--at", "730", "--size", "4"], capsys)["moments"]
+    assert made["mean"] == pytest.approx(row["exact"]["mean"], abs=1e-6)
+    assert made["left_out"] < 1e-6
+    assert made["error"] < 1e-6
+
+
 def test_belief(worked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "seen.json"
     data.write_text(json.dumps(SEEN))

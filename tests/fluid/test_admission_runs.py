@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fluid.admission import outlook, world
+from fluid.admission import outlook, simulate, world
 from fluid.admission.belief import Observed, exact_belief
 from fluid.admission.chain import exact_policy, small_space, solved
+from fluid.admission.frontier import Frontier, difference_at, frontiers_of, ladder_for
 from fluid.admission.loop import FIRST, SECOND
 from fluid.admission.model import AdmissionCluster, Gamma, InitialSize, Kind, Priors, printed_horizons
 from fluid.admission.moments import belief_moments
-from fluid.admission.replications import simulate_admission
+from fluid.admission.replications import simulate_admission, simulate_policies
 from fluid.admission.simulate import AdmissionPolicy, run_policy
 from fluid.admission.tuning import bca_interval, pathwise_bound, tune
 from fluid.experiment.store import Store
@@ -271,6 +275,38 @@ def test_printed_and_spaced_horizons_decide_alike() -> None:
     assert (runs[0].admitted_ones == runs[1].admitted_ones).mean() > 0.97
 
 
+def test_knots_carry_the_printed_horizons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers compared with the threshold, from 80-odd knots and from all 2,663 horizons directly."""
+    cluster = AdmissionCluster(100, 0.1, PRIORS)
+    drawn = world.draw_world(cluster, 300.0, 2)
+    policy = AdmissionPolicy("second", 0.2, horizons=printed_horizons(), tolerance=0.0)
+    from_knots = run_policy(cluster, drawn, policy, 300.0)
+    monkeypatch.setattr(simulate, "new_outlook", partial(outlook.new_outlook, direct=True))
+    direct = run_policy(cluster, drawn, policy, 300.0)
+    assert np.array_equal(from_knots.admitted_ones, direct.admitted_ones)
+    assert np.allclose(from_knots.needed, direct.needed, rtol=3e-4, equal_nan=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(-9, 3), st.floats(0, 1)), min_size=1, max_size=5))
+def test_knots_are_off_by_their_bound_at_most(parts: list[tuple[float, float]]) -> None:
+    """A mixture of exp(-x t), by cubic interpolation in log t, against the bound of the module."""
+    times = printed_horizons()
+    knots, at, share = outlook.knots_for(times)
+
+    def mixed(t: np.ndarray) -> np.ndarray:
+        return sum((w * np.exp(-(10**x) * t) for x, w in parts), np.zeros(len(t)))
+
+    kept = mixed(knots)
+    found = sum(share[k] * kept[at + k] for k in range(4))
+    h = outlook.KNOTS * outlook.FINE
+    bound = 1.4 * 3 / 128 * h**4 * sum(w for _, w in parts)
+    assert np.abs(found - mixed(times)).max() <= bound + 1e-15
+    y = np.linspace(1e-3, 60, 200_000)
+    fourth = np.exp(-y) * (-y + 7 * y**2 - 6 * y**3 + y**4)  # of exp(-e^s) by s, at y = e^s
+    assert np.abs(fourth).max() < 1.4
+
+
 def test_tuning_meets_the_sla_and_is_tight() -> None:
     found = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 3000.0, replications=6, seed=1, steps=9)
     assert found.result.sla.mean <= 0.01
@@ -304,3 +340,48 @@ def test_space_refuses_what_is_too_large() -> None:
     cluster, _, most = random_cluster(3)
     space = small_space(cluster, most)
     assert solved(space, np.zeros(space.entered.shape)).utilisation == 0.0
+
+
+def steep(threshold: float, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Utilisation, refused and asked of made-up runs: the share is 10^(2 threshold - 4), utilisation the threshold."""
+    rng = np.random.default_rng(seed)
+    asked = rng.integers(4_000, 6_000, runs) * 1.0
+    return threshold + rng.normal(0, 0.05, runs), asked * 10 ** (2 * threshold - 4), asked
+
+
+def test_frontier_is_read_at_the_sla() -> None:
+    ladder = np.array([0.1, 0.4, 0.7, 1.0])
+    parts = [steep(x, 200, 3) for x in ladder]
+    made = Frontier(AdmissionPolicy("zeroth"), ladder, *(np.array(x) for x in zip(*parts, strict=True)))
+    assert made.holds(1e-3)
+    assert not made.holds(1e-1)
+    assert made.threshold_at(1e-3) == pytest.approx(0.5)
+    noise = float(parts[0][0].mean()) - 0.1
+    assert float(made.used_at(1e-3)[0]) == pytest.approx(0.5 + noise)
+    found = difference_at(made, None, 1e-3, resamples=999)
+    assert found.low < 0.5 < found.high
+    assert found.half_width == pytest.approx(1.96 * 0.05 / sqrt(200), rel=0.25)
+    other = Frontier(made.policy, ladder, made.used - 0.01, made.refused, made.asked)
+    gap = difference_at(made, other, 1e-3, resamples=999)
+    assert gap.low == pytest.approx(0.01)
+    assert gap.high == pytest.approx(0.01), "the same worlds: what they share cancels"
+
+
+def test_policies_in_one_world_are_those_run_alone(tmp_path: Path) -> None:
+    policies = [AdmissionPolicy("zeroth", 200.0), AdmissionPolicy("second", 0.1), AdmissionPolicy("zeroth", 250.0)]
+    with Store(tmp_path / "s.db") as store:
+        alone = simulate_admission(CLUSTER, policies[1], 300.0, replications=2, seed=2, store=store)
+        together = simulate_policies(CLUSTER, policies, 300.0, replications=3, seed=2, store=store)
+        again = simulate_policies(CLUSTER, policies[::-1], 300.0, replications=3, seed=2, store=store)[::-1]
+    assert [run.utilisation for run in together[1].runs[:2]] == [run.utilisation for run in alone.runs]
+    assert [one.sla for one in together] == [one.sla for one in again]
+    assert together[0].utilisation != together[2].utilisation
+
+
+def test_ladder_has_the_sla_between_its_ends() -> None:
+    ladder = ladder_for(CLUSTER, AdmissionPolicy("zeroth"), 0.02, 2000.0, pilots=4, steps=4, seed=1)
+    assert ladder == sorted(ladder)
+    (made,) = frontiers_of(CLUSTER, [(AdmissionPolicy("zeroth"), ladder)], 2000.0, replications=4, seed=1)
+    assert made.holds(0.02)
+    with pytest.raises(InputError, match="--sla"):
+        ladder_for(AdmissionCluster(10**6, 0.2, PRIORS), AdmissionPolicy("zeroth"), 0.02, 100.0, pilots=1)
