@@ -92,6 +92,7 @@ ASSIGNMENTS: dict[str, tuple[Document, int | None]] = {
     "long numbers": (LONG, None),
     "least servers": (LEAST, 6),
     "fewer servers than pools": (TWO, 1),
+    "many servers": (TWO, 10**9 + 7),
 }
 
 REGIONS: dict[str, tuple[Document, bool]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.checker.corpus import CERTIFICATES, GONE, changed, refused
+from tests.checker.corpus import CERTIFICATES, GONE, changed, refused, verdict
 
 
 def test_an_instance_that_makes_no_sense() -> None:
@@ -93,6 +93,8 @@ def test_a_cluster_that_makes_no_sense() -> None:
     ]
     for name, path, value, reason in cases:
         refused(reason, changed(CERTIFICATES[name], (path, value)))
+    everywhere = {"A": {"cpu": "4"}, "B": {"cpu": "6", "ram": "3"}}  # what A has anyway changes nothing
+    assert not verdict(changed(CERTIFICATES[own], ((*user, 0, "effective"), everywhere)))
     for path, reason in ((server, "a weight or a demand makes no sense"), (user, "no users or no servers")):
         empty = {"allocation": {}, "stages": []}
         claims = ("claims", "tasks"), {}
