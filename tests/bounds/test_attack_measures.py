@@ -43,6 +43,14 @@ def test_envy_is_found_and_not_overstated() -> None:
     assert kept.judged.value == 1
 
 
+def test_who_envies_most() -> None:
+    """Of three users alike, who hold 1/6, 2/6 and 3/6, the first envies the third most: it has a third of its tasks."""
+    shape = Shape(((6,),), ((1,),) * 3, (1,) * 3, ((True,),) * 3)
+    judged = judge_division(later_get_more, "envy")(shape)
+    assert judged.value == Fraction(1, 3)
+    assert (judged.evidence["user"], judged.evidence["envies"], judged.evidence["with_the_other"]) == ("u1", "u3", 3)
+
+
 def test_ps_dsf_saturates_a_resource_of_every_server_that_is_used() -> None:
     """On one server with two resources its mean utilisation is at least 1/2, and the greatest is at most 1."""
     found = attack(judge_division(Mechanism("ps-dsf"), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400)
