@@ -47,7 +47,8 @@ class Growth:
     Attributes
     ----------
     first, second : Interval
-        Rates in the two windows, over the replications that were caught; each misses with half of `ALARM` at most.
+        Rates in the two windows, over the replications that were caught; each misses with half of the false-alarm rate
+        at most.
     caught, replications : int
         Those whose waiting work had begun to grow before the first window, and all.
     run : Simulated
@@ -78,6 +79,7 @@ def growth_of(
     expected: float = 0.0,
     seed: int = 0,
     replications: int = REPLICATIONS,
+    alarm: float = ALARM,
     progress: Callable[[str], None] | None = None,
 ) -> Growth:
     """Simulate an instance as `packproof simulate` does, and measure how the waiting work grows.
@@ -98,6 +100,8 @@ def growth_of(
         have grown by then waits where the first window begins; 0: all count.
     seed : int
     replications : int
+    alarm : float
+        Probability with which both intervals together may miss.
     progress : callable, optional
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
@@ -109,7 +113,7 @@ def growth_of(
     if len(caught) < min(FEWEST, replications) or len(caught) < 2:
         return Growth(None, None, len(caught), len(curves), Simulated(end, replications, seed))
     edges = whole[0].measures.edges[whole[0].first :]
-    times, level = (edges[1:] + edges[:-1]) / 2, 1 - ALARM / 2
+    times, level = (edges[1:] + edges[:-1]) / 2, 1 - alarm / 2
     first, second = (
         growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
     )

@@ -20,7 +20,7 @@ import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.engine import Found, Judged, Space, attack
-from bounds.adversary.growth import REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
+from bounds.adversary.growth import ALARM, REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
 from bounds.adversary.traps import Trap, least_trap, most_jobs, overload, work_of
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.policy_interface import Policy
@@ -313,7 +313,15 @@ def _table(policy: Policy, *, fixed: bool) -> dict[str, Any]:
 
 
 def confirmed_trap(
-    policy: Policy, found: Found[Offer], trap: Trap, servers: int, *, seed: int, say: Say = None, doublings: int = 4
+    policy: Policy,
+    found: Found[Offer],
+    trap: Trap,
+    servers: int,
+    *,
+    seed: int,
+    say: Say = None,
+    doublings: int = 4,
+    alarm: float = ALARM,
 ) -> Broken:
     """Simulate a workload that a trap does not carry; the horizon is doubled until enough replications are caught."""
     case = found.case
@@ -340,7 +348,7 @@ def confirmed_trap(
         for _ in range(doublings):
             growth = growth_of(
                 policy, document_of(instance, simulation), work, servers, until, expected=expected, seed=seed,
-                progress=say,
+                alarm=alarm, progress=say,
             )  # fmt: skip
             if growth.first is not None:
                 break

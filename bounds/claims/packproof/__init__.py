@@ -30,6 +30,7 @@ CLAIMS = {
         "google-throughput",
     ),
     "region": ("lemma-6.1-constant",),
+    "traps": ("local-max-weight-no-share", "best-fit-traps"),
     "limits": (
         "limit-1-1/e",
         "max-weight-rate",

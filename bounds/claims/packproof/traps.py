@@ -1,0 +1,197 @@
+"""Results of packproof on scheduling policies whose servers are trapped in configurations that carry too little."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from bounds.adversary.engine import Found, Judged
+from bounds.adversary.growth import ALARM, Growth, growth_of
+from bounds.adversary.online import Broken, Offer, confirmed_trap, document_of
+from bounds.adversary.traps import Trap, least_trap, work_of
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.claims.simulated_queues import SEED, shown
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.policy_names import policy
+from theory.instance import Instance, additive
+from theory.numbers import text
+
+ONE_SMALL, AT_TWO, STALLING = "one small job beside the large one", "rho_1 = 2", "Algorithm 1 instead of M14"
+
+
+@claim(
+    "local-max-weight-no-share",
+    "Max-weight at local refresh times (M14) keeps no positive share of the region. On servers of capacity N >= 5, "
+    "exponential service, jobs of 1 with workload rho_1 > 2 per server and jobs of N - 2 with workload rho_2 > 0: its "
+    "chain is transient, for any number of servers and in both readings of M14, so the queues grow without bound; and "
+    "for every z from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. The "
+    "policy's own functions are followed for N = 5, 12, 40.",
+    source="packproof",
+    printed="no proof that max-weight at local refresh times is stable; it was suggested that it might be unstable",
+    evidence=Evidence.proved,
+    breaks=(ONE_SMALL, AT_TWO, STALLING),
+)
+def no_share(level: Level, broken: str) -> Outcome:
+    """Prove that servers that hold two small jobs and a place for a large one may never become empty again.
+
+    Write s for the small jobs that fit beside a large one, here 2, and L for the number of servers.
+
+    1. N >= 5, so 2 (N - 2) > N: the maximal configurations are (N, 0) and (s, 1). For queues (0, q), q > 0, they weigh
+       0 and q: a server that is empty and renews its configuration takes (s, 1).
+    2. From every state the system becomes empty with positive probability, since nobody need come before all have left.
+       So the states that can be reached from the empty system form one communicating class, which is closed. Among them
+       are those in which all servers have (s, 1) and n small jobs are there, for every n: let L large jobs come to the
+       empty system before any leaves, each of which lets a server choose, and then n small ones. In the reading
+       "on-emptying" an empty server may have kept (N, 0). Then let large jobs come until L of them wait, small ones
+       until every server holds one, and all small ones leave before anything else happens: each server with (N, 0)
+       becomes empty, and chooses for queues (0, q), q > 0.
+    3. In these states a server has places for s small jobs, which are filled from the queue. It becomes empty only when
+       its last job ends, and while n >= L s it holds s >= 2 small ones: none becomes empty, and the configurations
+       stay. Until n = L s for the first time, n is a birth-death process with rates L rho_1 and L s (in units of the
+       service rate). h(n) = (s / rho_1)^(n - L s) solves rho_1 h(n + 1) + s h(n - 1) = (rho_1 + s) h(n), h(L s) = 1,
+       and tends to 0 for rho_1 > s: it is the probability to reach L s from n, and less than 1 for n > L s. With
+       probability 1 - h(n) > 0 the empty system is never seen again: the chain is transient.
+    4. The workload (2 + e, e), 0 < e < 2, is y (N, 0) + e (2, 1) with y = (2 - e)/N, so its intensity is at most y + e.
+       At prices (1/N, (N - 2)/N), which no configuration exceeds, it is worth as much. So the intensity is 2/N + e (1 -
+       1/N), which takes all values from 2/N, exclusive, to 1.
+    """
+    import sympy as sp
+
+    del level
+    capacity, e, queue, t = sp.symbols("N e q t", positive=True)
+    small = sp.Integer(1 if broken == ONE_SMALL else 2)
+    size = capacity - small
+    # 1: with N = 5 + t two large jobs do not fit, and (s, 1) outweighs (N, 0) at (0, q)
+    single = sp.simplify((2 * size - capacity).subs(capacity, 5 + t)).is_positive
+    preferred = ((small * 0 + 1 * queue) - (capacity * 0 + 0 * queue)).is_positive
+    # 3: the last small job is not alone, and the solution of the first-step equations falls
+    n = sp.symbols("n", integer=True, positive=True)
+    rho = sp.Integer(2) if broken == AT_TWO else small + e
+    h = (small / rho) ** n
+    harmonic = sp.simplify((rho * h.subs(n, n + 1) + small * h.subs(n, n - 1) - (rho + small) * h) / h) == 0
+    falls = sp.simplify(rho - small).is_positive
+    accompanied = bool(small >= 2)
+    # 4: the decomposition, its intensity, and the limit of that
+    y = (small - (small - 1) * e) / capacity
+    carried = sp.simplify(y * capacity + small * e - (small + e)) == 0
+    intensity = y + e
+    worth = sp.simplify((small + e) / capacity + e * size / capacity - intensity) == 0
+    limit = sp.limit(intensity, e, 0) == small / capacity and sp.limit(small / capacity, capacity, sp.oo) == 0
+    steps = {
+        "the configurations": single and preferred,
+        "no server becomes empty": accompanied,
+        "the first-step equations": harmonic and falls,
+        "the intensity": carried and worth and limit,
+    }
+    failed = [name for name, holds in steps.items() if not holds]
+    wrong = _followed(int(small), "nonpreemptive" if broken == STALLING else "max-weight-local")
+    computed = "every step holds in symbols" if not failed else f"not shown: {', '.join(failed)}"
+    return Outcome(f"{computed}; the policy's own functions {wrong or 'agree'}", not failed and not wrong)
+
+
+def _followed(small: int, name: str) -> str:
+    """Return where the policy's own functions do not show the trap of intensity 2/N."""
+    for capacity in (5, 12, 40):
+        instance = additive([capacity], [[1], [capacity - small]])
+        for renewal in ("while-empty", "on-emptying") if name == "max-weight-local" else ("",):
+            for servers in (1, 2) if capacity == 5 else (1,):
+                options = {"renewal": renewal} if renewal else {}
+                trap = least_trap(policy(name), instance, servers, options)
+                if trap is None or trap.intensity != Fraction(2, capacity) or list(trap.service) != [2 * servers, 0]:
+                    return f"do not: capacity {capacity}, {name} {renewal}"
+    return ""
+
+
+def _offer(capacity: int, *sizes: int) -> Offer:
+    return Offer((capacity,), tuple((size,) for size in sizes), (1,) * len(sizes), (1,) * len(sizes))
+
+
+TRAPS = (
+    ("bf-js", _offer(10, 2, 5), Fraction(9, 10)),
+    ("vqs-bf", _offer(6, 2, 3, 4), Fraction(5, 6)),
+    ("vqs", _offer(8, 1, 5), Fraction(1, 4)),
+)
+"""Policy, types, and the intensity from which the trap loses work."""
+
+DECREASING = Offer((60,), ((13,), (16,), (17,), (31,)), (2, 1, 1, 1), (1,) * 4)
+"""The sizes on which First-Fit Decreasing takes 11/9 of the servers that are needed (Johnson, 1973)."""
+
+CROWD, CARRIED = 400, Fraction(84, 100)
+SHARED = ALARM / 3
+"""Part of the false-alarm rate of each of the three simulations."""
+
+GEOMETRIC, LIGHT, DIVISORS = "service is geometric", "intensity 0.8 instead of 0.84", "jobs of 5 on 10 are 6"
+
+
+@claim(
+    "best-fit-traps",
+    "The least traffic intensities found at which policies of the high-throughput paper lose work. "
+    "(a) Service of a fixed number of slots (outside Theorems 2 to 4, which need jobs to end with a positive "
+    "probability in every slot), one server, departures one at a time: BF-J/S holds two jobs of 2 and one of 5 on 10 "
+    "for ever while both wait, and loses workloads of every intensity above 9/10; VQS-BF one job of 2 and one of 3 on "
+    "6, beside few of 4, from 5/6 on; VQS two jobs of 1 on 8, beside few of 5, from 1/4 on (exactly). Two sizes of at "
+    "most half a server trap Best-Fit below 9/10 on no capacity up to 12 (full: 20). In simulation the waiting "
+    "work grows at 11/12 under VQS-BF and at 0.28 under VQS. (b) Geometric service of mean 1 slot, 400 "
+    "servers, sizes 13, 16, 17, 31 on 60: the waiting work of BF-J/S grows at 0.84. Growth: in two windows, in the "
+    "second at more than half of the rate in the first. No lower value is excluded.",
+    source="packproof",
+    printed="it remains to tighten the lower bounds (1/2, 2/3, 2/3) or construct upper bounds that approach them",
+    evidence=Evidence.statistical,
+    breaks=(GEOMETRIC, LIGHT, DIVISORS),
+)
+def best_fit_traps(level: Level, broken: str) -> Outcome:
+    """Enumerate the traps exactly, then simulate."""
+    good, parts = True, []
+    for name, offer, expected in TRAPS:
+        case = _offer(10, 2, 6) if broken == DIVISORS and name == "bf-js" else offer
+        trap = least_trap(policy(name), case.types())
+        good &= trap is not None and trap.fixed and trap.intensity == expected
+        parts.append(f"{name} {text(trap.intensity) if trap else 'without a trap'}")
+        if good and trap is not None and name != "bf-js":
+            made = _simulated(policy(name), offer, trap, geometric=broken == GEOMETRIC)
+            good &= made.confirmed
+            parts[-1] += f", {_seen(made)}"
+    least = _least_of_two_sizes(12 if level is Level.quick else 20)
+    grown = _crowd(Fraction(8, 10) if broken == LIGHT else CARRIED)
+    good &= least == Fraction(9, 10) and grown.confirmed
+    computed = (
+        f"(a) {'; '.join(parts)}; two sizes: {text(least)} at least; (b) {_seen(grown)}; false-alarm rate of all "
+        f"together {ALARM:g}, seed {SEED}"
+    )
+    return Outcome(computed, bool(good))
+
+
+def _simulated(rule: Policy, offer: Offer, trap: Trap, *, geometric: bool) -> Growth:
+    """Simulate a workload that a trap does not carry."""
+    found = Found(offer, Judged(trap.intensity, True, trap), 1, (), True)
+    made: Broken = confirmed_trap(rule, found, trap, 1, seed=SEED, alarm=SHARED)
+    assert made.growth is not None
+    if not geometric:
+        return made.growth
+    simulation: dict[str, Any] = {**made.simulation, "service": "geometric"}
+    document, run = document_of(made.instance, simulation), made.growth.run
+    return growth_of(rule, document, work_of(made.instance), 1, run.until / 4, seed=SEED, alarm=SHARED)
+
+
+def _crowd(intensity: Fraction) -> Growth:
+    instance: Instance = DECREASING.at(intensity)
+    document = document_of(instance, {"service": "geometric"})
+    return growth_of(policy("bf-js"), document, work_of(instance), CROWD, 600, seed=SEED, alarm=SHARED)
+
+
+def _seen(grown: Growth) -> str:
+    if grown.first is None or grown.second is None:
+        return f"{grown.caught} of {grown.replications} replications caught"
+    return f"work grows by {shown(grown.first)}, then {shown(grown.second)} servers a slot"
+
+
+def _least_of_two_sizes(most: int) -> Fraction:
+    """Return the least intensity of a trap of Best-Fit with two sizes, on all capacities up to `most`."""
+    least = Fraction(1)
+    for capacity in range(3, most + 1):
+        for small, large in combinations(range(1, capacity // 2 + 1), 2):
+            trap = least_trap(policy("bf-js"), additive([capacity], [[small], [large]]))
+            if trap is not None:
+                least = min(least, trap.intensity)
+    return least
