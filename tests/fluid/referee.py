@@ -8,7 +8,8 @@ failure.
 
 from __future__ import annotations
 
-from math import ceil, isfinite
+from fractions import Fraction
+from math import ceil, floor, isfinite
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,60 @@ from theory.instance import Instance
 
 Server = int
 Configuration = tuple[int, ...]
+
+
+def literal_in_pools(
+    instance: Instance, jobs: list[float], servers: list[int]
+) -> list[list[tuple[Configuration, int]]]:
+    """The ascent in all pools at once, server by server: stage by stage, what each pool has then.
+
+    The m-th of n servers of a pool comes up at time m / n with MaxReward of its pool and the types left. A type that
+    has its slots is left out, as soon as that is so and some MaxReward still has slots of it, the first in the order of
+    the file at a time. A pool that goes on with a configuration of an earlier stage counts it there.
+    """
+    types, residual = set(range(len(jobs))), list(jobs)
+    times = sorted({Fraction(m, n) for n in servers for m in range(1, n + 1)})
+    stages: list[list[tuple[Configuration, int]]] = []
+
+    def leave() -> bool:
+        """End the stage if a type has its slots."""
+        offered = [j for j in sorted(types) if any(k[j] for (k, _), n in zip(stages[-1], servers, strict=True) if n)]
+        done = [j for j in offered if residual[j] <= 0]
+        if done:
+            types.remove(done[0])
+        return bool(done)
+
+    def begin() -> None:
+        stages.append([(max_reward(pool.space, instance.rewards, types), 0) for pool in instance.pools])
+
+    begin()
+    up = Fraction(0)
+    while True:
+        while leave():
+            if not types or up == 1:
+                return stages
+            begin()
+        if up == 1:
+            return stages
+        before, up = up, times.pop(0)
+        for p, n in enumerate(servers):
+            k, used = stages[-1][p]
+            more = floor(up * n) - floor(before * n)
+            stages[-1][p] = (k, used + more)
+            residual = [r - more * slots for r, slots in zip(residual, k, strict=True)]
+
+
+def joined(stages: list[list[tuple[Configuration, int]]]) -> list[dict[int, tuple[Configuration, int]]]:
+    """Count what a pool has of one configuration at its first stage."""
+    made: list[dict[int, tuple[Configuration, int]]] = [{} for _ in stages]
+    for i, stage in enumerate(stages):
+        for p, (k, used) in enumerate(stage):
+            first = next((e for e in range(i) if made[e].get(p, (None, 0))[0] == k), None)
+            if first is None:
+                made[i][p] = (k, used)
+            else:
+                made[first][p] = (k, made[first][p][1] + used)
+    return made
 
 
 def literal_placement(instance: Instance, jobs: list[float], servers: int) -> list[tuple[Configuration, int]]:
@@ -56,10 +111,12 @@ class Referee:
         self.period, self.estimate, self.migration = period, estimate, migration
         self.updates = 0
         self.types = len(setting.instance.types)
-        self.order: dict[Configuration, list[Server]] = {}  # newest first
+        self.pool = setting.pool.tolist()
+        self.sizes = list(setting.pool_sizes)
+        self.order: dict[tuple[int, Configuration], list[Server]] = {}  # by pool and configuration, newest first
         self.jobs: list[list[int]] = []
         self.rank: dict[Server, int] = {}
-        self.unmatched = 0
+        self.unmatched = [0] * len(self.sizes)
         self.row = 0
         self.migrations = 0
 
@@ -67,18 +124,18 @@ class Referee:
         """Take over the initial state: configurations are the initial jobs, in any order; then CRA runs."""
         servers = range(len(state.rows))
         self.jobs = [state.counts[s].tolist() for s in servers]
-        initial: dict[Configuration, list[Server]] = {}
+        initial: dict[tuple[int, Configuration], list[Server]] = {}
         for server in servers:
-            initial.setdefault(tuple(self.jobs[server]), []).insert(0, server)
+            initial.setdefault((self.pool[server], tuple(self.jobs[server])), []).insert(0, server)
         self.order = initial
         self.classify(state)
 
-    def configuration(self, server: Server) -> Configuration:
+    def configuration(self, server: Server) -> tuple[int, Configuration]:
         return next(k for k, servers in self.order.items() if server in servers)
 
     def rejects(self) -> set[Server]:
         heads = {servers[0] for servers in self.order.values() if servers}
-        return {s for s in heads if self.rank[s] > self.unmatched}
+        return {s for s in heads if self.rank[s] > self.unmatched[self.pool[s]]}
 
     def __call__(self, state: Any, _jobs: Any, measures: Any) -> None:
         rows = measures.log[self.row : int(measures.logged[0])]
@@ -87,7 +144,7 @@ class Referee:
         rejects = self.rejects()
         if kind in (ARRIVAL, REFUSAL):
             assert len(rows) == 1
-            slots = {s: k for k, servers in self.order.items() for s in servers}
+            slots = {s: k for (_, k), servers in self.order.items() for s in servers}
             open_to = [s for s in slots if s not in rejects and self.jobs[s][job_type] < slots[s][job_type]]
             if kind == REFUSAL:
                 assert not open_to, "refused beside a free slot in the accept group"
@@ -127,12 +184,13 @@ class Referee:
         jobs = self.estimate or [sum(on[j] for on in self.jobs) for j in range(self.types)]
         jobs = [number + self.reservation for number in jobs]
         self.rank = dict.fromkeys(range(len(self.jobs)), self.types + 1)
-        self.unmatched = self.types + 1
-        for i, (k, wanted) in enumerate(literal_placement(self.instance, jobs, len(self.jobs)), 1):
-            mine = self.order.setdefault(k, [])
+        self.unmatched = [self.types + 1] * len(self.sizes)
+        for i, p, k, wanted in self.stages(jobs):
+            mine = self.order.setdefault((p, k), [])
             if len(mine) <= wanted:
-                newest = [s for s in self.listed(state, k) if s not in mine]
+                newest = [s for s in self.listed(state, p, k) if s not in mine]
                 for server in reversed(newest):
+                    assert self.pool[server] == p, "a server of another pool"
                     assert len(mine) < wanted, "assigned beyond the target"
                     assert not any(self.jobs[server]), "reassigned a server with jobs"
                     assert self.rank[server] == self.types + 1, "reassigned a ranked server"
@@ -141,20 +199,30 @@ class Referee:
                 for server in mine:
                     self.rank[server] = i
                 if len(mine) < wanted:
-                    free = [s for s, r in self.rank.items() if r == self.types + 1 and not any(self.jobs[s])]
+                    open_to = [s for s, r in self.rank.items() if r == self.types + 1 and self.pool[s] == p]
+                    free = [s for s in open_to if not any(self.jobs[s])]
                     assert not free, "stopped short of the target beside an empty server"
-                    self.unmatched = min(self.unmatched, i)
+                    self.unmatched[p] = min(self.unmatched[p], i)
             else:
                 for server in mine[len(mine) - wanted :]:
                     self.rank[server] = i
         for server, k in enumerate(now):
-            assert server in self.order[k], "a server changed hands outside CRA"
+            assert server in self.order[self.pool[server], k], "a server changed hands outside CRA"
 
-    def listed(self, state: Any, k: Configuration) -> list[Server]:
+    def stages(self, jobs: list[float]) -> list[tuple[int, int, Configuration, int]]:
+        """What the placement wants: number of the stage, pool, configuration, servers."""
+        if len(self.sizes) == 1:
+            placed = literal_placement(self.instance, jobs, len(self.jobs))
+            return [(i, 0, k, wanted) for i, (k, wanted) in enumerate(placed, 1)]
+        pooled = joined(literal_in_pools(self.instance, jobs, self.sizes))
+        return [(i, p, k, wanted) for i, stage in enumerate(pooled, 1) for p, (k, wanted) in sorted(stage.items())]
+
+    def listed(self, state: Any, p: int, k: Configuration) -> list[Server]:
         """The policy's servers of a configuration, newest first, by its own links."""
-        rows = np.flatnonzero((state.configurations == k).all(axis=1))
-        c = next((int(c) for c in rows if c == 0 or any(k)), 0)
-        found, server = [], int(state.newest[c])
+        rows = np.flatnonzero((state.configurations == k).all(axis=1) & (state.owner == p))
+        if not len(rows):
+            return []
+        found, server = [], int(state.newest[int(rows[0])])
         while server >= 0:
             found.append(server)
             server = int(state.rows[server, OLDER])
@@ -163,9 +231,10 @@ class Referee:
     def compare(self, state: Any) -> None:
         """All that both know."""
         assert self.jobs == state.counts.tolist()
-        assert self.unmatched == int(state.unmatched[0])
-        for k, servers in self.order.items():
+        pools = len(self.sizes)
+        assert self.unmatched == [(row - 1) // pools + 1 for row in state.unmatched.tolist()]
+        for (p, k), servers in self.order.items():
             if any(k) or servers:
-                assert self.listed(state, k) == servers, f"another order of {k}"
-        slots = [sum(k[j] * len(servers) for k, servers in self.order.items()) for j in range(self.types)]
+                assert self.listed(state, p, k) == servers, f"another order of {k}"
+        slots = [sum(k[j] * len(servers) for (_, k), servers in self.order.items()) for j in range(self.types)]
         assert slots == state.slots.tolist()

@@ -139,6 +139,7 @@ SYSTEMS: list[tuple[str, Instance, int, dict[str, Any]]] = [
         2,
         {"reservation": 1, "priority": {"t1": 0, "t2": 1}, "trigger": "served"},
     ),
+    ("dra", pooled([(1, [3]), (1, [2])], [[2], [1]], [2, 1], ["1/2", 1]), 2, {"reservation": 1}),
 ]
 
 

@@ -22,6 +22,8 @@ from fluid.simulation.policy_names import policy
 from fluid.simulation.state import Setting
 from theory.errors import InputError
 from theory.exact.configurations import feasible
+from theory.greedy.assignment import global_greedy
+from theory.greedy.servers import greedy_placement
 from theory.instance import Instance, additive, explicit, pooled
 
 
@@ -61,10 +63,72 @@ def test_from_a_bad_start() -> None:
 def test_on_any_instance(instance: Instance, servers: int, g: int, seed: int) -> None:
     events = 150
     rates = sum(float(t.workload * t.service_rate) for t in instance.types) * servers
-    most = max(sum(k) for k in [tuple(instance.pools[0].space.most(j) for j in range(len(instance.types)))])
-    if len(instance.pools) > 1 or rates == 0 or most > 60:
+    most = max(sum(pool.space.most(j) for j in range(len(instance.types))) for pool in instance.pools)
+    if rates == 0 or most > 60:
         return
     refereed(instance, servers, events / rates, seed, reservation=g)
+
+
+@settings(max_examples=25)
+@given(
+    instances(max_types=3, max_resources=2, max_pools=3, max_capacity=8),
+    st.integers(1, 9),
+    st.integers(0, 3),
+    st.integers(0, 2**32),
+)
+def test_on_any_pools(instance: Instance, servers: int, g: int, seed: int) -> None:
+    rates = sum(float(t.workload * t.service_rate) for t in instance.types) * servers
+    if rates:
+        refereed(instance, servers, 100 / rates, seed, reservation=g)
+
+
+def two_pools() -> Instance:
+    shares = (Fraction(2, 3), Fraction(1, 3))
+    pools = [(share, capacity) for share, capacity in zip(shares, ([12, 8], [6, 24]), strict=True)]
+    return pooled(pools, [[2, 1], [3, 4], [5, 2]], rewards=[2, 5, 4], workload=[2, "1/2", 1])
+
+
+def test_pools_are_drained_apart() -> None:
+    referee = refereed(two_pools(), 10, 40.0, 2, reservation=2)
+    assert referee.migrations > 100
+    assert refereed(two_pools(), 11, 20.0, 3, reservation=1).row > 500
+
+
+def test_pools_compiled_and_as_python() -> None:
+    scenario = LossScenario(two_pools(), 30, 10.0, 2.0, options={"reservation": 2}, log=10**4)
+    run, again = run_once(DRA, scenario, 1), run_once(DRA, scenario, 1, python=True)
+    assert (run.measures.log == again.measures.log).all()
+    assert run.measures.migrations.sum() > 0
+
+
+def test_the_plan_of_pools_is_greedy_placement() -> None:
+    """At the start CRA plans for g jobs of each type: GPA of the theory, stage by stage, merged by configuration."""
+    for servers in (1, 2, 5, 12, 31):
+        for g in (0, 3, 17, 200):
+            instance = two_pools()
+            state = prepare(Setting(instance, servers, {"reservation": g}))
+            wanted = instance.with_workload([Fraction(g, servers)] * 3)
+            expected: dict[tuple[int, tuple[int, ...]], int] = {}
+            for stage in greedy_placement(wanted, servers).stages:
+                for p, (k, used) in enumerate(zip(stage.configurations, stage.servers, strict=True)):
+                    expected[p, k] = expected.get((p, k), 0) + used
+            found = {
+                (int(state.owner[c]), tuple(state.configurations[c].tolist())): int(number)
+                for c, number in state.plan.tolist()
+                if c >= 0 and number
+            }
+            assert found == {key: used for key, used in expected.items() if used}
+
+
+def test_many_servers_of_pools_earn_the_greedy_reward() -> None:
+    """The reward of many servers is that of the greedy assignment in all pools at once, less what g reserves."""
+    instance = pooled([(1, [3]), (1, [2])], [[2], [3]], rewards=[1, 1], workload=["1/2", "1/2"])
+    greedy = global_greedy(instance).reward
+    assert greedy == Fraction(3, 4)
+    runs = [run_once(DRA, LossScenario(instance, 4000, 12.0, 6.0), seed) for seed in range(4)]
+    means = [run.mean_reward for run in runs]
+    # jobs fluctuate by about 1 / sqrt(L) of themselves, 0.016, and g = (log L)^1.5 reserves 0.6 % of the servers
+    assert all(abs(mean - float(greedy)) < 0.03 for mean in means), means
 
 
 def test_sets_of_types_on_demand() -> None:
@@ -97,7 +161,7 @@ def test_a_wrong_policy_is_caught() -> None:
 
 def test_refusals_to_prepare() -> None:
     with pytest.raises(InputError, match="one pool"):
-        prepare(Setting(pooled([(1, [3]), (1, [2])], [[2], [3]]), 4))
+        policy("dra-preemption").prepare(Setting(pooled([(1, [3]), (1, [2])], [[2], [3]]), 4))
     with pytest.raises(InputError, match="best-ranked"):
         prepare(Setting(additive([2], [[1]]), 4, {"placement": "any"}))
     with pytest.raises(InputError, match="priority"):

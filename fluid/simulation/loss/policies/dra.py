@@ -5,6 +5,11 @@ of each type; empty servers are reassigned towards its output, servers are ranke
 configuration whose rank is beyond the first unmatched stage is drained: no job is placed there, and each departure
 elsewhere pulls one of its jobs out.
 
+Several pools, which the paper does not have: the greedy placement ascends in all of them at once
+(`fluid.simulation.loss.policies.greedy_stages`), configurations belong to a pool, empty servers are reassigned within
+their pool, and each pool has a first unmatched stage of its own beyond which its servers are drained. Among servers of
+one stage the earlier pool is taken first.
+
 Where the text leaves a choice: an arriving job goes to the accept-group server of best rank with a free slot (option
 ``placement = "worst-ranked"``: of worst rank), among equals to the one whose slot was freed last; surplus servers
 have the last rank, and of those the lowest numbered configuration is taken; empty servers without a configuration are
@@ -18,8 +23,8 @@ plus g instead of the jobs in service plus g; with ``migration = false`` drained
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import ceil, floor
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, floor, lcm
 from typing import Any, cast
 
 import numpy as np
@@ -38,6 +43,7 @@ from fluid.simulation.loss.policies.slot_lists import (
     freed,
     mark_all,
     set_effective,
+    words_of,
 )
 from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RESERVATION, Option
 from fluid.simulation.policy_interface import Policy
@@ -61,6 +67,9 @@ ReservationState = state_type(
     Common._fields,
     "rows",
     "configurations",
+    "owner",
+    "pool_sizes",
+    "clock",
     "number",
     "effective",
     "newest",
@@ -87,6 +96,10 @@ ReservationState = state_type(
 )
 """The common part, the servers by configuration (see `slot_lists`), the greedy plan, and the options.
 
+``owner`` int32[C] is the pool of each configuration, -1 for none yet, and ``pool_sizes`` int64[P] the servers of each
+pool; ``clock`` is the last tick of the time in which servers come up (`greedy_stages`). ``plan`` has a row for each
+stage and pool, and ``unmatched`` int64[P] is 1 and the row of the first unmatched stage of a pool, J P + 1 for none.
+
 ``changed`` counts the admissions and departures since CRA ran last; ``estimate`` int64[J] is L times the estimated
 workload, rounded up, -1 where CRA takes the jobs in service."""
 
@@ -97,9 +110,10 @@ def is_rejecting(state: Any, server: int) -> bool:
     c = state.rows[server, CONFIGURATION]
     if server != state.newest[c]:
         return False
+    unmatched = state.unmatched[state.owner[c]]
     if state.rows[server, EFFECTIVE] == 0:
-        return bool(state.unmatched[0] <= len(state.totals))
-    return bool(state.stage[c] > state.unmatched[0])
+        return bool(unmatched <= len(state.plan))
+    return bool(state.stage[c] > unmatched)
 
 
 @step
@@ -111,6 +125,8 @@ def place(state: Any, job_type: int, draws: Any) -> int:
     if server < 0:
         for i in range(state.stages[0]):
             row = state.stages[0] - 1 - i if state.worst_first[0] else i
+            if state.plan[row, 0] < 0:
+                continue
             server = state.lists[state.plan[row, 0], 1, job_type]
             if server >= 0 and is_rejecting(state, server):
                 server = state.rows[server, LINKS + 2 * job_type]
@@ -126,29 +142,35 @@ def place(state: Any, job_type: int, draws: Any) -> int:
 @step
 def _surplus_with_slot(state: Any, j: int) -> int:
     types = len(state.totals)
-    c = least(state.words, state.levels, types + j)
-    if c >= 0:
-        server = state.lists[c, 0, j]
-        return int(state.rows[server, LINKS + 2 * j]) if server == state.newest[c] else int(server)
-    if state.unmatched[0] > types:  # nobody is drained: the newest surplus servers are open too
-        c = least(state.words, state.levels, 2 * types + j)
+    for p in range(len(state.pool_sizes)):
+        first = words_of(types, p)
+        c = least(state.words, state.levels, first + types + j)
         if c >= 0:
-            return int(state.newest[c])
+            server = state.lists[c, 0, j]
+            return int(state.rows[server, LINKS + 2 * j]) if server == state.newest[c] else int(server)
+        if state.unmatched[p] > len(state.plan):  # nobody is drained: the newest surplus servers are open too
+            c = least(state.words, state.levels, first + 2 * types + j)
+            if c >= 0:
+                return int(state.newest[c])
     return -1
 
 
 @step
 def drained(state: Any, j: int) -> int:
     """Return the reject-group server of highest rank that holds a type-j job, -1 if there is none."""
-    if state.unmatched[0] > len(state.totals):
-        return -1
-    c = least(state.words, state.levels, j)
-    if c >= 0:
-        return int(state.newest[c])
-    for i in range(state.stages[0] - 1, state.unmatched[0] - 1, -1):
-        server = state.newest[state.plan[i, 0]]
-        if server >= 0 and state.counts[server, j] > 0:
-            return int(server)
+    pools = len(state.pool_sizes)
+    from_row = len(state.plan) + 1
+    for p in range(pools):
+        if state.unmatched[p] <= len(state.plan):
+            from_row = min(from_row, state.unmatched[p])
+            c = least(state.words, state.levels, words_of(len(state.totals), p) + j)
+            if c >= 0:
+                return int(state.newest[c])
+    for i in range(state.stages[0] - 1, from_row - 1, -1):
+        if i >= state.unmatched[i % pools] and state.plan[i, 0] >= 0:
+            server = state.newest[state.plan[i, 0]]
+            if server >= 0 and state.counts[server, j] > 0:
+                return int(server)
     return -1
 
 
@@ -178,12 +200,30 @@ def refresh(state: Any, draws: Any) -> bool:
     if stages < 0:
         return False
     state.changed[0] = 0
-    for i in range(state.stages[0]):
-        state.stage[state.plan[i, 0]] = 0
+    _take_plan(state, stages)
+    pools = len(state.pool_sizes)
+    for p in range(pools):
+        state.unmatched[p] = len(state.plan) + 1
     for i in range(stages):
-        state.stage[state.plan_[i, 0]] = i + 1
+        if state.plan[i, 0] < 0:
+            continue
+        set_effective(state, state.plan[i, 0], min(state.plan[i, 1], state.number[state.plan[i, 0]]))
+        if not _match(state, i) and state.unmatched[i % pools] > len(state.plan):
+            state.unmatched[i % pools] = i + 1
+    return False
+
+
+@step
+def _take_plan(state: Any, stages: int) -> None:
+    """Rank the configurations by the new plan; those that it does not name any more are surplus."""
     for i in range(state.stages[0]):
-        if state.stage[state.plan[i, 0]] == 0:
+        if state.plan[i, 0] >= 0:
+            state.stage[state.plan[i, 0]] = 0
+    for i in range(stages):
+        if state.plan_[i, 0] >= 0:
+            state.stage[state.plan_[i, 0]] = i + 1
+    for i in range(state.stages[0]):
+        if state.plan[i, 0] >= 0 and state.stage[state.plan[i, 0]] == 0:
             set_effective(state, state.plan[i, 0], 0)
     for i in range(stages):
         state.plan[i, 0] = state.plan_[i, 0]
@@ -192,12 +232,6 @@ def refresh(state: Any, draws: Any) -> bool:
         state.plan[i, 0] = 0
         state.plan[i, 1] = 0
     state.stages[0] = stages
-    state.unmatched[0] = len(state.totals) + 1
-    for i in range(stages):
-        set_effective(state, state.plan[i, 0], min(state.plan[i, 1], state.number[state.plan[i, 0]]))
-        if not _match(state, i) and state.unmatched[0] > len(state.totals):
-            state.unmatched[0] = i + 1
-    return False
 
 
 @step
@@ -216,21 +250,23 @@ def _match(state: Any, stage: int) -> bool:
 @step
 def match_first_unmatched(state: Any) -> None:
     """Reassign empty servers to the first unmatched stage of the last plan, as the next run of CRA would begin."""
-    if state.unmatched[0] <= state.stages[0]:
-        _match(state, state.unmatched[0] - 1)
+    for p in range(len(state.pool_sizes)):
+        if state.unmatched[p] <= state.stages[0]:
+            _match(state, state.unmatched[p] - 1)
 
 
 @step
 def _empty_server(state: Any, stage: int) -> int:
-    """Return an empty server that no stage up to this one has ranked, -1 if there is none."""
-    types = len(state.totals)
-    c = least(state.words, state.levels, 3 * types)
+    """Return an empty server of the pool that no stage up to this one has ranked, -1 if there is none."""
+    types, pools = len(state.totals), len(state.pool_sizes)
+    c = least(state.words, state.levels, words_of(types, stage % pools) + 3 * types)
     if c >= 0:
         return int(state.lists[c, 0, types])
-    for i in range(state.stages[0] - 1, stage, -1):
-        server = state.lists[state.plan[i, 0], 1, types]
-        if server >= 0:
-            return int(server)
+    for i in range(state.stages[0] - pools + stage % pools, stage, -pools):
+        if state.plan[i, 0] >= 0:
+            server = state.lists[state.plan[i, 0], 1, types]
+            if server >= 0:
+                return int(server)
     return -1
 
 
@@ -251,34 +287,39 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InputError
-        Several pools (not defined), more than 62 types, an option out of bounds.
+        More than 62 types, an option out of bounds.
     """
-    instance, types = setting.instance, len(setting.instance.types)
-    if len(instance.pools) > 1:
-        raise InputError(f"--policy: dynamic reservation is defined for one pool of servers, got {len(instance.pools)}")
+    types, pools = len(setting.instance.types), len(setting.pool_sizes)
     if types > TYPES:
         raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
     rule = PLACEMENT(setting.options)
     period = floor(_of_servers(setting, PERIOD, 1))
     base = common(setting, resources=False)
     known = greedy_configurations_of(setting, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
-    table: dict[Configuration, int] = {(0,) * types: 0}
-    for k in known.values():
-        table.setdefault(k, len(table))
-    held, inverse = np.unique(base["counts"], axis=0, return_inverse=True)
+    table: dict[tuple[int, ...], int] = {(p,) + (0,) * types: p for p in range(pools)}  # a pool, a configuration
+    for every in known.values():
+        for p, k in enumerate(every):
+            table.setdefault((p, *k), len(table))
+    held, inverse = np.unique(np.column_stack([setting.pool, base["counts"]]), axis=0, return_inverse=True)
     ids = np.array([table.setdefault(tuple(row), len(table)) for row in held.tolist()], np.int32)[inverse.reshape(-1)]
-    room = len(table) if known else len(table) + 64
+    room = len(table) if known else len(table) + 64 * pools
     configurations = np.zeros((room, types), np.int32)
-    configurations[: len(table)] = np.array(list(table), np.int32)
-    sets, slots_of = memory(max(types, 4) if known else 10)
-    for types_left, k in known.items():
-        remember(sets, slots_of, types_left, table[k])
-    words, levels = empty_sets(3 * types + 1, room)
+    owner = np.full(room, -1, np.int32)
+    configurations[: len(table)] = np.array(list(table), np.int32)[:, 1:]
+    owner[: len(table)] = np.array(list(table), np.int32)[:, 0]
+    sets, slots_of = memory(max(types, 4) if known else 10, pools)
+    for types_left, every in known.items():
+        for p, k in enumerate(every):
+            remember(sets, slots_of, types_left, p, table[p, *k])
+    words, levels = empty_sets((3 * types + 1) * pools, room)
     links = np.full((setting.servers, LINKS + 2 * (types + 1)), -1, np.int32)
     base["slots"] = base["totals"].copy()
     return base | {
         "rows": links,
         "configurations": configurations,
+        "owner": owner,
+        "pool_sizes": np.array(setting.pool_sizes, np.int64),
+        "clock": np.full(1, _clock(setting.pool_sizes), np.int64),
         "number": np.zeros(room, np.int64),
         "effective": np.zeros(room, np.int64),
         "newest": np.full(room, -1, np.int32),
@@ -288,16 +329,16 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "words": words,
         "levels": levels,
         "stage": np.zeros(room, np.int32),
-        "plan": np.zeros((types, 2), np.int64),
+        "plan": np.zeros((types * pools, 2), np.int64),
         "stages": np.zeros(1, np.int64),
-        "unmatched": np.full(1, types + 1),
+        "unmatched": np.full(pools, types * pools + 1),
         "changed": np.full(1, period, np.int64),
         "reserve": np.full(1, ceil(reservation(setting)), np.int64),
         "estimate": _estimated_jobs(setting),
         "period": np.full(1, period, np.int64),
         "migrates": np.full(1, MIGRATION(setting.options), np.int64),
         "worst_first": np.full(1, rule == "worst-ranked", np.int64),
-        "plan_": np.zeros((types, 2), np.int64),
+        "plan_": np.zeros((types * pools, 2), np.int64),
         "need_": np.zeros(types, np.int64),
         "sets_": sets,
         "known_": slots_of,
@@ -306,11 +347,22 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     }
 
 
-def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, Configuration]:
-    """Return MaxReward by set of types, each set a word with a bit a type."""
-    instance = setting.instance
-    space, rewards = instance.pools[0].space, instance.rewards
-    return {word: max_reward(space, rewards, [j for j in range(len(rewards)) if word >> j & 1]) for word in sets}
+def _clock(pool_sizes: Sequence[int]) -> int:
+    """Return the last tick of a clock on which servers come up in proportion: exactly, where that takes few ticks."""
+    exact = lcm(*(size for size in pool_sizes if size))
+    return exact if exact < 2**31 else sum(pool_sizes)
+
+
+def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, tuple[Configuration, ...]]:
+    """Return MaxReward of every pool by set of types, each set a word with a bit a type."""
+    rewards = setting.instance.rewards
+    return {
+        word: tuple(
+            max_reward(pool.space, rewards, [j for j in range(len(rewards)) if word >> j & 1])
+            for pool in setting.instance.pools
+        )
+        for word in sets
+    }
 
 
 def reservation(setting: Setting) -> float:
@@ -371,21 +423,24 @@ def settled(setting: Setting, state: Common, ids: NDArray[np.int32], run: Any, e
 def answer(setting: Setting, state: Any) -> Any:
     """Add MaxReward of the set of types that the policy asks for."""
     types_left = int(state.done[ASKS])
-    (k,) = greedy_configurations_of(setting, [types_left]).values()
+    (every,) = greedy_configurations_of(setting, [types_left]).values()
     used = int(np.count_nonzero(state.sets_)) + 1
     if 2 * used > len(state.sets_):
-        sets, known = memory(len(state.sets_).bit_length())
-        for word, c in zip(state.sets_, state.known_, strict=True):
-            if word:
-                remember(sets, known, word, c)
+        sets, known = memory(len(state.sets_).bit_length(), len(every))
+        for word, row in zip(state.sets_, state.known_, strict=True):
+            for p, c in enumerate(row):
+                if word:
+                    remember(sets, known, word, p, c)
         state = state._replace(sets_=sets, known_=known)
-    listed = state.configurations.any(axis=1)
-    same = np.flatnonzero((state.configurations == np.array(k, np.int32)).all(axis=1))
-    c = int(same[0]) if len(same) else int(np.flatnonzero(listed)[-1]) + 1 if listed.any() else 1
-    if c == len(state.configurations):
-        state = _with_room(state, 2 * c)
-    state.configurations[c] = k
-    remember(state.sets_, state.known_, types_left, c)
+    for p, k in enumerate(every):
+        mine = state.owner == p
+        same = np.flatnonzero(mine & (state.configurations == np.array(k, np.int32)).all(axis=1))
+        c = int(same[0]) if len(same) else int(np.count_nonzero(state.owner >= 0))
+        if c == len(state.configurations):
+            state = _with_room(state, 2 * c)
+        state.configurations[c] = k
+        state.owner[c] = p
+        remember(state.sets_, state.known_, types_left, p, c)
     state.done[ASKS] = 0
     return state
 
@@ -394,9 +449,9 @@ def _with_room(state: Any, room: int) -> Any:
     """Copy a state with room for more configurations."""
     before = len(state.configurations)
     changes: dict[str, NDArray[Any]] = {}
-    for name in ("configurations", "number", "effective", "newest", "oldest", "border", "lists", "stage"):
+    for name in ("configurations", "owner", "number", "effective", "newest", "oldest", "border", "lists", "stage"):
         array = getattr(state, name)
-        value = -1 if name in ("newest", "oldest", "border", "lists") else 0
+        value = -1 if name in ("owner", "newest", "oldest", "border", "lists") else 0
         wider = np.full((room, *array.shape[1:]), value, array.dtype)
         wider[:before] = array
         changes[name] = wider

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.state import ASKS
-from theory.jit import step
+from theory.jit import routine, step
 
 
-def memory(bits: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Make an empty memory of 2^bits places: sets of types (a bit a type; 0 is no set) and their configurations."""
-    return np.zeros(2**bits, np.int64), np.zeros(2**bits, np.int32)
+def memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Make an empty memory of 2^bits places: sets of types (a bit a type; 0 is none), a configuration for each pool."""
+    return np.zeros(2**bits, np.int64), np.zeros((2**bits, pools), np.int32)
 
 
 @step
@@ -27,42 +27,54 @@ def _place_of(sets: NDArray[np.int64], types: int) -> int:
 
 
 @step
-def remember(sets: NDArray[np.int64], known: NDArray[np.int32], types: int, configuration: int) -> None:
-    """Write down the configuration of a set of types."""
+def remember(sets: NDArray[np.int64], known: NDArray[np.int32], types: int, pool: int, configuration: int) -> None:
+    """Write down the configuration of a set of types in a pool."""
     place = _place_of(sets, types)
     sets[place] = types
-    known[place] = configuration
+    known[place, pool] = configuration
 
 
 @step
 def plan_greedily(state: Any) -> int:
     """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; write ``plan_``.
 
-    Row i of ``plan_`` is the configuration of stage i and how many servers it gets; stages after the servers have
-    ended are left out.
+    Row i P + p of ``plan_`` is the configuration of stage i in pool p, of P, and how many servers it gets; stages after
+    the servers have ended are left out.
 
     Returns
     -------
     int
-        The number of stages; -1 if MaxReward of a set of types is not known (``done[ASKS]`` then holds the set).
+        The number of rows; -1 if MaxReward of a set of types is not known (``done[ASKS]`` then holds the set).
 
     Notes
     -----
     Algorithm 1 of the auto-scaling paper: stage i gives ``min_j ceil(residual_j / k_j)`` servers to k = MaxReward of
-    the types left, as far as there are servers, and drops the first type of that minimum. O(J^2).
+    the types left, as far as there are servers, and drops the first type of that minimum. O(J^2). Several pools: see
+    `_plan_in_pools`.
     """
     types = len(state.totals)
-    left = len(state.rows)
-    mask = (1 << types) - 1
     for j in range(types):
         jobs = state.totals[j] if state.estimate[j] < 0 else state.estimate[j]
         state.need_[j] = jobs + state.reserve[0]  # (19)
+    if len(state.pool_sizes) > 1:
+        return _plan_in_pools(
+            state.pool_sizes,
+            state.clock[0],
+            state.configurations,
+            state.sets_,
+            state.known_,
+            state.need_,
+            state.plan_,
+            state.done,
+        )
+    left = len(state.rows)
+    mask = (1 << types) - 1
     for i in range(types):
         place = _place_of(state.sets_, mask)
         if state.sets_[place] == 0:
             state.done[ASKS] = mask
             return -1
-        c = state.known_[place]
+        c = state.known_[place, 0]
         least, first = 0, -1
         for j in range(types):
             slots = state.configurations[c, j]
@@ -81,3 +93,67 @@ def plan_greedily(state: Any) -> int:
         if left == 0:
             return i + 1
     return types
+
+
+@routine
+def _plan_in_pools(
+    sizes: NDArray[np.int64],
+    last: int,
+    configurations: NDArray[np.int32],
+    sets: NDArray[np.int64],
+    known: NDArray[np.int32],
+    need: NDArray[np.int64],
+    plan: NDArray[np.int64],
+    done: NDArray[np.int64],
+) -> int:
+    """Ascend in all pools at once: servers come up in proportion, each with MaxReward of its pool and the types left.
+
+    The m-th server of a pool of n comes up at time m / n, and a stage ends when a type has its slots, as in
+    `theory.greedy.servers.greedy_placement`; the time is found by bisection on ticks, ``tick n // last`` of a pool's
+    servers being up at a tick. A pool whose MaxReward is that of an earlier stage has one row for both: the earlier, so
+    that its servers have that rank; the later row then has the configuration -1. O(J^2 P log L). It takes arrays in
+    place of the state, of which the compiler is quicker.
+    """
+    types, pools = len(need), len(sizes)
+    mask, now = (1 << types) - 1, 0
+    for i in range(types):
+        place = _place_of(sets, mask)
+        if sets[place] == 0:
+            done[ASKS] = mask
+            return -1
+        # `finish` is the first tick from now on at which a type is covered, or the last; `first` is that type
+        before, finish, tick, first = now - 1, last, last, -1
+        while True:
+            covered = -1
+            for j in range(types):
+                slots, offered = 0, False
+                for p in range(pools):
+                    k = configurations[known[place, p], j]
+                    slots += (tick * sizes[p] // last - now * sizes[p] // last) * k
+                    offered = offered or (sizes[p] > 0 and k > 0)
+                if covered < 0 and offered and mask >> j & 1 and slots >= need[j]:
+                    covered = j
+            if covered >= 0 or tick == last:
+                finish, first = tick, covered
+            else:
+                before = tick
+            if finish - before <= 1 or first < 0:
+                break
+            tick = (before + finish) // 2
+        for p in range(pools):
+            c, row = known[place, p], i * pools + p
+            servers = finish * sizes[p] // last - now * sizes[p] // last
+            for j in range(types):
+                need[j] -= servers * configurations[c, j]
+            plan[row, 0] = c
+            plan[row, 1] = servers
+            for earlier in range(p, row, pools):
+                if plan[earlier, 0] == c:
+                    plan[earlier, 1] += servers
+                    plan[row, 0] = -1
+                    plan[row, 1] = 0
+        now = finish
+        if now == last or first < 0:
+            return (i + 1) * pools
+        mask &= ~(1 << first)
+    return types * pools

@@ -57,9 +57,11 @@ def prepare(setting: Setting) -> Any:
 
     The size of a type is the largest share of a resource that it takes, as the paper has it.
     """
+    instance = setting.instance
+    if len(instance.pools) > 1:
+        raise InputError(f"--policy dra-preemption: expected one pool of servers, got {len(instance.pools)}")
     made = arrays(setting)
     ids = made.pop("ids")
-    instance = setting.instance
     given = PRIORITY(setting.options)
     if given is None or set(given) != set(instance.names):
         raise InputError(f"simulation.priority: expected a priority for each of {', '.join(instance.names)}")

@@ -11,7 +11,8 @@ type of which it has a free slot, and in one more while it is empty.
                                  surplus       ^ border
     lists[c, 0, j]: surplus servers with a free type-j slot      lists[c, 0, J]: empty surplus servers
     lists[c, 1, j]: effective ones                               lists[c, 1, J]: empty effective ones
-    words, by configuration:  DRAIN j  newest server is surplus and holds a type-j job
+    words, by configuration, for each pool:
+                              DRAIN j  newest server is surplus and holds a type-j job
                               OPEN j   a surplus server other than the newest has a free type-j slot
                               TOP j    newest server is surplus and has a free type-j slot
                               IDLE     a surplus server is empty
@@ -58,11 +59,18 @@ def _unlink(state: Any, server: int, slot: int) -> None:
 
 
 @step
+def words_of(types: int, pool: int) -> int:
+    """Return the first of the 3 J + 1 words of a pool: DRAIN, OPEN and TOP by type, then IDLE."""
+    return pool * (3 * types + 1)
+
+
+@step
 def _mark(state: Any, c: int, slot: int) -> None:
     """Bring the three words of a configuration and type up to date (or IDLE, for the list of empty servers)."""
     types = len(state.totals)
+    first_word = words_of(types, state.owner[c])
     if slot == types:
-        _put_bit(state, 3 * types, c, state.lists[c, 0, types] >= 0)
+        _put_bit(state, first_word + 3 * types, c, state.lists[c, 0, types] >= 0)
         return
     head = state.newest[c]
     surplus = state.number[c] > state.effective[c]
@@ -72,9 +80,9 @@ def _mark(state: Any, c: int, slot: int) -> None:
         top = state.counts[head, slot] < state.configurations[c, slot]
         first = state.lists[c, 0, slot]
         other = first >= 0 and (first != head or state.rows[first, LINKS + 2 * slot] >= 0)
-    _put_bit(state, slot, c, holds)
-    _put_bit(state, types + slot, c, other)
-    _put_bit(state, 2 * types + slot, c, top)
+    _put_bit(state, first_word + slot, c, holds)
+    _put_bit(state, first_word + types + slot, c, other)
+    _put_bit(state, first_word + 2 * types + slot, c, top)
 
 
 @step
