@@ -126,7 +126,7 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
 def heading(claim: Claim) -> str:
     """Return the title of a claim's page."""
     name = claim.id.partition("/")[2]
-    return name if claim.source == claim.paper else f"{claim.source}: {name}"
+    return f"{claim.source}: {name}"
 
 
 def _certificates(claim: Claim, docs: Path) -> str:
@@ -148,9 +148,8 @@ def _certificates(claim: Claim, docs: Path) -> str:
 def source_page(module: str) -> str:
     """Return the page that shows a module of claims."""
     path = module.replace(".", "/") + ".py"
-    return (
-        f"---\norphan: true\n---\n\n# {path}\n\n```{{literalinclude}} /../{path}\n:linenos:\n:language: python\n```\n"
-    )
+    front = "---\norphan: true\nnosearch: true\n---\n"
+    return f"{front}\n# {path}\n\n```{{literalinclude}} /../{path}\n:linenos:\n:language: python\n```\n"
 
 
 def _code_index(everything: Iterable[Claim]) -> str:
