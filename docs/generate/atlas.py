@@ -11,6 +11,7 @@ from typing import Any
 
 from bounds.checker import check
 from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict, claims
+from bounds.claims.statements import coverage
 from bounds.views.claims import FAILS
 from generate.evidence import CERTIFICATES, DRAWN, PICTURES
 from generate.text import code, hidden_toctree, plain, save, table
@@ -125,7 +126,7 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
 def heading(claim: Claim) -> str:
     """Return the title of a claim's page."""
     name = claim.id.partition("/")[2]
-    return name if claim.source == claim.paper else f"{claim.source}: {name}"
+    return f"{claim.source}: {name}"
 
 
 def _certificates(claim: Claim, docs: Path) -> str:
@@ -147,9 +148,8 @@ def _certificates(claim: Claim, docs: Path) -> str:
 def source_page(module: str) -> str:
     """Return the page that shows a module of claims."""
     path = module.replace(".", "/") + ".py"
-    return (
-        f"---\norphan: true\n---\n\n# {path}\n\n```{{literalinclude}} /../{path}\n:linenos:\n:language: python\n```\n"
-    )
+    front = "---\norphan: true\nnosearch: true\n---\n"
+    return f"{front}\n# {path}\n\n```{{literalinclude}} /../{path}\n:linenos:\n:language: python\n```\n"
 
 
 def _code_index(everything: Iterable[Claim]) -> str:
@@ -175,15 +175,20 @@ HEAD = ("statement", "claim", "evidence", "verdict")
 
 
 def paper_page(paper: str, chosen: list[Claim]) -> str:
-    """Return the index of a paper's claims."""
+    """Return the index of a paper: its numbered statements, each with its claims, and the other claims."""
     counts = Counter(claim.verdict for claim in chosen)
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    rows = [
+        (plain(row.statement), *entry[1:])
+        for row in coverage(chosen, (paper,))
+        for entry in rows_of(row.claims, "../") or [("", "no claim", "", "")]
+    ]
     return "\n".join(
         (
             f"# {TITLES[paper]}\n",
             f"The key of this paper is `{paper}`. It has {len(chosen)} claims: {said}. "
             f"`packproof verify --paper {paper}` checks them all.\n",
-            table(rows_of(chosen, "../"), HEAD, "claims"),
+            table(rows, HEAD, "claims"),
             hidden_toctree(page_of(claim).partition("/")[2] for claim in chosen),
         )
     )

@@ -51,6 +51,15 @@ def test_commands_and_options(page: Path) -> None:
     assert set(re.findall(r"(?<=`)--[a-z][a-z-]*", page.read_text(encoding="utf-8"))) <= known
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_title_has_no_mathematics_which_tabs_would_show_raw(page: Path) -> None:
+    titles = re.findall(
+        r"^# .*$", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL), re.MULTILINE
+    )
+    assert len(titles) == 1
+    assert "$" not in titles[0]
+
+
 def _all(command: Any) -> Iterator[Any]:
     yield command
     for one in getattr(command, "commands", {}).values():
