@@ -189,6 +189,8 @@ def optimal(
     file: AdmissionFile,
     sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of scale-outs that may be refused.")] = 0.01,
     most: Annotated[int, typer.Option("--most-deployments", metavar="N", help="Deployments at once, at most.")] = 6,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Of two kinds, which policies do not see.")] = False,
+    beliefs: Annotated[int, typer.Option("--beliefs", metavar="N", help="Points of the grid of beliefs.")] = 11,
     as_json: JsonFlag = False,
 ) -> None:
     """The best policy of a small cluster of known kinds under an SLA, and how far other policies are from it."""
@@ -196,16 +198,19 @@ def optimal(
     from fluid.admission.chain import best_threshold
     from fluid.admission.decisions import POLICIES
     from fluid.admission.files import read_admission
+    from fluid.admission.hidden import hidden_optimum
     from fluid.admission.optimal import optimal_policy
     from fluid.admission.simulate import AdmissionPolicy
 
     cluster = read_admission(file)
     with progress() as say:
         say("the optimum ...")
-        found = optimal_policy(cluster, sla, most)
+        unseen = hidden_optimum(cluster, sla, most, beliefs) if hidden else None
+        found = optimal_policy(cluster, sla, most) if unseen is None else unseen
+        space = found.space if unseen is None else unseen.memories
         others = {}
         for name in POLICIES:
             say(f"{name} ...")
-            others[name] = best_threshold(found.space, AdmissionPolicy(name), sla)
+            others[name] = best_threshold(space, AdmissionPolicy(name), sla)
     answer = optimal_answer(found, others)
     show(answer, lambda: optimal_lines(answer), as_json=as_json)

@@ -8,6 +8,7 @@ from math import isfinite
 from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, Answer, Number, many, number, with_interval
 from fluid.admission.chain import ExactResult
+from fluid.admission.hidden import HiddenOptimum
 from fluid.admission.optimal import Optimum
 from fluid.admission.simulate import AdmissionPolicy, AdmissionResult
 from fluid.admission.tuning import Tuned
@@ -79,7 +80,7 @@ class OptimalAdmission(Answer, frozen=True):
     policies: dict[str, PolicyGap]
 
 
-def optimal_answer(found: Optimum, others: Mapping[str, tuple[float, ExactResult]]) -> OptimalAdmission:
+def optimal_answer(found: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]) -> OptimalAdmission:
     """Return the answer of ``admission optimal``."""
     return OptimalAdmission(
         sla=found.sla,

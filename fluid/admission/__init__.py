@@ -34,6 +34,7 @@ __getattr__, __all__ = doors(
         "outlook": ("aligned_horizons",),
         "chain": ("best_threshold", "exact_policy", "small_space", "solved"),
         "optimal": ("Optimum", "optimal_policy"),
+        "hidden": ("HiddenOptimum", "hidden_optimum"),
         "frontier": ("Frontier", "difference_at", "frontier", "frontiers_of", "ladder_for"),
         "tuning": ("bca_interval", "paired_utilisation", "pathwise_bound", "tune"),
         "importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),

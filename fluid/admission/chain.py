@@ -2,30 +2,93 @@
 
 A state counts deployments by kind and number of cores. Known kinds are memoryless, so counts are all that matters, for
 the future and for every policy that sees kinds and sizes. The chain is built from the rates of the model, the policy
-decides at arrivals, and its stationary law gives utilisation and the share of refused scale-outs.
+decides at arrivals, and its stationary law gives utilisation and the share of refused scale-outs. What one deployment
+does is a `Dynamics`: that of known kinds is here, those of hidden kinds are in `fluid.admission.hidden`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.decisions import cantelli
 from fluid.admission.model import AdmissionCluster
-from fluid.admission.moments import kind_moments
+from fluid.admission.moments import Moments, kind_moments
 from fluid.admission.outlook import aligned_horizons
+from fluid.admission.pricing import mixture
 from fluid.admission.simulate import AdmissionPolicy
 from theory.errors import InputError, TooLargeError
 
 STATES = 200_000
 """States beyond which a cluster is refused."""
 
-State = tuple[tuple[int, int], ...]
-"""The deployments as sorted pairs (kind, cores)."""
+Pair = tuple[int, int]
+"""A deployment: its label (its kind, or what is believed of it) and its cores."""
+
+State = tuple[Pair, ...]
+"""The deployments, sorted."""
+
+
+class Changes(NamedTuple):
+    """What may happen to one deployment.
+
+    Attributes
+    ----------
+    moves : list of (Pair or None, float)
+        What it becomes, None if it ends, and the rate.
+    asked, refused : float
+        Rates of its scale-outs, and of those that do not fit.
+    """
+
+    moves: list[tuple[Pair | None, float]]
+    asked: float
+    refused: float
+
+
+class Dynamics(Protocol):
+    """What deployments do, one by one; what one does depends on others by the free cores alone.
+
+    Attributes
+    ----------
+    arriving : sequence of Pair
+        Classes of arrivals, as a policy or the chain tells them apart.
+    probability : float64[K]
+        Of each class.
+    believed : float64[L, kinds]
+        For each label the probabilities of the kinds, as moment policies see them.
+    """
+
+    arriving: tuple[Pair, ...]
+    probability: NDArray[np.float64]
+    believed: NDArray[np.float64]
+
+    def changes(self, pair: Pair, free: int) -> Changes:
+        """Return what may happen to a deployment while so many cores are free."""
+
+
+class KnownKinds:
+    """Deployments whose label is their kind."""
+
+    def __init__(self, cluster: AdmissionCluster) -> None:
+        self.kinds = cluster.kinds
+        self.arriving = tuple((k, kind.size) for k, kind in enumerate(self.kinds))
+        self.probability = np.array([kind.probability for kind in self.kinds])
+        self.believed = np.eye(len(self.kinds))
+
+    def changes(self, pair: Pair, free: int) -> Changes:
+        """Return the death of a core, the shutdown, and the scale-out if it fits."""
+        k, cores = pair
+        kind = self.kinds[k]
+        moves: list[tuple[Pair | None, float]] = [((k, cores - 1) if cores > 1 else None, cores * kind.mu)]
+        if kind.shutdown_rate:
+            moves.append((None, kind.shutdown_rate))
+        fits = kind.batch <= free
+        if kind.scale_out_rate and fits:
+            moves.append(((k, cores + kind.batch), kind.scale_out_rate))
+        return Changes(moves, kind.scale_out_rate, 0.0 if fits else kind.scale_out_rate)
 
 
 @dataclass(frozen=True)
@@ -37,6 +100,7 @@ class Space:
     cluster : AdmissionCluster
     most : int
         Most deployments at once; who comes beyond is refused.
+    dynamics : Dynamics
     states : tuple of State
         Reachable if everybody who fits is admitted.
     cores : int64[n]
@@ -45,11 +109,12 @@ class Space:
     moves : tuple of arrays
         Row, column and rate of all changes but arrivals.
     entered : int64[n, K]
-        The state after an arrival of each kind is admitted, -1 where it does not fit.
+        The state after an arrival of each class is admitted, -1 where it does not fit.
     """
 
     cluster: AdmissionCluster
     most: int
+    dynamics: Dynamics
     states: tuple[State, ...]
     cores: NDArray[np.int64]
     asked: NDArray[np.float64]
@@ -58,21 +123,8 @@ class Space:
     entered: NDArray[np.int64]
 
 
-def _changes(cluster: AdmissionCluster, state: State, active: int) -> Iterator[tuple[State | None, float]]:
-    """Yield the state after each event but arrivals, with its rate; None for a scale-out that is refused."""
-    for i, (k, cores) in enumerate(state):
-        kind = cluster.kinds[k]
-        others = state[:i] + state[i + 1 :]
-        yield (tuple(sorted((*others, (k, cores - 1)))) if cores > 1 else others), cores * kind.mu
-        if kind.shutdown_rate:
-            yield others, kind.shutdown_rate
-        if kind.scale_out_rate:
-            fits = active + kind.batch <= cluster.capacity
-            yield tuple(sorted((*others, (k, cores + kind.batch)))) if fits else None, kind.scale_out_rate
-
-
-def small_space(cluster: AdmissionCluster, most: int) -> Space:
-    """List the states of a small cluster, from the empty one.
+def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None = None) -> Space:
+    """List the states of a small cluster, from the empty one; unless other dynamics are given, its kinds are known.
 
     Raises
     ------
@@ -81,6 +133,7 @@ def small_space(cluster: AdmissionCluster, most: int) -> Space:
     """
     if most < 1:
         raise InputError(f"--most-deployments: expected a number of at least 1, got {most}")
+    dynamics = KnownKinds(cluster) if dynamics is None else dynamics
     number: dict[State, int] = {(): 0}
     waiting: list[State] = [()]
     rows: list[int] = []
@@ -104,29 +157,38 @@ def small_space(cluster: AdmissionCluster, most: int) -> Space:
     while at < len(waiting):
         state = waiting[at]
         active = sum(cores for _, cores in state)
-        lost = 0.0
-        for after, rate in _changes(cluster, state, active):
-            if after is None:
-                lost += rate
-            else:
+        wanted = lost = 0.0
+        for i, pair in enumerate(state):
+            others = state[:i] + state[i + 1 :]
+            found = dynamics.changes(pair, cluster.capacity - active)
+            wanted, lost = wanted + found.asked, lost + found.refused
+            for after, rate in found.moves:
                 rows.append(at)
-                columns.append(named(after))
+                columns.append(named(others if after is None else tuple(sorted((*others, after)))))
                 rates.append(rate)
-        asked.append(sum(cluster.kinds[k].scale_out_rate for k, _ in state))
+        asked.append(wanted)
         refused.append(lost)
         entered.append(
             [
-                named(tuple(sorted((*state, (k, kind.size)))))
-                if active + kind.size <= cluster.capacity and len(state) < most and kind.probability > 0
+                named(tuple(sorted((*state, pair))))
+                if active + pair[1] <= cluster.capacity and len(state) < most and p > 0
                 else -1
-                for k, kind in enumerate(cluster.kinds)
+                for pair, p in zip(dynamics.arriving, dynamics.probability, strict=True)
             ]
         )
         at += 1
     cores = np.array([sum(c for _, c in state) for state in waiting])
     moves = (np.array(rows, np.int64), np.array(columns, np.int64), np.array(rates, float))
     return Space(
-        cluster, most, tuple(waiting), cores, np.array(asked), np.array(refused), moves, np.array(entered, np.int64)
+        cluster,
+        most,
+        dynamics,
+        tuple(waiting),
+        cores,
+        np.array(asked),
+        np.array(refused),
+        moves,
+        np.array(entered, np.int64),
     )
 
 
@@ -156,9 +218,9 @@ class ExactResult:
 
 
 def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
-    """Return the number that a policy compares with its threshold, float64[n, K]; infinite where a kind does not fit.
+    """Return the number that a policy compares with its threshold, float64[n, K]; infinite where a class does not fit.
 
-    Policies see the kinds; with hidden kinds the belief is no function of these states.
+    Moment policies see labels, and expect what the kinds do by `Dynamics.believed`.
     """
     capacity = space.cluster.capacity
     kinds = space.cluster.kinds
@@ -167,15 +229,19 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
     fits = space.entered >= 0
     needed = np.full(fits.shape, np.inf)
     if policy.name in ("everybody", "zeroth"):
-        sizes = np.array([kind.size for kind in kinds])
+        sizes = np.array([size for _, size in space.dynamics.arriving])
         active = space.cores[:, None] + sizes if policy.name == "zeroth" else np.zeros(fits.shape)
         return np.where(fits, active, np.inf)
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
-    found: dict[tuple[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    found: dict[Pair, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
 
-    def part(pair: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def expected(pair: Pair, t: float) -> Moments:
+        weights = space.dynamics.believed[pair[0]]
+        return mixture([(float(weights[k]), kind_moments(kinds[k], pair[1], t)) for k in np.flatnonzero(weights)])
+
+    def part(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if pair not in found:
-            made = [kind_moments(kinds[pair[0]], pair[1], float(t)) for t in horizons]
+            made = [expected(pair, float(t)) for t in horizons]
             found[pair] = np.array([m.mean for m in made]), np.array([m.variance for m in made])
         return found[pair]
 
@@ -186,7 +252,7 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
         for pair in state:
             mean, variance = mean + part(pair)[0], variance + part(pair)[1]
         for k in np.flatnonzero(fits[i]):
-            new_mean, new_variance = part((int(k), kinds[k].size))
+            new_mean, new_variance = part(space.dynamics.arriving[int(k)])
             value = mean + new_mean
             if policy.name == "second":
                 value = np.where(value < capacity, cantelli(value, variance + new_variance, capacity), 2.0)
@@ -224,8 +290,7 @@ def generator(space: Space, accept: NDArray[np.float64]) -> Any:
     from scipy.sparse import coo_matrix, diags
 
     n = len(space.states)
-    probability = np.array([kind.probability for kind in space.cluster.kinds])
-    rate = space.cluster.arrival_rate * accept * probability
+    rate = space.cluster.arrival_rate * accept * space.dynamics.probability
     at, kind = np.nonzero((space.entered >= 0) & (rate > 0))
     rows, columns, rates = space.moves
     row = np.concatenate([rows, at])
@@ -259,13 +324,12 @@ def solved(space: Space, accept: NDArray[np.float64]) -> ExactResult:
     law = np.zeros(len(space.states))
     law[reached] = law_inside
     residual = float(np.abs(law @ matrix).max() / max(1e-300, -matrix.diagonal().min()))
-    probability = np.array([kind.probability for kind in space.cluster.kinds])
     asked = float(law @ space.asked)
     return ExactResult(
         utilisation=float(law @ space.cores) / space.cluster.capacity,
         sla=float(law @ space.refused) / asked if asked > 0 else 0.0,
         states=size,
-        acceptance=float(law @ np.where(space.entered >= 0, accept, 0.0) @ probability),
+        acceptance=float(law @ np.where(space.entered >= 0, accept, 0.0) @ space.dynamics.probability),
         law=law,
         residual=residual,
     )

@@ -10,7 +10,8 @@ of all. Two methods solve it, and each gives a bound that does not depend on its
   policy earns on average, net of the price (weak duality). Potentials come from policy iteration, the price from
   bisection.
 
-Policies that do not see the kinds can do no better than those that do, so the upper bound holds for them too.
+Policies that do not see the kinds can do no better than those that do, so the upper bound holds for them too;
+`fluid.admission.hidden` has a nearer one.
 """
 
 from __future__ import annotations
@@ -81,19 +82,19 @@ def optimal_policy(cluster: AdmissionCluster, sla: float, most: int) -> Optimum:
     if not 0 < sla < 1:
         raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
     space = small_space(cluster, most)
-    program, accept = _by_program(space, sla)
+    program, accept = by_program(space, sla)
     result = solved(space, accept)
     for tighter in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3):  # until the policy, solved exactly, meets the SLA
         if result.sla <= sla:
             break
-        _, accept = _by_program(space, sla * (1 - tighter))
+        _, accept = by_program(space, sla * (1 - tighter))
         result = solved(space, accept)
     if result.sla > sla:  # nobody admitted meets every SLA
         accept = np.zeros(space.entered.shape)
         result = solved(space, accept)
-    lagrangian, upper, price = _by_lagrangian(space, sla)
-    program, lagrangian, upper = (value / cluster.capacity for value in (program, lagrangian, upper))
-    return Optimum(space, sla, program, lagrangian, result.utilisation, upper, price, accept, result)
+    dual = by_lagrangian(space, sla)
+    program, lagrangian, upper = (value / cluster.capacity for value in (program, dual.value, dual.bound))
+    return Optimum(space, sla, program, lagrangian, result.utilisation, upper, dual.price, accept, result)
 
 
 def _surplus(space: Space, sla: float) -> NDArray[np.float64]:
@@ -101,7 +102,7 @@ def _surplus(space: Space, sla: float) -> NDArray[np.float64]:
     return space.refused - sla * space.asked
 
 
-def _by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
+def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     """Solve the linear program; return its value in cores, and probabilities of acceptance.
 
     Variables are the probability x of each state, and y[s, k] = x[s] times the probability that kind k is accepted;
@@ -113,8 +114,7 @@ def _by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     n = len(space.states)
     refuse_all = generator(space, np.zeros(space.entered.shape))
     at, kind = np.nonzero(space.entered >= 0)
-    probability = np.array([k.probability for k in space.cluster.kinds])
-    rate = space.cluster.arrival_rate * probability[kind]
+    rate = space.cluster.arrival_rate * space.dynamics.probability[kind]
     to = space.entered[at, kind]
     m = len(at)
     column = np.arange(m)
@@ -152,8 +152,28 @@ def _by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     return float(x @ space.cores), accept
 
 
-def _by_lagrangian(space: Space, sla: float) -> tuple[float, float, float]:
-    """Return the dual value in cores, a rigorous upper bound of it, and the price, by bisection on the price."""
+@dataclass(frozen=True)
+class Dual:
+    """The Lagrangian at the best price found.
+
+    Attributes
+    ----------
+    value, bound : float
+        In cores: of the best response, and a rigorous upper bound of it.
+    price : float
+    meets, misses : float64[n, K]
+        Best responses at prices just above and just below: of the chain, the first meets the SLA.
+    """
+
+    value: float
+    bound: float
+    price: float
+    meets: NDArray[np.float64]
+    misses: NDArray[np.float64]
+
+
+def by_lagrangian(space: Space, sla: float) -> Dual:
+    """Return the least value over prices of the best response to them, by bisection on the price."""
     surplus = _surplus(space, sla)
     low, high = 0.0, 1.0
     accept = np.zeros(space.entered.shape)
@@ -163,18 +183,19 @@ def _by_lagrangian(space: Space, sla: float) -> tuple[float, float, float]:
             break
         low, high = high, 4 * high
     best = (np.inf, np.inf, high)
+    meets, misses = accept, accept
     for _ in range(70):
         middle = (low + high) / 2
         value, accept, bound = _best_response(space, middle, surplus, accept)
         if bound < best[1]:
             best = (value, bound, middle)
         if solved(space, accept).law @ surplus <= 0:
-            high = middle
+            high, meets = middle, accept
         else:
-            low = middle
+            low, misses = middle, accept
         if high - low < 1e-11 * high:
             break
-    return best
+    return Dual(*best, meets, misses)
 
 
 def _best_response(
@@ -190,7 +211,7 @@ def _best_response(
 
     n = len(space.states)
     reward = space.cores - price * surplus
-    probability = np.array([kind.probability for kind in space.cluster.kinds])
+    probability = space.dynamics.probability
     fits = space.entered >= 0
     entered = np.where(fits, space.entered, 0)
     quiet = generator(space, np.zeros(space.entered.shape))

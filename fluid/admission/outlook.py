@@ -7,9 +7,9 @@ the last look, C cores, rate r(mu) of scale-outs given mu, and x = (C + delta) e
 w <= 1 with total variation at most sd(w) / (2 E[w]) <= (sd(mu) x + sd(r) e) / 2 exp(E[mu] x + E[r] e); a core's end
 multiplies it by mu, which moves it by at most sd(mu) / (2 E[mu]).
 
-Many times to look ahead, such as the 2,663 that the paper prints, are interpolated from knots of log t (cubic). Mean and
-second moment of a part are mixtures of exp(-x t); as a function of s = log t each exp(-x e^s) has a fourth derivative of
-at most 1.4, whatever x is, so between knots h apart it is off by at most 1.4 x 3/128 h^4, 3e-5 here.
+Many times to look ahead, such as the 2,663 that the paper prints, are interpolated from knots of log t (cubic). Mean
+and second moment of a part are mixtures of exp(-x t); as a function of s = log t each exp(-x e^s) has a fourth
+derivative of at most 1.4, whatever x is, so between knots h apart it is off by at most 1.4 x 3/128 h^4, 3e-5 here.
 
 A belief lives on nodes of log mu that are multiples of a fixed step; its spacing, a power of two of that step, follows
 the width of the belief. Horizons that are whole steps apart then need values of exp(-mu t) from one table only.

@@ -97,6 +97,21 @@ def test_simulate_exact_and_optimal(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert all(one["gap"] >= -1e-9 for one in best["policies"].values())
 
 
+def test_optimal_of_hidden_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hidden.toml"
+    kind = "[[kind]]\nprobability = 0.5\nmu = 0.5\nsize = 1\n"
+    path.write_text(
+        "[cluster]\ncapacity = 4\narrival_rate = 1\n"
+        f"{kind}scale_out_rate = 0.2\nshutdown_rate = 1\n{kind}scale_out_rate = 1\nshutdown_rate = 0.2\n"
+    )
+    common = ["optimal", str(path), "--sla", "0.05", "--most-deployments", "2"]
+    seen, unseen = answer(common, capsys), answer([*common, "--hidden", "--beliefs", "9"], capsys)
+    assert unseen["lower"] <= unseen["upper"] <= seen["upper"] + 1e-9
+    assert all(one["gap"] >= -1e-9 for one in unseen["policies"].values())
+    assert run(["admission", "optimal", str(path), "--hidden", "--beliefs", "2"]) == 2
+    assert "--beliefs" in capsys.readouterr().err
+
+
 def test_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "tuned.png"
     arguments = ["tune", STAND_IN, "--policy", "zeroth", "--sla", "0.01", "--until", "300", "--replications", "3"]
