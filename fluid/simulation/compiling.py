@@ -11,7 +11,8 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from tempfile import gettempdir
 from typing import Any, Self
 
@@ -72,7 +73,7 @@ class Compilation:
         return over
 
     def _begin(self) -> None:
-        """Compile in a child; do nothing while another process on this machine compiles the same loop."""
+        """Compile in a child."""
         child = os.fork()
         if child:
             self._child = child
@@ -82,7 +83,7 @@ class Compilation:
             silence = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(silence, stream)
-            if _is_first(kept_under(self._function) or ""):
+            with alone(self._function):
                 self._function(*self._inputs, 0)
             os._exit(0)
         finally:
@@ -100,17 +101,19 @@ _GOING_ON: dict[Function, Compilation] = {}
 """What this process waits for, from one run to the next."""
 
 
-def _is_first(name: str) -> bool:
-    """Wait until no other process compiles under a name; return whether there was none."""
-    from fcntl import LOCK_EX, LOCK_NB, flock
+@contextmanager
+def alone(function: Function) -> Iterator[None]:
+    """Wait until no other process compiles a kernel: what it has compiled is at hand afterwards."""
+    name = kept_under(function)
+    if name is None or sys.platform == "win32":
+        yield
+        return
+    from fcntl import LOCK_EX, flock
 
-    file = os.open(os.path.join(gettempdir(), f"packproof-{os.getuid()}-{name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        flock(file, LOCK_EX | LOCK_NB)  # held until this process ends
-    except OSError:
+    path = os.path.join(gettempdir(), f"packproof-{os.getuid()}-{name}.lock")
+    with open(os.open(path, os.O_CREAT | os.O_RDWR, 0o600)) as file:
         flock(file, LOCK_EX)
-        return False
-    return True
+        yield
 
 
 @atexit.register

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.authors import by_author, place_of, rules_of, written_by_author
-from fluid.simulation.compiling import PART, Compilation
+from fluid.simulation.compiling import PART, Compilation, alone
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
@@ -239,7 +239,8 @@ def _compiled(
     """Return the compiled loop, None where numba cannot compile an author's functions."""
     if not by_author(policy):
         run = _bound(policy, loop, names, parts, False)
-        run(*inputs, 0)  # compiles, and runs nothing
+        with alone(run):
+            run(*inputs, 0)  # compiles, and runs nothing
         return run
     key = (policy, loop, parts)
     for allocating in (False, True):

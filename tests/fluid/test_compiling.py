@@ -96,7 +96,7 @@ def test_a_compilation_begins_after_some_patience(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("_beside")
 def test_a_child_that_fails_leaves_it_to_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_is_first", lambda _: 1 / 0)
+    monkeypatch.setattr(compiling, "alone", lambda _: 1 / 0)
     made = Compilation(_twice, (1.5,))
     assert not made.is_over(1.0)
     awaited(made)
