@@ -36,8 +36,9 @@ docs-run: .venv/docs
 foreign: .venv/ready
 	PYTHON=$(PYTHON) bash .ci/foreign $(BIN)/python
 
+# The figures of this version beside peers: make bench OUT=new.json COMPARE=old.json
 bench: .venv/ready
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(if $(OUT),--out $(OUT)) $(if $(COMPARE),--compare $(COMPARE))
 
 soak: .venv/ready
 	$(BIN)/python -m pytest -m soak

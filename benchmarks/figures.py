@@ -1,0 +1,229 @@
+"""The figures that are kept from one version to the next, each beside a peer on the same work where there is one.
+
+Seconds are CPU seconds. Compilation is excluded, except from the figures whose names say "first".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+FOUR_TYPES = EXAMPLES / "four_types.toml"
+Measure = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that is kept.
+
+    Attributes
+    ----------
+    name : str
+    unit : str
+        ``s``: CPU seconds, less is better; ``/s``: per CPU second, more is better.
+    measure : callable
+    peer : tuple of (str, callable), optional
+        Who else does it, in the same unit.
+    """
+
+    name: str
+    unit: str
+    measure: Measure
+    peer: tuple[str, Measure] | None = None
+
+
+def cpu(action: Callable[[], object], runs: int = 5) -> float:
+    """Return the median CPU seconds of an action, after one call that is not counted."""
+    action()
+    taken = []
+    for _ in range(runs):
+        begin = time.process_time()
+        action()
+        taken.append(time.process_time() - begin)
+    return median(taken)
+
+
+def command(words: list[str], runs: int = 3, **environment: str) -> float:
+    """Return the median CPU seconds of a Python process, its children included."""
+    taken = []
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *words], check=True, capture_output=True, env={**os.environ, **environment})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return median(taken)
+
+
+def packproof(*words: str) -> Measure:
+    """Return the measure of a command that has run before."""
+    return lambda: command(["-m", "packproof", *words])
+
+
+def first_simulation(until: int) -> float:
+    """Measure a simulation on a machine that has compiled nothing; short ones need no compilation."""
+    with tempfile.TemporaryDirectory() as empty:
+        words = ["simulate", str(FOUR_TYPES), "--policy", "dra", "--servers", "1000", "--until", str(until)]
+        return command(["-m", "packproof", *words], 1, NUMBA_CACHE_DIR=empty, PACKPROOF_COMPILE="beside")
+
+
+def greedy_and_optimum(*, by_cvxpy: bool) -> float:
+    """Measure greedy and optimal reward of the four VM types, or the optimum in floats from all configurations."""
+    import numpy as np
+
+    from benchmarks.greedy import cvxpy_value
+    from bounds.claims.instances import four_types
+    from theory.exact.configurations import feasible
+    from theory.greedy.optimal import solve
+
+    instance = four_types()
+    if not by_cvxpy:
+        return cpu(lambda: solve(instance))
+    rows = np.array(list(feasible(instance.pools[0].space)), dtype=float)
+    return cpu(lambda: cvxpy_value(instance, rows), 3)
+
+
+def worst() -> float:
+    """Measure the exactly worst workload of the four VM types."""
+    from bounds.adversary.workload import worst_workload
+    from bounds.claims.instances import four_types
+
+    instance = four_types()
+    return cpu(lambda: worst_workload(instance))
+
+
+def facets(*, by_qhull: bool) -> float:
+    """Measure the facets of five types of prime sizes on 40."""
+    from benchmarks.region import PRIMES, qhull
+    from theory.exact.configurations import feasible
+    from theory.instance import additive
+    from theory.region.facets import region_facets
+
+    instance = additive([40], [[p] for p in PRIMES])
+    points = feasible(instance.pools[0].space)
+    return cpu(lambda: qhull(points)) if by_qhull else cpu(lambda: region_facets(instance))
+
+
+def configuration_program(sizes: int) -> float:
+    """Measure the exact configuration program of random sizes on 1000."""
+    from benchmarks.throughput import instance
+    from theory.partition.rounded import supportable
+
+    drawn, demands = instance(sizes)
+    law = [Fraction(s, 1000) for s in drawn], [Fraction(d, sum(demands)) for d in demands]
+    return cpu(lambda: supportable(*law), 3)
+
+
+def sharing(mechanism: str) -> float:
+    """Measure a fair share of 200 users on 40 server classes; ``clarabel``: time division as a convex program."""
+    from benchmarks.sharing import MECHANISMS, drawn
+    from theory.sharing.occupation import occupation
+    from theory.sharing.per_server import eisenberg_gale
+
+    instance = drawn(200, 40)
+    if mechanism == "clarabel":
+        table = occupation(instance).in_time()
+        return cpu(lambda: eisenberg_gale(table), 3)
+    return cpu(lambda: MECHANISMS[mechanism](instance), 3)
+
+
+def loss(policy: str, servers: int) -> float:
+    """Measure events of a loss system of the four VM types."""
+    from fluid.simulation.driver import run_once
+    from fluid.simulation.loss.model import LossScenario
+    from fluid.simulation.policy_names import policy as named
+    from theory.files.instances import read_instance
+
+    scenario = LossScenario(read_instance(FOUR_TYPES), servers, 2e5 / servers, 1e4 / servers)
+    return _rate(lambda: run_once(named(policy), scenario, 1))
+
+
+def queue(policy: str) -> float:
+    """Measure events of a queue before 200 servers, Table 1 of the non-preemptive paper at intensity 0.89."""
+    from bounds.claims.nonpreemptive.queues import table_1
+    from fluid.simulation.driver import run_once
+    from fluid.simulation.policy_names import policy as named
+    from fluid.simulation.queue.model import QueueScenario
+
+    scenario = QueueScenario(table_1(Fraction(89, 100)), 200, 2e3, 2e2)
+    return _rate(lambda: run_once(named(policy), scenario, 1))
+
+
+def _rate(action: Callable[[], Any]) -> float:
+    events = action().events
+    return float(events / cpu(action, 3))
+
+
+def event_list_in_python() -> float:
+    """Measure M/M/200 with a heap in plain Python."""
+    from benchmarks.queue_peers import with_heapq
+
+    said = StringIO()
+    with redirect_stdout(said):
+        with_heapq()
+    return float(json.loads(said.getvalue())["events_per_s"])
+
+
+def fluid() -> float:
+    """Measure the fluid path of the four VM types to time 10."""
+    from bounds.claims.instances import four_types
+    from fluid.limits.reservation import Reservation, fluid_path
+
+    model = Reservation(four_types())
+    return cpu(lambda: fluid_path(model, 10.0), 3)
+
+
+def checker() -> float:
+    """Measure the checker on its own, on all recorded certificates."""
+    from bounds import checker as alone
+    from tests.checker.corpus import CERTIFICATES
+
+    return cpu(lambda: [alone.check(document) for document in CERTIFICATES.values()], 3)
+
+
+FIGURES = (
+    Figure("import packproof", "s", lambda: command(["-c", "import packproof"])),
+    Figure("packproof solve, as a process", "s", packproof("solve", str(FOUR_TYPES))),
+    Figure("first simulation, 30,000 events", "s", lambda: first_simulation(2)),
+    Figure("first simulation, 800,000 events", "s", lambda: first_simulation(50)),
+    Figure(
+        "greedy and optimum, four VM types",
+        "s",
+        partial(greedy_and_optimum, by_cvxpy=False),
+        ("cvxpy with HiGHS, floats", partial(greedy_and_optimum, by_cvxpy=True)),
+    ),
+    Figure("worst workload, four VM types", "s", worst),
+    Figure(
+        "facets, five types", "s", partial(facets, by_qhull=False), ("qhull, floats", partial(facets, by_qhull=True))
+    ),
+    Figure("configuration program, 200 sizes", "s", lambda: configuration_program(200)),
+    Figure("PS-DSF, 200 x 40", "s", lambda: sharing("ps-dsf")),
+    Figure(
+        "PS-DSF in time, 200 x 40",
+        "s",
+        lambda: sharing("ps-dsf-tdm"),
+        ("cvxpy with Clarabel, floats", lambda: sharing("clarabel")),
+    ),
+    Figure("TSF, 200 x 40", "s", lambda: sharing("tsf")),
+    Figure("first-fit, 100 servers", "/s", lambda: loss("first-fit", 100), ("a heap in Python", event_list_in_python)),
+    Figure("dra, 1,000 servers", "/s", lambda: loss("dra", 1000)),
+    Figure("dra, 100,000 servers", "/s", lambda: loss("dra", 100_000)),
+    Figure("nonpreemptive, 200 servers", "/s", lambda: queue("nonpreemptive")),
+    Figure("max-weight-local, 200 servers", "/s", lambda: queue("max-weight-local")),
+    Figure("fluid path, four VM types", "s", fluid),
+    Figure("checker, all recorded certificates", "s", checker),
+)
