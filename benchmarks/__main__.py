@@ -1,4 +1,4 @@
-"""All benchmarks: ``python -m benchmarks`` (apart: ``-m benchmarks.sharing``, ``.region``, ``.simulate``)."""
+"""All benchmarks: ``python -m benchmarks`` (apart: ``benchmarks.attack``, ``.region``, ``.sharing``, ``.simulate``)."""
 
 from __future__ import annotations
 
