@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fluid.chains.loss import Branching
-from fluid.chains.queue import ContinuousSteps, SlotSteps
+from fluid.chains.steps import ContinuousSteps, SlotSteps
 from fluid.simulation.authors import prepared
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted import state as slotted

@@ -162,8 +162,8 @@ def best_fit_traps(level: Level, broken: str) -> Outcome:
     blocked = _grown("vqs-bf", BLOCKED, Fraction(68, 100), 1, 200_000)
     good &= least == Fraction(9, 10) and grown.confirmed and blocked.confirmed
     computed = (
-        f"(a) {'; '.join(parts)}; two sizes: {text(least)} at least; (b) bf-js {_seen(grown)}; vqs-bf {_seen(blocked)}; "
-        f"false-alarm rate of all together {ALARM:g}, seed {SEED}"
+        f"(a) {'; '.join(parts)}; two sizes: {text(least)} at least; (b) bf-js {_seen(grown)}; "
+        f"vqs-bf {_seen(blocked)}; false-alarm rate of all together {ALARM:g}, seed {SEED}"
     )
     return Outcome(computed, bool(good))
 
@@ -229,8 +229,8 @@ def tight_guarantee(level: Level, broken: str) -> Outcome:
 
     1. 3a > N, 2b > N and a + b = N. So the jobs that start in a slot count 3/2 only if they are one of a and one of b,
        which leave no place for a small one, and 1 at most otherwise.
-    2. If s >= 1, they count 1 at most. The heaviest row of (19) is one of three. If it has k_1 = 1, it is that of q with
-       n >= 1 small jobs, since that weighs Q_b + n s, and all others with k_1 = 1 weigh Q_b: step (i) starts at most
+    2. If s >= 1, they count 1 at most. The heaviest row of (19) is one of three. If it has k_1 = 1, it is that of q
+       with n >= 1 small jobs, since that weighs Q_b + n s, and all others with k_1 = 1 weigh Q_b: step (i) starts at most
        one job of b, and step (ii) a small one beside it, which fits. If it is that of q alone, step (ii) starts a small
        job first. Either way a small job is on the server, and 1. applies. Else it is that of two jobs of queue 2, and
        2 Q_a is at least n' s, the weight of q alone, n' >= 3: so Q_a >= 2, and step (ii) starts two jobs of a.
