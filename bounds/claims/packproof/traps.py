@@ -230,10 +230,10 @@ def tight_guarantee(level: Level, broken: str) -> Outcome:
     1. 3a > N, 2b > N and a + b = N. So the jobs that start in a slot count 3/2 only if they are one of a and one of b,
        which leave no place for a small one, and 1 at most otherwise.
     2. If s >= 1, they count 1 at most. The heaviest row of (19) is one of three. If it has k_1 = 1, it is that of q
-       with n >= 1 small jobs, since that weighs Q_b + n s, and all others with k_1 = 1 weigh Q_b: step (i) starts at most
-       one job of b, and step (ii) a small one beside it, which fits. If it is that of q alone, step (ii) starts a small
-       job first. Either way a small job is on the server, and 1. applies. Else it is that of two jobs of queue 2, and
-       2 Q_a is at least n' s, the weight of q alone, n' >= 3: so Q_a >= 2, and step (ii) starts two jobs of a.
+       with n >= 1 small jobs, since that weighs Q_b + n s, and all others with k_1 = 1 weigh Q_b: step (i) starts at
+       most one job of b, and step (ii) a small one beside it, which fits. If it is that of q alone, step (ii) starts a
+       small job first. Either way a small job is on the server, and 1. applies. Else it is that of two jobs of queue 2,
+       and 2 Q_a is at least n' s, the weight of q alone, n' >= 3: so Q_a >= 2, and step (ii) starts two jobs of a.
     3. New small jobs come with probability 1 - exp(-m) in each slot, independently. So W grows in a slot by at least
        A_b + A_a/2 - 1 - 1(no small job comes)/2, with new jobs A_a, A_b: independent increments of mean
        3 rho/2 - 1 - exp(-m)/2, which is positive just for rho > (2 + exp(-m))/3. By the law of large numbers W tends to
