@@ -17,6 +17,8 @@ import numpy as np
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.replicate import simulate
+from fluid.simulation.results import Run
+from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval, growth, mean_interval
 from theory.instance import Instance
 
@@ -103,16 +105,20 @@ def growth_of(
     alarm : float
         Probability with which both intervals together may miss.
     progress : callable, optional
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, here as in the other simulations of this file.
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
     given = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS)
-    result = simulate(policy, given.scenario, replications=replications, seed=seed, progress=progress)
-    whole = [run for run in result.runs if run.until == end]
-    curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in whole]
+    runs = _runs(policy, given.scenario, Simulated(end, replications, seed), progress)
+    curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in runs]
     caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
     if len(caught) < min(FEWEST, replications) or len(caught) < 2:
         return Growth(None, None, len(caught), len(curves), Simulated(end, replications, seed))
-    edges = whole[0].measures.edges[whole[0].first :]
+    edges = runs[0].measures.edges[runs[0].first :]
     times, level = (edges[1:] + edges[:-1]) / 2, 1 - alarm / 2
     first, second = (
         growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
@@ -125,7 +131,7 @@ def lost_share(
 ) -> float:
     """Return the part of the arriving work that piled up after a quarter of one run: an estimate without interval."""
     given = read_scenario(document, policy, Times(servers, until, until // 4), source="attack", bins=40)
-    run = simulate(policy, given.scenario, seed=seed).runs[0]
+    (run,) = _runs(policy, given.scenario, Simulated(until, 1, seed))
     curve = run.waiting @ np.array([float(w) for w in work])
     arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array([float(w) for w in work])
     if not arrived:
@@ -146,5 +152,14 @@ def share_of_reward(
 
     most = float(optimal_assignment(instance).reward)
     given = read_scenario(document, policy, Times(servers, run.until, run.until / 5), source="attack", bins=40)
-    result = simulate(policy, given.scenario, replications=run.replications, seed=run.seed)
-    return mean_interval([one.mean_reward / most for one in result.runs], 1 - ALARM)
+    return mean_interval([one.mean_reward / most for one in _runs(policy, given.scenario, run)], 1 - ALARM)
+
+
+def _runs(
+    policy: Policy, scenario: Scenario, run: Simulated, progress: Callable[[str], None] | None = None
+) -> tuple[Run, ...]:
+    """Simulate; a Ctrl-C, of which the simulator makes a shorter result, ends the search."""
+    result = simulate(policy, scenario, replications=run.replications, seed=run.seed, progress=progress)
+    if result.interrupted or any(one.interrupted for one in result.runs):
+        raise KeyboardInterrupt
+    return result.runs

@@ -421,6 +421,11 @@ def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str
     found = attack(judge, space, **how, shrink=False)
     if say is not None:
         say(f"{policy.name}: measuring the worst instance with a fresh seed")
-    instance, share, run = measured(found.case, 10 * EVENTS, how["seed"] + FRESH, REPLICATIONS)
+    try:
+        instance, share, run = measured(found.case, 10 * EVENTS, how["seed"] + FRESH, REPLICATIONS)
+    except KeyboardInterrupt:
+        INTERRUPTED.clear()
+        instance = found.case.at(Fraction(found.case.percent, 100))
+        return Broken(instance, {}, servers, Fraction(found.judged.value), None, None, None, None, found)
     ratio = Fraction(share.mean).limit_denominator(10**6)
     return Broken(instance, {}, servers, ratio, None, None, share, run, found)

@@ -93,7 +93,7 @@ def attack(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Search for the instance on which a rule of your own keeps least of the optimum."""
+    """Search for the instance on which a rule of your own keeps least of the optimum, or a policy does badly."""
     import time
 
     from bounds.adversary.budget import Budget

@@ -145,6 +145,8 @@ def online_lines(made: AttackedPolicy) -> list[str]:
             f"{made.name} keeps {broken.share.mean:.4f} [{low:.4f}, {high:.4f}] of the reward of the optimum",
             judged,
         ]
+    elif made.policy.model == "loss":
+        head = [f"{made.name} kept {float(broken.ratio):.4f} of the reward of the optimum in one short run", judged]
     elif broken.confirmed:
         head = [f"{made.name}: queues grow at traffic intensity {short(broken.ratio)}", judged]
     else:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fluid.chains.loss import Branching
-from fluid.chains.queue import ContinuousSteps, SlotSteps
+from fluid.chains.steps import ContinuousSteps, SlotSteps
 from fluid.simulation.authors import prepared
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted import state as slotted
@@ -132,6 +132,11 @@ class Saturated:
             next(draws.paths())
             return self._step.with_arrival(node, j, draws)
         return next(self._slot(node, (), (self._class_of[j],)))[1]
+
+    def offered(self, node: Node, queue: Sequence[int]) -> Node:
+        """Return the node, of a slotted policy, after a slot in which so many jobs of each type come."""
+        coming = [self._class_of[j] for j, n in enumerate(queue) for _ in range(n)]
+        return next(self._slot(node, (), coming))[1]
 
     def _slot(self, node: Node, ended: Sequence[Any], coming: Sequence[int]) -> Iterator[tuple[Any, Node]]:
         """Yield the outcomes of a slot, and of those after it as long as the policy asks to be called again."""

@@ -34,7 +34,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.chains.queue import ContinuousSteps
+from fluid.chains.steps import ContinuousSteps
 from fluid.simulation.arrivals import JobList, Law, Stream, poisson
 from fluid.simulation.oracle import heaviest
 from fluid.simulation.queue.model import QueueScenario

@@ -17,7 +17,7 @@ from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.claims.decisions import Decisions
 from bounds.claims.nonpreemptive.settings import LONG, example_1, shown, table_1, what_is_left
 from bounds.claims.simulated_queues import SEED, simulated
-from fluid.chains.queue import ContinuousSteps
+from fluid.chains.steps import ContinuousSteps
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law
 from fluid.simulation.policy_names import policy

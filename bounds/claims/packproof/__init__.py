@@ -30,7 +30,7 @@ CLAIMS = {
         "google-throughput",
     ),
     "region": ("lemma-6.1-constant",),
-    "traps": ("local-max-weight-no-share", "best-fit-traps"),
+    "traps": ("local-max-weight-no-share", "best-fit-traps", "vqs-bf-tight"),
     "limits": (
         "limit-1-1/e",
         "max-weight-rate",
