@@ -49,6 +49,7 @@ def _outside(made: Figure) -> Iterator[str]:
         if axes.axison:
             legend = axes.get_legend()
             every += [axes.title, axes.xaxis.label, axes.yaxis.label, *_shown_ticks(axes), *axes.texts]
+            every += [axes.zaxis.label] if hasattr(axes, "zaxis") else []
             every += [] if legend is None else [legend]
     for one in every:
         box = one.get_window_extent()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.views.pictures import MARK, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import DASHES, MARK, MARKERS, PAGE, PALETTE, figure, legend_above, save, styled
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law import parameters_law
@@ -71,7 +71,7 @@ def picture_of_law(
     some = times[::4]  # each takes a second or two
     exact = [exact_moments(priors, size, t) for t in some]
     right.plot(some, [one.alive for one in exact], "o-", color=PALETTE[2], lw=1.4, label="Pr[Q > 0]")
-    right.set(xlabel="time ahead (hours)", ylabel="probability of being alive (1)", ylim=(0, 1))
+    right.set(xlabel="time ahead (hours)", ylabel="probability of being alive (1)", ylim=(0, 1.04))
     other = right.twinx()
     other.plot(some, [one.mean for one in exact], "o-", color=PALETTE[0], lw=1.4, label="mean of Q")
     other.plot(some, [one.variance**0.5 for one in exact], "o:", color=PALETTE[0], lw=1.2, label="deviation of Q")
@@ -117,7 +117,8 @@ def picture_of_frontier(
         low, high = ([getattr(one.utilisation, end) for one in shown] for end in ("low", "high"))
         axes.fill_between(sla, low, high, color=PALETTE[i % len(PALETTE)], alpha=0.2, lw=0)
         middle = [one.utilisation.mean for one in shown]
-        axes.plot(sla, middle, "o-", color=PALETTE[i % len(PALETTE)], ms=4, lw=1.2, label=name)
+        look = {"marker": MARKERS[i % len(MARKERS)], "ls": DASHES[i % len(DASHES)]}
+        axes.plot(sla, middle, color=PALETTE[i % len(PALETTE)], lw=1.2, label=name, **look)
     if bound is not None:
         axes.axhspan(bound.low, bound.high, color=MARK, alpha=0.15, lw=0)
         axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")

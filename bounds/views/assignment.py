@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.adversary.search import WorstInstance
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, by_type, named, packed, short
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
@@ -307,12 +307,12 @@ def worst_lines(worst: WorstInstance) -> list[str]:
 def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
     """Draw greedy and optimal reward against the scale of the workload, with the two critical points."""
     scales = np.array([0.0, *map(float, curve.scales), float(curve.saturated) * 1.15])
-    for values, colour, label in (
-        (curve.optimal, OPTIMAL, "optimal"),
-        (curve.greedy, GREEDY, "greedy"),
+    for values, colour, label, width, dash in (
+        (curve.optimal, OPTIMAL, "optimal", 2.2, DASHES[0]),  # wider, and below: where both coincide, both are seen
+        (curve.greedy, GREEDY, "greedy", 1.4, DASHES[1]),
     ):
         rewards = np.array([0.0, *map(float, values), float(values[-1])])
-        axes.plot(scales, rewards, color=colour, label=label, linewidth=1.4)
+        axes.plot(scales, rewards, color=colour, label=label, linewidth=width, linestyle=dash)
     for point, label in ((curve.full, "all served"), (curve.saturated, "best configuration alone")):
         axes.axvline(float(point), color=MARK, linestyle=":", linewidth=1)
         axes.annotate(
@@ -386,12 +386,12 @@ def draw_assignments(axes: Axes, solution: Solution) -> None:
         bottom = 0.0
         for k, share in pieces:
             colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
-            axes.bar(x, share, 0.7, bottom=bottom, color=colour, edgecolor="white")
+            axes.bar(x, share, 0.92, bottom=bottom, color=colour, alpha=0.75, edgecolor="white")
             if share > 0.045:
                 axes.text(x, bottom + share / 2, _short(instance, k), ha="center", va="center", fontsize=6)
             bottom += share
         if bottom < 1:
-            axes.bar(x, 1 - bottom, 0.7, bottom=bottom, color="#EEEEEE", edgecolor="white")
+            axes.bar(x, 1 - bottom, 0.92, bottom=bottom, color="#EEEEEE", edgecolor="white")
     axes.set(xticks=[0, 1], xticklabels=[name for name, _ in bars], ylabel="servers (share)", ylim=(0, 1))
 
 

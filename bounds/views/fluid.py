@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
@@ -211,7 +211,7 @@ def picture_of_path(path: FluidPath, target: str | Path, points: int = 400) -> N
     made, (left, middle, right) = figure(PAGE, 2.6, 3)
     jobs = path.jobs(times)
     for j in range(min(len(names), MOST_DRAWN)):
-        left.plot(times, jobs[:, j], color=PALETTE[j], lw=1.4, label=names[j])
+        left.plot(times, jobs[:, j], color=PALETTE[j], ls=DASHES[j % len(DASHES)], lw=1.4, label=names[j])
     left.set(xlabel=TIME, ylabel="jobs (per server)", ylim=(0, None))
     legend_above(left)
     middle.plot(times, path.rewards(times), color=GREEDY, lw=1.4, label="fluid path")
@@ -248,7 +248,8 @@ def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
         for j in range(min(len(names), MOST_DRAWN)):
             low, high = runs[:, :, j].min(axis=0), runs[:, :, j].max(axis=0)
             axis.fill_between(check.times, low, high, color=PALETTE[j], alpha=0.35, lw=0)
-            axis.plot(check.times, check.fluid[:, j], color=PALETTE[j], lw=1.5, label=names[j])
+            dash = DASHES[j % len(DASHES)]
+            axis.plot(check.times, check.fluid[:, j], color=PALETTE[j], ls=dash, lw=1.4, label=names[j])
         axis.set(xlabel=TIME, ylabel="jobs (per server)", xlim=(0, check.times[-1]), ylim=(0, None))
         axis.set_title(f"{check.servers[i]:,} servers: fluid path, {len(runs)} runs")
         legend_above(axis)

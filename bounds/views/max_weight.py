@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.region import outline
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
@@ -111,19 +112,18 @@ def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
 
 def _region(axes: Axes, instance: Instance, region: Region) -> None:
     """Draw the region, its vertices and the workload."""
-    outline = np.array([[float(x) for x in v] for v in region.vertices])
-    outline = np.vstack([np.zeros((1, 2)), outline[np.argsort(np.arctan2(outline[:, 1], outline[:, 0]))]])
-    axes.fill(*outline.T, color=OPTIMAL, alpha=0.15)
-    axes.plot(*np.vstack([outline, outline[:1]]).T, color=OPTIMAL, lw=1.5)
-    axes.plot(*outline[1:].T, "o", color=OPTIMAL, ms=5)
-    for x, y in outline[1:].tolist():
+    corners = outline(region)
+    axes.fill(*corners.T, color=OPTIMAL, alpha=0.15)
+    axes.plot(*np.vstack([corners, corners[:1]]).T, color=OPTIMAL, lw=1.2)
+    axes.plot(*corners[1:].T, "o", color=OPTIMAL, ms=4)
+    for x, y in corners[1:].tolist():
         axes.annotate(f"({x:g}, {y:g})", (x, y), textcoords="offset points", xytext=(5, 5), fontsize=6, color=OPTIMAL)
     first, second = (float(x) for x in instance.workload)
     axes.plot([first], [second], "o", color=GREEDY, ms=5)
     axes.annotate(
         "workload", (first, second), textcoords="offset points", xytext=(-5, -3), ha="right", va="top", fontsize=7
     )
-    tops = np.maximum(outline.max(axis=0), [first, second]) * 1.2
+    tops = np.maximum(corners.max(axis=0), [first, second]) * 1.2
     axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {_intensity(instance, region):.4g}")
     axes.set(xlabel=f"jobs of {instance.names[0]} (per server)", ylabel=f"jobs of {instance.names[1]} (per server)")
 

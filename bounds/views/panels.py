@@ -265,7 +265,7 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
     if len(curve.low):
         low, high = np.array(curve.low, float), np.array(curve.high, float)
         if log:
-            low = np.maximum(low, 0.5 * y[y > 0].min(initial=1.0))
+            low = np.maximum(low, 0.5 * y[y > 0].min(initial=np.inf))  # a logarithmic axis has no 0
         axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
     width = 1.2 + 0.35 * min(count - 1 - place, 4)
     if curve.look == "steps":

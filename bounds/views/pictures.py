@@ -112,20 +112,18 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
         return
     title = axes.get_title()
     axes.set_title("")
-    for columns in range(min(len(labels), 5), 0, -1):
-        made = axes.legend(
-            handles,
-            labels,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=columns,
-            title=title or None,
-            alignment="left",
-            borderaxespad=0.2,
-            borderpad=0.1,
-        )
-        if made.get_window_extent().width <= _width_of(axes):
-            break
+    space = _width_of(axes)
+    how: Mapping[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.0),
+        "alignment": "left",
+        "borderaxespad": 0.2,
+        "borderpad": 0.1,
+    }
+    columns = min(len(labels), 5)
+    while columns > 1 and axes.legend(handles, labels, ncols=columns, **how).get_window_extent().width > space:
+        columns -= 1
+    axes.legend(handles, labels, ncols=columns, title=title or None, **how)
 
 
 def _width_of(axes: Axes) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import ceil
+from math import atan2, ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -292,7 +292,7 @@ def picture_of_region(
     from matplotlib.figure import Figure as NewFigure
 
     types = len(instance.types)
-    made = NewFigure(figsize=(4.6, 4.2), layout="constrained")
+    made = NewFigure(figsize=(4.6, 4.4), layout="constrained")
     if pair is not None:
         draw_slice(made.subplots(), instance, *pair)
     elif types == 1:
@@ -342,10 +342,19 @@ def draw_line(axes: Axes, instance: Instance, intensity: Intensity) -> None:
     legend_above(axes)
 
 
+def outline(region: Region) -> NDArray[Any]:
+    """Return the origin and the vertices of a region of two types, float[n, 2], from the first axis to the second.
+
+    The region is convex and has the origin, so that its vertices are in order by their angle seen from there.
+    """
+    corners = sorted(region.vertices, key=lambda v: atan2(v[1], v[0]))
+    return np.array([(0.0, 0.0), *((float(x), float(y)) for x, y in corners if x or y)])
+
+
 def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Region) -> None:
     """Draw the region of two types with its configurations, the workload on its ray, and what greedy serves."""
-    corners = [(0.0, 0.0), *(tuple(map(float, v)) for v in sorted(region.vertices, reverse=True))]
-    _outline(axes, np.array(corners))
+    corners = outline(region)
+    _outline(axes, corners)
     dots = configurations(instance)
     if dots is not None:
         axes.plot(dots[:, 0], dots[:, 1], ".", color=MARK, markersize=4, clip_on=False, label="configurations")
@@ -425,6 +434,8 @@ def draw_space(made: Figure, instance: Instance, intensity: Intensity, region: R
     names = [f"{name} (jobs per server)" for name in instance.names]
     axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]), xlabel=names[0], ylabel=names[1], zlabel=names[2])
     axes.view_init(elev=24, azim=38)
+    axes.locator_params(nbins=5)
+    axes.set_box_aspect(None, zoom=0.82)  # labels of three dimensions have no part in the layout
     legend_above(axes)
 
 

@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 from bounds.cli import run
+from bounds.views.region import outline
+from theory.instance import additive
+from theory.region.facets import region_facets
 
 FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
 EC2 = str(Path(__file__).parent.parent.parent / "examples" / "ec2.toml")
@@ -138,3 +142,14 @@ def test_bad_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text(json.dumps(document))
     assert run(["region", str(path)]) == 2
     assert "fits no server" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("capacity", [[6], [7], [9]])
+def test_the_outline_of_a_plane_is_convex(capacity: list[int]) -> None:
+    """It turns left at each corner, as no other order of its corners does, and lies in the region."""
+    region = region_facets(additive(capacity, [[4], [1]]))
+    corners = outline(region)
+    steps = np.diff(np.vstack([corners, corners[:2]]), axis=0)
+    turns = steps[:-1, 0] * steps[1:, 1] - steps[:-1, 1] * steps[1:, 0]
+    assert (turns > 0).all()
+    assert all(facet.value(list(map(Fraction, corner))) <= facet.offset for facet in region.outer for corner in corners)

@@ -149,7 +149,7 @@ REFUSED: list[tuple[str, dict[str, str], list[str]]] = [
     (SHARE, {"c.toml": CLUSTER + '\n[[user]]\nname = "u"\ndemand = { cpu = 1 }\n'}, ["c.toml", "name"]),
     (f"{SHARE} --mechanism fair", {"c.toml": CLUSTER}, ["--mechanism"]),
     (f"{SHARE} --certificate x.json", {"c.toml": CLUSTER}, ["--certificate"]),
-    (f"{SHARE} --events e.toml", {"c.toml": CLUSTER, "e.toml": "until = 3\n"}, ["--events"]),
+    (f"{SHARE} --mechanism drf --events e.toml", {"c.toml": CLUSTER, "e.toml": "until = 3\n"}, ["--events"]),
     (f"{SHARE} --mechanism ps-dsf --events e.toml", {"c.toml": CLUSTER, "e.toml": "until = -3\n"}, ["e.toml", "until"]),
     (
         f"{SHARE} --mechanism ps-dsf --events e.toml --certificate x.json",
