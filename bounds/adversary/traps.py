@@ -127,7 +127,7 @@ def least_trap(
         least: Trap | None = None
         for supply in supplies:
             for regime in cluster.regimes([cluster.filled(node, supply) for node, _ in ends], supply):
-                intensity = _intensity(cluster, regime, supply, program)
+                intensity = program.intensity([s / servers for s in regime.service]).value
                 if least is None or intensity < least.intensity:
                     least = _trap(cluster, regime, supply, intensity)
         if least is not None and least.intensity < 1:
@@ -155,14 +155,6 @@ def most_jobs(instance: Instance, servers: int) -> int:
     return servers * max(pool.space.most(j) for pool in instance.pools for j in range(len(instance.types)))
 
 
-def _supplied(regime: Regime, supply: Sequence[int]) -> tuple[Fraction, ...]:
-    return tuple(s if n else Fraction(0) for s, n in zip(regime.service, supply, strict=True))
-
-
-def _intensity(cluster: Saturated, regime: Regime, supply: Sequence[int], program: CapacityProgram) -> Fraction:
-    return program.intensity([s / cluster.servers for s in _supplied(regime, supply)]).value
-
-
 def _trap(cluster: Saturated, regime: Regime, supply: tuple[int, ...], intensity: Fraction) -> Trap:
     growing = tuple(j for j, n in enumerate(supply) if n)
     contents = tuple(
@@ -170,7 +162,7 @@ def _trap(cluster: Saturated, regime: Regime, supply: tuple[int, ...], intensity
     )
     shortest = min(filter(None, supply))
     ratios = tuple(n // shortest for n in supply)
-    return Trap(growing, _supplied(regime, supply), ratios, intensity, contents, regime.fixed, ratios)
+    return Trap(growing, regime.service, ratios, intensity, contents, regime.fixed, ratios)
 
 
 def _cause(
@@ -180,7 +172,7 @@ def _cause(
     drift = [n * longest for n in trap.drift]
     for node, supply in ends:
         reached = cluster.regimes([cluster.filled(node, drift)], drift)
-        if any(_supplied(regime, drift) == trap.service for regime in reached):
+        if any(regime.service == trap.service for regime in reached):
             return tuple(n // longest for n in supply)
     raise AssertionError("the trap was reached from one of them")
 

@@ -45,7 +45,7 @@ class Regime:
     Attributes
     ----------
     service : tuple of Fraction, shape (J,)
-        Mean jobs of each type in service, on all servers together.
+        Mean jobs of each type in service, on all servers together; 0 of rare types.
     nodes : tuple
         Its states.
     fixed : bool

@@ -19,10 +19,14 @@ from bounds.adversary.traps import least_trap, overload, queues, work_of
 from bounds.cli import run
 from bounds.views.schemas import schema
 from fluid.chains.saturated import Saturated, closed_sets
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.state import QueueCommon, queue_fields
+from fluid.simulation.state import start
 from fluid.statistics import Interval
 from theory.errors import InputError
 from theory.instance import additive
+from theory.jit import step
 from theory.region.membership import CapacityProgram, traffic_intensity
 
 OWN = Path(__file__).parents[2] / "examples" / "own_policies.py"
@@ -136,6 +140,48 @@ def test_regimes() -> None:
     assert closed_sets([[1], [2], [1, 0]]) == [[0, 1, 2]]
     assert sorted(map(sorted, closed_sets([[1], [0], [0, 3], [3]]))) == [[0, 1], [3]]
     assert len(set(queues(3, 2))) == 3 + 3 * 3 + 4
+
+
+@step
+def first_place(state: Any, job_type: int, draws: Any) -> int:  # noqa: ARG001
+    """Return the server if it is empty."""
+    return 0 if state.counts[0, 0] + state.counts[0, 1] == 0 else -1
+
+
+@step
+def other_type(state: Any, server: int, job_type: int, draws: Any) -> None:  # noqa: ARG001
+    """Start a job of the other type."""
+    if state.waiting[1 - job_type] > 0:
+        state.waiting[1 - job_type] -= 1
+        start(state, 1 - job_type, server)
+
+
+@step
+def nothing_to_refresh(state: Any, draws: Any) -> bool:  # noqa: ARG001
+    """Do nothing."""
+    return False
+
+
+def in_turn(setting: Any) -> Any:
+    """Make the state of a policy that serves two types in turn, one job at a time."""
+    return QueueCommon(**queue_fields(setting))
+
+
+def test_a_regime_of_several_contents_is_served_as_long_as_service_takes() -> None:
+    """In turn a job of mean service 1 and one of mean service 1/2: two thirds and one third of the time."""
+    made = additive([1], [[1], [1]])
+    instance = replace(made, types=(made.types[0], replace(made.types[1], service_rate=Fraction(2))))
+    rule = Policy("in-turn", "queue", in_turn, first_place, other_type, nothing_to_refresh)
+    cluster = Saturated(rule, instance, 1)
+    (regime,) = cluster.regimes([cluster.filled(cluster.begun(), [9, 9])], [9, 9])
+    assert (regime.service, regime.fixed) == ((Fraction(2, 3), Fraction(1, 3)), False)
+
+
+def test_a_type_that_comes_rarely_may_free_the_servers() -> None:
+    """An empty server with places for small jobs alone lets large ones wait until a small one has come and left."""
+    trap = least_trap(policy("nonpreemptive"), additive([20], [[1], [18]]), 1, {"start": "at-once"})
+    assert trap is not None
+    assert trap.intensity == 1
 
 
 LEVEL = Interval(1.0, 0.9, 1.1, 0.9999995, 20)
