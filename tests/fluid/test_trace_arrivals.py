@@ -156,7 +156,7 @@ def test_priority_classes_are_those_of_the_task_system(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="t1: expected p0/1, p1/1 or p2/1, by its size"):
         typed_jobs(file, HALVES)
     (tmp_path / "t.csv").write_text("time,duration,size\n0,1,0.5\n")
-    with pytest.raises(InputError, match="expected a Google trace"):
+    with pytest.raises(InputError, match="expected Google's trace of 2011"):
         typed_jobs(TraceFile(tmp_path / "t.csv", types="priority-classes"), system.instance)
 
 
