@@ -23,13 +23,14 @@ ONE_SMALL, AT_TWO, STALLING = "one small job beside the large one", "rho_1 = 2",
 
 @claim(
     "local-max-weight-no-share",
-    "Max-weight at local refresh times (M14) keeps no positive share of the region. On servers of capacity N >= 5, "
-    "exponential service, jobs of 1 with workload rho_1 > 2 per server and jobs of N - 2 with workload rho_2 > 0: its "
-    "chain is transient, for any number of servers and in both readings of M14, so the queues grow without bound; and "
-    "for every z from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. The policy's own "
-    "functions are followed for N = 5, 12, 40.",
-    source="packproof",
-    printed="no proof that max-weight at local refresh times is stable; it was suggested that it might be unstable",
+    "Max-weight at local refresh times (M14, with an exact oracle) keeps no positive share of the region. On servers "
+    "of capacity N >= 5 in continuous time, Poisson arrivals and exponential service, jobs of 1 with workload rho_1 > "
+    "2 per server and jobs of N - 2 with workload rho_2 > 0: no state of its chain is recurrent, for any number of "
+    "servers and in both readings of M14 (option renewal), so the number of jobs tends to infinity; and for every z "
+    "from 2/N, exclusive, to 1 there are such workloads of traffic intensity z. The policy's own functions are "
+    "followed for N = 5, 12, 40 on one server, and for N = 5 on two.",
+    source="packproof; Section 1.2, Remark 2 and Example 1 of the non-preemptive paper",
+    printed="operation based on local refresh times can cause instability: Example 1 (N = 6) at intensity 0.89",
     evidence=Evidence.proved,
     breaks=(ONE_SMALL, AT_TWO, STALLING),
 )
@@ -40,19 +41,23 @@ def no_share(level: Level, broken: str) -> Outcome:
 
     1. N >= 5, so 2 (N - 2) > N: the maximal configurations are (N, 0) and (s, 1). For queues (0, q), q > 0, they weigh
        0 and q: a server that is empty and renews its configuration takes (s, 1).
-    2. From every state the system becomes empty with positive probability, since nobody need come before all have left.
-       So the states that can be reached from the empty system form one communicating class, which is closed. Among them
-       are those in which all servers have (s, 1) and n small jobs are there, for every n: let L large jobs come to the
-       empty system before any leaves, each of which lets a server choose, and then n small ones. In the reading
-       "on-emptying" an empty server may have kept (N, 0). Then let large jobs come until L of them wait, small ones
-       until every server holds one, and all small ones leave before anything else happens: each server with (N, 0)
-       becomes empty, and chooses for queues (0, q), q > 0.
+    2. Call a state without jobs empty; there are finitely many, which differ in the configurations that servers keep.
+       From every state an empty one is reached with positive probability: let all jobs leave. If in the reading
+       "on-emptying" only large jobs are left, which find no slot, let one small job come and leave: its server then
+       chooses for (0, q), q > 0, and serves them all. From every empty state those are reached with positive
+       probability in which all servers have (s, 1) and n small jobs are there, for every n: let L large jobs come
+       before any leaves, each of which lets a server choose, and then n small ones. In the reading "on-emptying" an
+       empty server may have kept (N, 0). Then let large jobs come until L of them wait, small ones until every server
+       holds one, and all small ones leave before anything else happens: each server with (N, 0) becomes empty, and
+       chooses for queues (0, q), q > 0.
     3. In these states a server has places for s small jobs, which are filled from the queue. It becomes empty only when
        its last job ends, and while n >= L s it holds s >= 2 small ones: none becomes empty, and the configurations
        stay. Until n = L s for the first time, n is a birth-death process with rates L rho_1 and L s (in units of the
        service rate). h(n) = (s / rho_1)^(n - L s) solves rho_1 h(n + 1) + s h(n - 1) = (rho_1 + s) h(n), h(L s) = 1,
-       and tends to 0 for rho_1 > s: it is the probability to reach L s from n, and less than 1 for n > L s. With
-       probability 1 - h(n) > 0 the empty system is never seen again: the chain is transient.
+       and tends to 0 for rho_1 > s: it is the probability to reach L s from n, and less than 1 for n > L s. So each
+       empty state is left for ever with positive probability, and all are visited finitely often. A recurrent state
+       would reach an empty one, which would then be recurrent too: so no state is. Finitely many states have at most K
+       jobs, so the number of jobs tends to infinity with probability 1.
     4. The workload (2 + e, e), 0 < e < 2, is y (N, 0) + e (2, 1) with y = (2 - e)/N, so its intensity is at most y + e.
        At prices (1/N, (N - 2)/N), which no configuration exceeds, it is worth as much. So the intensity is 2/N + e (1 -
        1/N), which takes all values from 2/N, exclusive, to 1.
@@ -60,7 +65,8 @@ def no_share(level: Level, broken: str) -> Outcome:
     import sympy as sp
 
     del level
-    capacity, e, queue, t = sp.symbols("N e q t", positive=True)
+    capacity, e, queue = sp.symbols("N e q", positive=True)
+    t = sp.symbols("t", nonnegative=True)
     small = sp.Integer(1 if broken == ONE_SMALL else 2)
     size = capacity - small
     # 1: with N = 5 + t two large jobs do not fit, and (s, 1) outweighs (N, 0) at (0, q)
@@ -87,7 +93,8 @@ def no_share(level: Level, broken: str) -> Outcome:
     }
     failed = [name for name, holds in steps.items() if not holds]
     wrong = _followed(int(small), "nonpreemptive" if broken == STALLING else "max-weight-local")
-    computed = "every step holds in symbols" if not failed else f"not shown: {', '.join(failed)}"
+    computed = "steps 1, 3 and 4 hold in symbols, 2 is an argument in words" if not failed else ""
+    computed = computed or f"not shown: {', '.join(failed)}"
     return Outcome(f"{computed}; the policy's own functions {wrong or 'agree'}", not failed and not wrong)
 
 
@@ -209,11 +216,13 @@ ROOMY, NOBODY, PLAIN = "a + b = N - 1", "no small jobs", "BF-S instead of VQS-BF
 
 @claim(
     "vqs-bf-tight",
-    "VQS-BF supports no more than 2/3 of the maximum workload in general: Theorem 4 cannot be improved. One server, "
-    "geometric service of mean one slot, Poisson arrivals, sizes 1, a and b = N - a on N > 3, N/3 < a < N/2, with "
-    "workloads m, rho and rho: if rho > (2 + exp(-m))/3, the waiting work of the types a and b tends to infinity with "
-    "probability 1. The traffic intensity is at most rho + m/N, so for every z > 2/3 there are such systems of "
-    "intensity less than z. The policy's own functions are followed for N = 9, 20, and queues up to 6.",
+    "VQS-BF supports no more than 2/3 of the maximum workload in general: Theorem 4 cannot be improved, where a "
+    "server chooses its configuration and starts jobs from the same queue of a slot, as in (20). One server, any J >= "
+    "2, geometric service of mean one slot (mu = 1: all jobs end in every slot), Poisson arrivals, sizes 1, a and b = "
+    "N - a on N > 3, N/3 < a < N/2, with workloads m, rho and rho: if rho > (2 + exp(-m))/3, the waiting work of the "
+    "types a and b tends to infinity with probability 1. The traffic intensity is at most rho + m/N, so for every z > "
+    "2/3 there are such systems of intensity less than z. The policy's own functions are followed for (N, a) = (9, 4) "
+    "and (20, 7), an empty server, and queues up to 6.",
     source="packproof; Theorem 4",
     printed="VQS-BF achieves at least 2/3 rho*; to tighten the lower bounds is left open",
     evidence=Evidence.proved,
@@ -252,7 +261,8 @@ def tight_guarantee(level: Level, broken: str) -> Outcome:
     limit = sp.limit(least + m / (m * sp.exp(m)), m, sp.oo) == sp.Rational(2, 3)
     failed = [name for name, holds in {"the drift": positive, "the limit": limit}.items() if not holds]
     wrong = _efficient_beside_small(broken)
-    computed = "every step holds in symbols" if not failed else f"not shown: {', '.join(failed)}"
+    computed = "drift and limit hold in symbols, the cases are an argument in words" if not failed else ""
+    computed = computed or f"not shown: {', '.join(failed)}"
     return Outcome(f"{computed}; the policy's own functions {wrong or 'agree'}", not failed and not wrong)
 
 
