@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +13,7 @@ import pytest
 
 from bounds.checker import check
 from examples import (
+    admission_policies,
     best_partitions,
     capacity_region,
     fair_sharing,
@@ -49,6 +52,33 @@ def test_whole_servers(tmp_path: Path) -> None:
     assert check(json.loads(path.read_text())) == claims
     servers = claims["servers"]
     assert servers["least"] <= servers["most"] <= servers["least"] + len(whole_servers.TYPES)
+
+
+def test_admission_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The script's small version: rows with intervals around their values, a table, and the store taken up again."""
+    small, _ = admission_policies.instances()
+    small = replace(small, policies=(*small.policies[:3], small.policies[12]), until=1460.0, sla=0.025)
+    given = {"runs": 8, "pilots": 3, "chosen": (small,)}
+    rows = admission_policies.main(str(tmp_path / "s.db"), str(tmp_path / "t.csv"), **given)
+    with (tmp_path / "t.csv").open() as stream:
+        table = list(csv.DictReader(stream))
+    assert [row["policy"] for row in table] == [name for name, *_ in small.policies]
+    for row in table:
+        assert float(row["low"]) <= float(row["utilisation"]) <= float(row["high"])
+        assert float(row["utilisation"]) <= float(row["bound"])
+        assert row["reached"] == "True"
+    assert abs(float(table[3]["above_second"])) < 0.02, "the paper's horizons and eleven give nearly the same"
+    assert admission_policies.main(str(tmp_path / "s.db"), **given) == rows
+    assert "above zeroth" in capsys.readouterr().out
+
+
+def test_stored_table_of_admission_policies() -> None:
+    with (Path(__file__).parent.parent / "examples" / "admission_policies.csv").open() as stream:
+        table = list(csv.DictReader(stream))
+    assert tuple(table[0]) == admission_policies.COLUMNS
+    known = {(one.name, name, str(n)) for one in admission_policies.instances() for name, _, n in one.policies}
+    assert {(row["instance"], row["policy"], row["observations"]) for row in table} <= known
+    assert all(float(row["low"]) <= float(row["utilisation"]) <= float(row["high"]) for row in table)
 
 
 def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
