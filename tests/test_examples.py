@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from bounds.checker import check
@@ -25,6 +26,7 @@ from examples import (
     server_pools,
     strangers_heuristic,
     tenant_admission,
+    tenants_of_a_trace,
     tight_family,
     unstable_queues,
     whole_servers,
@@ -32,6 +34,7 @@ from examples import (
     worst_of_a_family,
     worst_rewards,
 )
+from fluid.admission.estimation import lifetime_log_likelihood
 from fluid.experiment.grid import read_grid
 
 
@@ -79,6 +82,18 @@ def test_stored_table_of_admission_policies() -> None:
     known = {(one.name, name, str(n)) for one in admission_policies.instances() for name, _, n in one.policies}
     assert {(row["instance"], row["policy"], row["observations"]) for row in table} <= known
     assert all(float(row["low"]) <= float(row["utilisation"]) <= float(row["high"]) for row in table)
+
+
+def test_tenants_of_a_trace(data: Path) -> None:
+    mu, sigma = tenants_of_a_trace.main(data)
+    seen = tenants_of_a_trace.watched_jobs(data / "google2011_part0_attempts.csv.gz")
+    tasks = seen.extra_cores + 1
+    assert int(tasks.sum()) <= 57_152, "no more than arrive inside the window"
+    assert np.all(seen.core_deaths <= tasks)
+    assert sigma.mean == pytest.approx(float(seen.extra_cores.mean()), rel=1e-2), "the mean is that of the sizes"
+    for factor in (0.8, 1.25):
+        assert lifetime_log_likelihood(mu, seen) > lifetime_log_likelihood(replace(mu, shape=mu.shape * factor), seen)
+        assert lifetime_log_likelihood(mu, seen) > lifetime_log_likelihood(replace(mu, rate=mu.rate * factor), seen)
 
 
 def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
