@@ -1,8 +1,9 @@
-"""What all tests share: the hypothesis profile and the real data, where there is some."""
+"""What all tests share: the hypothesis profile, the real data where there is some, and a cluster of workers."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,13 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: PACKPROOF_DATA is {folder}")
     return folder
+
+
+@pytest.fixture
+def dask_engine() -> Iterator[str]:
+    """Give the name of a cluster of two workers as an engine."""
+    distributed = pytest.importorskip("dask.distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", processes=True
+    ) as made:
+        yield made.scheduler_address.replace("tcp://", "dask://")

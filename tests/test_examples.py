@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from bounds.checker import check
 from examples import (
+    admission_policies,
     best_partitions,
     capacity_region,
     fair_sharing,
@@ -22,6 +26,7 @@ from examples import (
     server_pools,
     strangers_heuristic,
     tenant_admission,
+    tenants_of_a_trace,
     tight_family,
     unstable_queues,
     whole_servers,
@@ -29,6 +34,7 @@ from examples import (
     worst_of_a_family,
     worst_rewards,
 )
+from fluid.admission.estimation import lifetime_log_likelihood
 from fluid.experiment.grid import read_grid
 
 
@@ -49,6 +55,45 @@ def test_whole_servers(tmp_path: Path) -> None:
     assert check(json.loads(path.read_text())) == claims
     servers = claims["servers"]
     assert servers["least"] <= servers["most"] <= servers["least"] + len(whole_servers.TYPES)
+
+
+def test_admission_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The script's small version: rows with intervals around their values, a table, and the store taken up again."""
+    small, _ = admission_policies.instances()
+    small = replace(small, policies=(*small.policies[:3], small.policies[12]), until=1460.0, sla=0.025)
+    given = {"runs": 8, "pilots": 3, "chosen": (small,)}
+    rows = admission_policies.main(str(tmp_path / "s.db"), str(tmp_path / "t.csv"), **given)
+    with (tmp_path / "t.csv").open() as stream:
+        table = list(csv.DictReader(stream))
+    assert [row["policy"] for row in table] == [name for name, *_ in small.policies]
+    for row in table:
+        assert float(row["low"]) <= float(row["utilisation"]) <= float(row["high"])
+        assert float(row["utilisation"]) <= float(row["bound"])
+        assert row["reached"] == "True"
+    assert abs(float(table[3]["above_second"])) < 0.02, "the paper's horizons and eleven give nearly the same"
+    assert admission_policies.main(str(tmp_path / "s.db"), **given) == rows
+    assert "above zeroth" in capsys.readouterr().out
+
+
+def test_stored_table_of_admission_policies() -> None:
+    with (Path(__file__).parent.parent / "examples" / "admission_policies.csv").open() as stream:
+        table = list(csv.DictReader(stream))
+    assert tuple(table[0]) == admission_policies.COLUMNS
+    known = {(one.name, name, str(n)) for one in admission_policies.instances() for name, _, n in one.policies}
+    assert {(row["instance"], row["policy"], row["observations"]) for row in table} <= known
+    assert all(float(row["low"]) <= float(row["utilisation"]) <= float(row["high"]) for row in table)
+
+
+def test_tenants_of_a_trace(data: Path) -> None:
+    mu, sigma = tenants_of_a_trace.main(data)
+    seen = tenants_of_a_trace.watched_jobs(data / "google2011_part0_attempts.csv.gz")
+    tasks = seen.extra_cores + 1
+    assert int(tasks.sum()) <= 57_152, "no more than arrive inside the window"
+    assert np.all(seen.core_deaths <= tasks)
+    assert sigma.mean == pytest.approx(float(seen.extra_cores.mean()), rel=1e-2), "the mean is that of the sizes"
+    for factor in (0.8, 1.25):
+        assert lifetime_log_likelihood(mu, seen) > lifetime_log_likelihood(replace(mu, shape=mu.shape * factor), seen)
+        assert lifetime_log_likelihood(mu, seen) > lifetime_log_likelihood(replace(mu, rate=mu.rate * factor), seen)
 
 
 def test_fair_sharing_without_data(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ __getattr__, __all__ = doors(
         "importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
         "rare": ("drawn_runs", "plain_buckets", "tuned_buckets", "variance_ratio"),
         "pricing": ("hourly_payment", "mixture", "saved_by_labels"),
-        "estimation": ("Watched", "fit_priors", "watched"),
+        "estimation": ("Watched", "fit_lifetimes_and_sizes", "fit_priors", "watched"),
         "replications": ("simulate_admission", "simulate_policies"),
     },
 )

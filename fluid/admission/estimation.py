@@ -14,8 +14,8 @@ survived.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,16 +197,56 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
     made = priors_of(found.x)
     if not seen.shut.any():
         made = Priors(made.mu, made.lam, made.sigma, made.kappa, 0.0)
-    spread = minimize(
-        lambda v: -size_log_likelihood(Gamma(float(np.exp(v[0])), float(np.exp(v[1]))), seen) / n,
+    sigma, sizes_converged = _fitted_gamma(lambda law: size_log_likelihood(law, seen) / n)
+    priors = Priors(made.mu, made.lam, sigma, made.kappa, made.delta, initial or InitialSize())
+    value = log_likelihood(priors, seen) + size_log_likelihood(sigma, seen)
+    return Fitted(priors, value, n, bool(found.success and sizes_converged))
+
+
+def _fitted_gamma(log_likelihood_of: Callable[[Gamma], float]) -> tuple[Gamma, bool]:
+    """Return the Gamma law of greatest likelihood, and whether the search converged."""
+    from scipy.optimize import minimize
+
+    found = minimize(
+        lambda v: -log_likelihood_of(Gamma(*(float(x) for x in np.exp(np.clip(v, -30, 30))))),
         np.zeros(2),
         method="Nelder-Mead",
         options={"maxiter": 800, "xatol": 1e-5, "fatol": 1e-9},
     )
-    sigma = Gamma(float(np.exp(spread.x[0])), float(np.exp(spread.x[1])))
-    priors = Priors(made.mu, made.lam, sigma, made.kappa, made.delta, initial or InitialSize())
-    value = log_likelihood(priors, seen) + size_log_likelihood(sigma, seen)
-    return Fitted(priors, value, n, bool(found.success and spread.success))
+    shape, rate = (float(x) for x in np.exp(np.clip(found.x, -30, 30)))
+    return Gamma(shape, rate), bool(found.success)
+
+
+def lifetime_log_likelihood(mu: Gamma, seen: Watched) -> float:
+    """Return the logarithm of the likelihood of core ends alone, up to a constant: k ends in a core-time T."""
+    from scipy.special import gammaln
+
+    k = seen.core_deaths
+    terms = gammaln(mu.shape + k) - gammaln(mu.shape) + mu.shape * np.log(mu.rate)
+    return float((terms - (mu.shape + k) * np.log(mu.rate + seen.core_time)).sum())
+
+
+def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
+    """Fit the Gamma laws of mu and sigma where nothing is known of scale-outs and shutdowns.
+
+    Cores that did not end on their own while they were watched are censored: they add time alone. (Whether a
+    deployment was watched for long says nothing of mu only if the end of the watch does not depend on it.)
+
+    Raises
+    ------
+    InputError
+        Fewer than two deployments, no core that ends, or a search that does not converge.
+    """
+    n = len(seen.core_deaths)
+    if n < 2 or not seen.core_deaths.sum():
+        raise InputError("data: expected several deployments, with core ends")
+    hours = float(seen.core_time.sum() / seen.core_deaths.sum())  # a unit of time in which the search starts near 1
+    scaled = replace(seen, core_time=seen.core_time / hours)
+    mu, done = _fitted_gamma(lambda law: lifetime_log_likelihood(law, scaled) / n)
+    sigma, sizes_done = _fitted_gamma(lambda law: size_log_likelihood(law, seen) / n)
+    if not (done and sizes_done):
+        raise InputError("data: the search for the laws of greatest likelihood did not converge")
+    return Gamma(mu.shape, mu.rate * hours), sigma
 
 
 def never_scaled_out(alive_time: float, epsilon: float) -> float:

@@ -109,7 +109,7 @@ def simulate_policies(
     missing = {r: [p for p in range(len(policies)) if (p, r) not in found] for r in range(replications)}
     wanted = [r for r, some in missing.items() if some]
     tasks = [(cluster, [policies[p] for p in missing[r]], until, seed, r, observations, warmup, most) for r in wanted]
-    for number, runs in run_all(run_in_one_world, tasks, workers=workers, engine=engine):
+    for done, (number, runs) in enumerate(run_all(run_in_one_world, tasks, workers=workers, engine=engine), 1):
         r = wanted[number]
         for p, (run, seconds) in zip(missing[r], runs, strict=True):
             if store is not None:
@@ -118,7 +118,7 @@ def simulate_policies(
             found[p, r] = run
             spent[p] += seconds
         if progress is not None:
-            progress(f"{number + 1} of {len(wanted)} runs")
+            progress(f"{done} of {len(wanted)} runs")
     return [result_of([found[p, r] for r in range(replications)], spent[p]) for p in range(len(policies))]
 
 

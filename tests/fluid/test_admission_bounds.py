@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluid.admission.chain import best_threshold, small_space, solved
-from fluid.admission.estimation import fit_priors, log_likelihood, watched
+from fluid.admission.estimation import (
+    Watched,
+    fit_lifetimes_and_sizes,
+    fit_priors,
+    lifetime_log_likelihood,
+    log_likelihood,
+    watched,
+)
 from fluid.admission.importance import Weighted, badness, draw_bucket, redraw_for, redrawn_probabilities, weighted_share
 from fluid.admission.model import AdmissionCluster, Gamma, Kind, Priors
 from fluid.admission.moments import Moments
@@ -198,3 +205,27 @@ def test_badness_sorts_by_what_it_says() -> None:
     grows = one._replace(rate=np.array([0.5]))
     assert badness(AdmissionCluster(1000, 1.0, cluster.kinds), grows, 730.0) > by_hand
     assert badness(cluster, grows, 730.0) == 0.0, "the control: a deployment beyond the capacity is not admitted"
+
+
+def test_lifetimes_and_sizes_are_found_again_under_censoring() -> None:
+    """20,000 deployments without scale-outs, watched for an hour; chi-square(2) is below 27.6 (1 - 1e-6)."""
+    rng = np.random.default_rng(12)
+    n, mu, sigma, watch = 20_000, Gamma(1.5, 3.0), Gamma(0.8, 0.2), 1.0
+    rates = rng.gamma(mu.shape, 1 / mu.rate, n)
+    sizes = 1 + rng.poisson(rng.gamma(sigma.shape, 1 / sigma.rate, n))
+    owner = np.repeat(np.arange(n), sizes)
+    lives = rng.exponential(size=len(owner)) / rates[owner]
+    ended = np.bincount(owner, lives < watch, n).astype(np.int64)
+    time = np.bincount(owner, np.minimum(lives, watch), n)
+    none = np.zeros(n, np.int64)
+    seen = Watched(ended, time, time, none, sizes - 1, none + 1, none > 0)
+    found, found_sizes = fit_lifetimes_and_sizes(seen)
+    slack = lifetime_log_likelihood(found, seen) - lifetime_log_likelihood(mu, seen)
+    assert -1e-6 <= slack < 13.8
+    assert found.mean == pytest.approx(0.5, rel=0.05)
+    assert found_sizes.mean == pytest.approx(4.0, rel=0.1)
+    forgotten = replace(seen, core_time=np.bincount(owner, np.where(lives < watch, lives, 0.0), n))
+    faster = Gamma(mu.shape, mu.rate / 2)
+    assert lifetime_log_likelihood(faster, forgotten) > lifetime_log_likelihood(mu, forgotten) + 100, "the control"
+    with pytest.raises(InputError, match="core ends"):
+        fit_lifetimes_and_sizes(replace(seen, core_deaths=none))

@@ -334,6 +334,22 @@ def test_runs_are_stored_and_read_again(tmp_path: Path) -> None:
     assert again.sla == direct.sla
 
 
+def test_runs_on_dask_are_those_here_and_are_taken_up(tmp_path: Path, dask_engine: str) -> None:
+    policies = [AdmissionPolicy("zeroth", 200.0), AdmissionPolicy("second", 0.1)]
+    here = simulate_policies(CLUSTER, policies, 200.0, replications=4, seed=2)
+    with Store(tmp_path / "s.db") as store:
+        simulate_policies(CLUSTER, policies, 200.0, replications=2, seed=2, store=store, engine=dask_engine)
+    said: list[str] = []
+    with Store(tmp_path / "s.db") as store:
+        there = simulate_policies(
+            CLUSTER, policies, 200.0, replications=4, seed=2, store=store, engine=dask_engine, progress=said.append
+        )
+    assert said == ["1 of 2 runs", "2 of 2 runs"], "runs of the first command are read, not run again"
+    for a, b in zip(here, there, strict=True):
+        assert [run.utilisation for run in a.runs] == [run.utilisation for run in b.runs]
+        assert a.sla == b.sla
+
+
 def test_space_refuses_what_is_too_large() -> None:
     with pytest.raises(InputError, match="states"):
         small_space(AdmissionCluster(400, 1.0, (Kind(1.0, 1.0, 1.0, 0.0, 1),)), 400)

@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -167,30 +166,20 @@ def test_two_thousand_cells_killed_ten_times(tmp_path: Path) -> None:
     assert kill_and_resume(tmp_path, path, kills=10, seed=2) == undisturbed(path, workers=2)
 
 
-@pytest.fixture
-def cluster() -> Iterator[str]:
-    """Give the name of a cluster of two workers as an engine."""
-    distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", processes=True
-    ) as made:
-        yield made.scheduler_address.replace("tcp://", "dask://")
-
-
-def test_killed_and_resumed_on_dask(tmp_path: Path, cluster: str) -> None:
+def test_killed_and_resumed_on_dask(tmp_path: Path, dask_engine: str) -> None:
     path = grid_file(tmp_path, replications=12, until=400)
-    assert kill_and_resume(tmp_path, path, 3, 3, ("--engine", cluster)) == undisturbed(path)
+    assert kill_and_resume(tmp_path, path, 3, 3, ("--engine", dask_engine)) == undisturbed(path)
 
 
 @pytest.mark.soak
-def test_two_thousand_cells_killed_ten_times_on_dask(tmp_path: Path, cluster: str) -> None:
+def test_two_thousand_cells_killed_ten_times_on_dask(tmp_path: Path, dask_engine: str) -> None:
     path = grid_file(tmp_path, replications=125, until=6000)
-    assert kill_and_resume(tmp_path, path, 10, 4, ("--engine", cluster)) == undisturbed(path, workers=2)
+    assert kill_and_resume(tmp_path, path, 10, 4, ("--engine", dask_engine)) == undisturbed(path, workers=2)
 
 
-def test_on_dask(tmp_path: Path, cluster: str) -> None:
+def test_on_dask(tmp_path: Path, dask_engine: str) -> None:
     path = grid_file(tmp_path, replications=1)
-    assert undisturbed(path, engine=cluster) == undisturbed(path)
+    assert undisturbed(path, engine=dask_engine) == undisturbed(path)
     with pytest.raises(InputError, match="no dask scheduler"):
         undisturbed(path, engine="dask://127.0.0.1:1", workers=2, say=None)
     with pytest.raises(InputError, match="--engine"):
