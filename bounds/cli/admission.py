@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -195,6 +196,9 @@ def decide(
     cluster = read_admission(file)
     sizes = cores_of(active, "--active")
     checked_size(arriving, cluster.capacity, "--arriving")
+    if sum(sizes) + arriving > cluster.capacity:
+        used = sum(sizes)
+        print(f"{used} cores and {arriving} more do not fit {cluster.capacity}: nobody may accept", file=sys.stderr)
     times = horizons_of(numbers_of(horizons, "--horizons"))
     answer = decide_answer(*both_thresholds(cluster.priors, cluster.capacity, sizes, arriving, times))
     show(answer, lambda: decide_lines(answer), as_json=as_json)

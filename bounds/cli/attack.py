@@ -50,7 +50,13 @@ def attack(
         typer.Option("--time-limit", metavar="SECONDS", min=0, help="Time after which the worst so far is shown."),
     ] = 60,
     evaluations: Annotated[
-        int | None, typer.Option("--evaluations", metavar="N", min=1, help="Instances to judge at most.")
+        int | None,
+        typer.Option(
+            "--evaluations",
+            metavar="N",
+            min=1,
+            help="Instances to judge at most, before the worst is shrunk; 1 with --from judges the file alone.",
+        ),
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", metavar="RATIO", help="End when the rule keeps no more than this.")
@@ -136,14 +142,17 @@ def attack(
             surrogate=game.surrogate,
             begin=game.begin,
             starts=starts,
+            shrink=begin is None or evaluations != 1,
             workers=workers,
             engine=engine,
         )
     shared = measure if kind is Kind.sharing else ""
     made = Attacked(rule, kind.value, found, time.perf_counter() - started, shared)
+    again = []
     if out is not None:
         write_tables(out, case_document(found.case))
-    show(attack_answer(made), lambda: attack_lines(made), as_json=as_json)
+        again = ["", f"again: packproof attack {rule} --kind {kind.value} --from {out} --evaluations 1"]
+    show(attack_answer(made), lambda: [*attack_lines(made), *again], as_json=as_json)
 
 
 def _attack_policy(

@@ -44,7 +44,7 @@ def simulate(
         typer.Option(
             "--policy",
             metavar="NAME",
-            help="A policy, FILE.py:NAME, or list: show all policies; several are compared on the same jobs.",
+            help="A policy, FILE.py:NAME, or list: show all policies; again: compare on the same jobs.",
         ),
     ],
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],

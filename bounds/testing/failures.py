@@ -70,12 +70,9 @@ def _document(case: Any, evidence: dict[str, Any]) -> dict[str, Any]:
 
 
 def _command(case: Any) -> str:
-    if isinstance(case, Instance):
-        return "solve FILE"
-    if isinstance(case, Cluster):
-        return "share FILE"
-    if isinstance(case, Items):
-        return "attack RULE.py:NAME --kind items --from FILE"
+    kinds = {Instance: "assignment", Cluster: "sharing", Items: "items"}
+    if kind := kinds.get(type(case)):
+        return f"attack RULE.py:NAME --kind {kind} --from FILE --evaluations 1"
     return "simulate FILE --policy NAME" + (", or throughput FILE" if isinstance(case, SlottedQueue) else "")
 
 

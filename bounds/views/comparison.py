@@ -87,7 +87,7 @@ def comparison_lines(answer: Compared) -> list[str]:
     one = answer.policies[0]
     what = "jobs waiting" if isinstance(one, SimulatedQueue) else "reward per server"
     table = [["policy", f"{what} [95 %]", f"more than {one.policy} [95 %]"]]
-    more = ["", *(with_interval(row.difference, 5) for row in answer.differences)]
+    more = ["", *(_gain(row.difference) for row in answer.differences)]
     for policy, gain in zip(answer.policies, more, strict=True):
         if isinstance(policy, SimulatedQueue):
             shown = with_interval(Number(policy.queue.mean, policy.queue.ci95), 5, least=0.0)
@@ -96,8 +96,17 @@ def comparison_lines(answer: Compared) -> list[str]:
             shown = with_interval(policy.reward, least=0.0)
         table.append([policy.policy, shown, gain])
     span = f"time {one.warmup:g} to {one.until:g}"
-    size = f"{many(one.servers, 'server')}, {span}, {many(one.replications, 'replication')}"
-    return [f"{size}, the same jobs for all policies", "", *aligned(table)]
+    most = max(policy.replications for policy in answer.policies)
+    size = f"{many(one.servers, 'server')}, {span}, {many(most, 'replication')}"
+    alone = [policy.policy for policy in answer.policies if policy.replications == 1]
+    notes = [f"one replication of {', '.join(alone)}: its interval is by batches of time, and a difference has none"]
+    return [f"{size}, the same jobs for all policies", *(notes if alone else ()), "", *aligned(table)]
+
+
+def _gain(difference: Number) -> str:
+    """Write a difference; where all replications are equal, it is a number and has no interval."""
+    low, high = difference.ci95
+    return f"{difference.mean:.5g}" if low == high and difference.mean is not None else with_interval(difference, 5)
 
 
 def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
