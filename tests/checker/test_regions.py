@@ -143,8 +143,9 @@ def test_vertices_and_simplices_that_are_none() -> None:
     refused("the simplices are not in order", with_boundary(facets, vertices, simplices[::-1]))
     refused("the simplices are not in order", with_boundary(facets, vertices, [simplices[0], *simplices]))
     count = len(vertices)
-    ends = [*simplices[:-1], [*simplices[-1][:2], count]]
-    refused("a simplex has a corner that is no vertex", with_boundary(facets, vertices, ends))
+    for beyond in (count, count + 1):
+        ends = [*simplices[:-1], [*simplices[-1][:2], beyond]]
+        refused("a simplex has a corner that is no vertex", with_boundary(facets, vertices, ends))
     for odd in ([0, 1], [0, 1, 1], [0, 2, 1], [0, 1, 2, 3]):
         forged = sorted([odd, *simplices[1:]])
         refused("a simplex has not J corners", with_boundary(facets, vertices, forged))

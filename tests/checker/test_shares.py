@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.checker.corpus import CERTIFICATES, Document, changed, document, refused, verdict
+from tests.checker.corpus import CERTIFICATES, GONE, Document, changed, document, refused, verdict
 
 
 def shared(
@@ -95,6 +95,13 @@ def test_allocations_that_are_not_allowed_or_not_proved() -> None:
     may, ones = {"u": ["A"], "v": None}, {"u": "1", "v": "1"}
     refused("a task may not run there", shared(["A", "B"], may, {"u": {"B": "1"}, "v": {"A": "1"}}, fair, ones))
     refused("tasks stand on an unknown server", shared(["A", "B"], may, {"u": {"C": "1"}, "v": {"A": "1"}}, fair, ones))
+    less = {"u": {"A": "2", "B": "-1"}, "v": {"B": "1"}}
+    refused("tasks is less than 0", shared(["A", "B"], may, less, fair, ones))
+    debt = [{"prices": half, "values": {"u": "3/2", "v": "-1/2"}}]
+    honest = {"u": {"A": "1"}, "v": {"B": "1"}}
+    refused("a value is less than 0", shared(["A", "B"], may, honest, debt, ones))
+    priced = "prices belong to the mechanisms that are max-min fair in one number"
+    refused(priced, changed(CERTIFICATES["tsf, plain"], (("evidence", "stages"), GONE)))
     zero = {"u": {"A": "1", "B": "0"}, "v": {"B": "1"}}
     refused("tasks that are 0 are listed", shared(["A", "B"], may, zero, fair, ones))
     full = [{"prices": {"A": {"cpu": "1"}}, "values": {"u": "1/2", "v": "1/2"}}]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from typing import Any
 
 from bounds import checker
@@ -111,8 +113,67 @@ def test_prices_of_sizes_that_are_not_right() -> None:
     for name, grid, points, upper, reason in cases:
         found = verdict(forged(name, grid, points, upper))
         assert found == reason, (name, grid, points, found)
-    exact = forged("uniform", 10, [[1, "1/10"], [9, "9/10"]], "4")
-    assert not verdict(exact)
+    cases = [
+        ("one atom", 2, [[2, "1"], [1, "1/2"]], "14", "the points are not in order"),
+        ("one atom", 2, [[1, "-1/2"]], "14", "a price is less than 0"),
+    ]
+    for name, grid, points, upper, reason in cases:
+        assert verdict(forged(name, grid, points, upper)) == reason
+    for points, upper in (
+        ([[1, "1/10"], [9, "9/10"]], "4"),
+        ([[1, "1/10"], [5, "1/2"], [9, "9/10"]], "4"),
+        ([[1, "1/10"], [4, "3/10"], [5, "3/10"], [9, "3/5"]], "160/27"),  # the mean price is 27/80
+    ):
+        assert not verdict(forged("uniform", 10, points, upper)), points
+
+
+def test_every_claim_of_vqs_is_exact() -> None:
+    for honest in CERTIFICATES.values():
+        if honest["kind"] == "throughput":
+            for step in (Fraction(1, 1000), Fraction(-1, 1000)):
+                for claim in ("vqs", "vqs_lost"):
+                    other = Fraction(honest["claims"][claim]) + step
+                    assert other < 0 or verdict(changed(honest, (("claims", claim), str(other)))), claim
+            for other_j in {2, honest["claims"]["J"] + 1, honest["claims"]["J"] - 1} - {honest["claims"]["J"]}:
+                assert verdict(changed(honest, (("claims", "J"), other_j)))
+
+
+def test_prices_between_points_against_all_configurations() -> None:
+    """One size off the points at most, on the grid, beside sizes at the points: worth more than 1 or not."""
+    draw, agreed = random.Random(3), {True: 0, False: 0}
+    for _ in range(300):
+        grid = draw.randint(3, 12)
+        points = sorted(draw.sample(range(1, grid + 3), draw.randint(1, 4)))
+        values = [Fraction(draw.randint(0, 12), draw.choice([10, 12, 15])) for _ in points]
+        between = [draw.random() < 0.6 for _ in points[1:]]
+        most = [Fraction(0)] * (grid + 1)
+        for room in range(1, grid + 1):
+            worth = [v + most[room - p] for p, v in zip(points, values, strict=True) if p <= room]
+            most[room] = max([most[room - 1], *worth])
+        best = most[grid]
+        for i, inside in enumerate(between):
+            a, b = points[i : i + 2]
+            for g in range(a + 1, min(b, grid + 1)) if inside else ():
+                price = values[i] + (values[i + 1] - values[i]) * Fraction(g - a, b - a)
+                best = max(best, price + most[grid - g])
+        try:
+            checker.require_worth(grid, points, values, between)
+        except checker.Refused:
+            accepted = False
+        else:
+            accepted = True
+        assert accepted is (best <= 1), (grid, points, values, between)
+        agreed[accepted] += 1
+    assert min(agreed.values()) > 50, agreed
+
+
+def test_pieces_that_touch_or_overlap() -> None:
+    law = ("instance", "sizes", "piecewise")
+    mixed = CERTIFICATES["throughput, mixed"]
+    touching = [["1/10", "1/5", "1/2"], ["1/5", "1/2", "3/8"], ["7/10", "7/10", "1/8"]]
+    assert verdict(changed(mixed, (law, touching))) not in ("", "pieces overlap")
+    overlapping = [["1/10", "1/4", "1/8"], ["1/5", "1/2", "3/4"], ["7/10", "7/10", "1/8"]]
+    refused("pieces overlap", changed(mixed, (law, overlapping)))
 
 
 def test_a_grid_beyond_the_limit_is_not_decided() -> None:
