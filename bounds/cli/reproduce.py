@@ -10,11 +10,16 @@ import typer
 from bounds.cli.app import JsonFlag, app, progress, show
 
 
-@app.command()
+@app.command(
+    examples=(
+        "packproof reproduce autoscaling/figure-2 --out figures",
+        "packproof reproduce --list",
+    )
+)
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER/RESULT ...]", help="Results, papers, or all (the default).", show_default=False),
+        typer.Argument(metavar="RESULT", help="PAPER/RESULT, a paper, or all (the default).", show_default=False),
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the files.")] = Path("reproduced"),
     level: Annotated[str, typer.Option("--level", metavar="quick|full", help="Sizes of runs and samples.")] = "quick",

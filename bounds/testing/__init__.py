@@ -5,6 +5,7 @@ Needs hypothesis (extra ``test``). No other room imports this one.
 Examples
 --------
 >>> from hypothesis import given, settings
+>>> from packproof.testing import assert_keeps, item_lists
 >>> @settings(max_examples=50, derandomize=True, database=None)
 ... @given(item_lists())
 ... def test_first_fit(items):

@@ -59,7 +59,7 @@ def test_examples_of_help_run(
 def test_summaries_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
     for path, command in ALL.items():
         text = help_of(path, capsys)
-        assert "..." not in re.sub(r"(,|\[ARGS\]|\[CLAIM\])\.\.\.", "", text), path
+        assert "..." not in re.sub(r"(,|\[ARGS\]|\[CLAIM\]|\[RESULT\])\.\.\.", "", text), path
         for inner in getattr(command, "commands", {}).values():
             if not inner.hidden:
                 assert "".join(inner.help.partition(".")[0].split()) in "".join(text.split())
