@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show, to_write
+from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write
 
 
 class Kind(StrEnum):
@@ -94,6 +94,15 @@ def attack(
     service: Annotated[
         Service, typer.Option("--service", help="Of slotted policies: geometric, or a fixed number of slots.")
     ] = Service.geometric,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            metavar="FILE",
+            help="Begin at the worst instance that earlier searches for the rule kept there, and keep this one's.",
+            callback=to_store,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
     ] = None,
@@ -106,8 +115,10 @@ def attack(
     from bounds.adversary.division import SYNONYMS
     from bounds.adversary.documents import case_document, read_case
     from bounds.adversary.engine import attack as search
+    from bounds.adversary.kept import keep, search_key, worst_kept
     from bounds.adversary.rules import rule_named
     from bounds.views.attack import Attacked, attack_answer, attack_lines
+    from fluid.experiment import Store
     from fluid.parallel import refuse_engine, refuse_workers
     from theory.errors import InputError
     from theory.files.document import read_document
@@ -119,8 +130,9 @@ def attack(
     except ValueError as error:
         raise InputError(f"--target: expected a number, got {target!r} ({error})") from None
     if kind is Kind.online:
-        if begin is not None or starts > 1:
-            raise InputError(f"{'--starts' if begin is None else '--from'}: not with --kind online")
+        given = {"--from": begin is not None, "--starts": starts > 1, "--store": store is not None}
+        for option in (name for name, is_given in given.items() if is_given):
+            raise InputError(f"{option}: has no meaning with --kind online")
         how = {"types": types, "resources": resources, "servers": servers, "service": service.value}
         _attack_policy(rule, how, seed, time_limit, evaluations, end, out, as_json=as_json)
         return
@@ -129,6 +141,22 @@ def attack(
     function = rule_named(rule, sharing=kind is Kind.sharing)
     measure = SYNONYMS.get(measure, measure)
     first = None if begin is None else read_case(read_document(begin), kind.value, str(begin))
+    key = ""
+    if store is not None:
+        if first is not None:
+            raise InputError("--from: expected without --store, which has the instance to begin at")
+        space = {
+            "types": types,
+            "resources": resources,
+            "bins": bins,
+            "items": most,
+            "fixed": fixed,
+            "measure": measure,
+        }
+        key = search_key(rule, kind.value, space)
+        with Store(store) as held:
+            kept = worst_kept(held, key)
+        first = None if kept is None else read_case(kept, kind.value, str(store))
     game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
     started = time.perf_counter()
     with progress() as report:
@@ -146,6 +174,10 @@ def attack(
             workers=workers,
             engine=engine,
         )
+    if store is not None:
+        with Store(store) as held:
+            ratio, seconds = float(found.judged.value), time.perf_counter() - started
+            keep(held, key, case_document(found.case), ratio, found.evaluations, seconds)
     shared = measure if kind is Kind.sharing else ""
     made = Attacked(rule, kind.value, found, time.perf_counter() - started, shared)
     again = []

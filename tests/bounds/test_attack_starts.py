@@ -17,9 +17,11 @@ from bounds.adversary.division import DivisionSpace, judge_division
 from bounds.adversary.documents import case_document, items_of, read_case
 from bounds.adversary.engine import attack
 from bounds.adversary.items import ItemSpace, contents, estimate_items, judge_items
+from bounds.adversary.kept import search_key, worst_kept
 from bounds.adversary.rules import FileRule, rule_named
 from bounds.cli import run
 from examples.rules_to_attack import first_fit, first_fit_decreasing
+from fluid.experiment import Store
 from theory.errors import InputError
 from theory.files.document import parse_document
 from theory.files.instances import tables_toml
@@ -128,3 +130,49 @@ def test_command_with_starts_and_a_beginning(tmp_path: Path, capsys: pytest.Capt
     for wrong in (["--workers", "0"], ["--engine", "nowhere"], ["--from", str(RULES)]):
         assert run(["attack", *rule, *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+RULE = """def next_fit(items, capacity):
+    used, load = [], None
+    for (size,) in items:
+        if load is None or load + size > capacity[0]:
+            used.append(used[-1] + 1 if used else 0)
+            load = size
+        else:
+            used.append(used[-1])
+            load += size
+    return used
+"""
+
+
+def test_searches_go_on_from_one_another_by_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule, store = tmp_path / "mine.py", tmp_path / "worst.db"
+    rule.write_text(RULE)
+
+    def found(evaluations: int, seed: int, *more: str) -> tuple[Fraction, int]:
+        search = ["attack", f"{rule}:next_fit", "--kind", "items", "--items", "8", "--store", str(store), "--json"]
+        assert run([*search, "--evaluations", str(evaluations), "--seed", str(seed), *more]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        return Fraction(answer["ratio"]), int(answer["evaluations"])
+
+    first, _ = found(400, 1)
+    assert first < 1
+    again, _ = found(1, 2)
+    assert again <= first  # the first instance judged is the one that was kept
+    space = {"types": 2, "resources": 1, "bins": 3, "items": 8, "fixed": False, "measure": "fair"}
+    keys = [
+        search_key(f"{rule}:next_fit", "items", space),
+        search_key(f"{rule}:next_fit", "items", {**space, "bins": 4}),
+    ]
+    rule.write_text(RULE + "# another text, so another rule\n")
+    keys.append(search_key(f"{rule}:next_fit", "items", space))
+    with Store(store, reading=True) as held:
+        documents = [worst_kept(held, key) for key in keys]
+    assert documents[0] is not None
+    assert documents[1:] == [None, None]
+    kept = judge_items(FileRule(str(rule), "next_fit"))(read_case(documents[0], "items", "store"))
+    assert kept.value == again
+    foreign = tmp_path / "notes.txt"
+    foreign.write_text("no store")
+    assert run(["attack", f"{rule}:next_fit", "--kind", "items", "--store", str(foreign)]) == 2
+    assert "expected a store" in capsys.readouterr().err
