@@ -13,13 +13,13 @@ command goes on where it was, and the table is written anew whenever a policy is
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from bounds.views import arguments
 from fluid.admission import (
     AdmissionCluster,
     AdmissionPolicy,
@@ -164,4 +164,7 @@ def main(
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    given = arguments(__doc__, "STORE", "TABLE.csv")
+    if not given:
+        raise SystemExit("expected the name of a store, which keeps the runs")
+    main(*given)

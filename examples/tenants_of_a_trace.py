@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bounds.views import arguments
 from fluid.admission import Gamma, Watched, fit_lifetimes_and_sizes
 
 OPENS, ENDS = 600_000_000, 5_611_090_000
@@ -55,4 +56,5 @@ def main(folder: Path | None = None) -> tuple[Gamma, Gamma]:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()
