@@ -34,7 +34,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.katex",
 ]
-exclude_patterns = ["_build", "_generated", "generate", "**.ipynb", "conftest.py"]
+exclude_patterns = ["_build", "_generated", "generate", "**.ipynb"]
 root_doc = "index"
 nitpicky = False
 default_role = None

@@ -62,7 +62,7 @@ def belief_grid(cluster: AdmissionCluster, points: int) -> NDArray[np.float64]:
     each = max(0, (points - 3) // 2)  # points on each side of what is believed at arrival
     spacing = SPAN / max(1, each)
     if a.batch == b.batch and min(a.scale_out_rate, b.scale_out_rate) > 0 and a.scale_out_rate != b.scale_out_rate:
-        jump = abs(float(np.log(b.scale_out_rate / a.scale_out_rate)))
+        jump = abs(float(np.log(b.scale_out_rate) - np.log(a.scale_out_rate)))  # the ratio itself may overflow
         spacing = jump / max(1, round(jump / spacing))
     start = float(np.log(b.probability / a.probability)) if min(a.probability, b.probability) > 0 else 0.0
     odds = start + spacing * np.arange(-each, each + 1)

@@ -64,8 +64,9 @@ def test_bad_input(
 ) -> None:
     path = tmp_path / "i.toml"
     path.write_text(f"{SMALL}\n[simulation]\n{more}\n")
-    command = ["simulate", str(path), "--policy", "dra", "--servers", "1000", "--until", "2", "--against-fluid"]
-    assert run([*command, *options]) == 2
+    usual = {"--policy": "dra", "--servers": "1000", "--until": "2"} | dict([options] if options else [])
+    command = ["simulate", str(path), "--against-fluid", *(word for pair in usual.items() for word in pair)]
+    assert run(command) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1

@@ -103,7 +103,7 @@ def test_nothing_near_names_the_list(capsys: pytest.CaptureFixture[str]) -> None
         ["solve", FOUR, "--servers", "3", "--servers", "4"],
         ["solve", FOUR, "--json", "--json"],
         ["worst", FOUR, "--vary", "workload", "--vary=rewards"],
-        ["simulate", FOUR, "--policy", "dra", "--policy", "static", "--servers", "2", "--until", "3"],
+        ["simulate", FOUR, "--policy", "dra", "--servers", "2", "--until", "3", "--until", "4"],
         ["admission", "law", "x.toml", "--at", "1", "--at", "2"],
     ],
 )
