@@ -138,6 +138,11 @@ def test_every_claim_of_vqs_is_exact() -> None:
                 assert verdict(changed(honest, (("claims", "J"), other_j)))
 
 
+def test_prices_of_queues_below_zero() -> None:
+    negative = ("evidence", "vqs", "prices", 0), "-1/2"
+    refused("a price is less than 0", changed(CERTIFICATES[HALF], negative))
+
+
 def test_prices_between_points_against_all_configurations() -> None:
     """One size off the points at most, on the grid, beside sizes at the points: worth more than 1 or not."""
     draw, agreed = random.Random(3), {True: 0, False: 0}
