@@ -110,10 +110,17 @@ def alone(function: Function) -> Iterator[None]:
         return
     from fcntl import LOCK_EX, flock
 
-    path = os.path.join(gettempdir(), f"packproof-{os.getuid()}-{name}.lock")
-    with open(os.open(path, os.O_CREAT | os.O_RDWR, 0o600)) as file:
-        flock(file, LOCK_EX)
+    try:
+        path = os.path.join(gettempdir(), f"packproof-{os.getuid()}-{name}.lock")
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    except OSError:  # nowhere to write, or the place is taken: nobody waits
         yield
+        return
+    try:
+        flock(handle, LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @atexit.register

@@ -122,3 +122,9 @@ def test_a_child_ends_with_its_process() -> None:
     made.end()
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+def test_a_lock_that_cannot_be_made_stops_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiling, "gettempdir", lambda: str(tmp_path / "missing"))
+    with compiling.alone(_twice):
+        assert _twice(2, 1) == 5
