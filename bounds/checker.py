@@ -23,7 +23,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from math import gcd, lcm, prod
 from operator import itemgetter, le, mul
-from typing import Any
+from typing import Any, TypeVar
 
 FORMATS = ("packproof/1", "packproof/2")
 """Readable formats. In the second, a greedy stage lists every type that it exhausts; in the first it names one."""
@@ -48,6 +48,10 @@ MAX_LISTED = 100_000
 """Most configurations that are listed once for all facets; beyond, each facet takes a dynamic program."""
 
 
+S = TypeVar("S")
+T = TypeVar("T")
+
+
 class Refused(Exception):  # noqa: N818 (it is the verdict, not a fault)
     """The certificate does not prove what it claims; the message says why."""
 
@@ -60,6 +64,11 @@ def require(condition: bool, reason: str) -> None:
     """Refuse the certificate unless the condition holds."""
     if not condition:
         raise Refused(reason)
+
+
+def pairs(rows: Iterable[S], others: Iterable[T]) -> Iterable[tuple[S, T]]:
+    """Pair the entries of two rows; it fails where one is longer, so that no number goes unread."""
+    return zip(rows, others, strict=True)
 
 
 # ---- the budget of work -------------------------------------------------------------------------------------------
@@ -137,9 +146,9 @@ def read(path: str) -> str:
 def load(text: str) -> dict[str, Any]:
     """Parse the text of a certificate; keys that stand twice and numbers that are not whole are refused."""
 
-    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        require(len(result) == len(pairs), "a key stands twice in one object")
+    def table(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(entries)
+        require(len(result) == len(entries), "a key stands twice in one object")
         return result
 
     def number(literal: str) -> Any:
@@ -238,17 +247,16 @@ class Pool:
     def holds(self, k: Configuration) -> bool:
         """Return whether a configuration is feasible."""
         if self.generators:
-            return any(all(a <= b for a, b in zip(k, top, strict=True)) for top in self.generators)
+            return any(all(a <= b for a, b in pairs(k, top)) for top in self.generators)
         return all(
-            sum(slots * demand[r] for slots, demand in zip(k, self.demands, strict=True)) <= c
-            for r, c in enumerate(self.capacity)
+            sum(slots * demand[r] for slots, demand in pairs(k, self.demands)) <= c for r, c in enumerate(self.capacity)
         )
 
     def most(self, j: int) -> int:
         """Return how many jobs of one type fit alone."""
         if self.generators:
             return max(top[j] for top in self.generators)
-        return min(c // d for c, d in zip(self.capacity, self.demands[j], strict=True) if d)
+        return min(c // d for c, d in pairs(self.capacity, self.demands[j]) if d)
 
 
 @dataclass(frozen=True)
@@ -362,8 +370,8 @@ def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[i
     table = [0] * size  # table[c]: greatest weight within resource levels c
     for i in reversed(range(n)):
         demand, weight = pool.demands[order[i]], weights[order[i]]
-        offset = sum(d * stride for d, stride in zip(demand, strides, strict=True))
-        rows = (range(d, c + 1) for d, c in zip(demand[:-1], pool.capacity[:-1], strict=True))
+        offset = sum(d * stride for d, stride in pairs(demand, strides))
+        rows = (range(d, c + 1) for d, c in pairs(demand[:-1], pool.capacity[:-1]))
         for row in product(*rows):
             start = sum(level * stride for level, stride in zip(row, strides, strict=False))
             for c in range(start + demand[-1], start + pool.capacity[-1] + 1):
@@ -381,7 +389,7 @@ def greatest_listed(pool: Pool, weights: Sequence[int], order: Sequence[int]) ->
         if -1 in places:  # it holds a type outside the order
             continue
         first = min(places, default=n)
-        best[first] = max(best[first], sum(w * slots for w, slots in zip(weights, k, strict=True)))
+        best[first] = max(best[first], sum(w * slots for w, slots in pairs(weights, k)))
     for i in reversed(range(n)):
         best[i] = max(best[i], best[i + 1])
     return best
@@ -401,11 +409,11 @@ def _configurations(pool: Pool) -> Iterator[Configuration]:
             )
         yield tuple(k)
         for j in reversed(range(n)):
-            if all(d <= c for d, c in zip(pool.demands[j], left, strict=True)):
+            if all(d <= c for d, c in pairs(pool.demands[j], left)):
                 k[j] += 1
-                left = [c - d for d, c in zip(pool.demands[j], left, strict=True)]
+                left = [c - d for d, c in pairs(pool.demands[j], left)]
                 break
-            left = [c + k[j] * d for d, c in zip(pool.demands[j], left, strict=True)]
+            left = [c + k[j] * d for d, c in pairs(pool.demands[j], left)]
             k[j] = 0
         else:
             return
@@ -516,7 +524,7 @@ def check_assignment(instance: Any, evidence: Any, claims: Any, *, lists_ends: b
 def ordered(m: Model, permutation: Any) -> list[int]:
     """Read the order in which greedy exhausts the types."""
     names = [name_of(name, "a type of the permutation") for name in items(permutation, "evidence.permutation")]
-    require(len(names) == len(m.names) and set(names) == set(m.names), "the permutation is none of the types")
+    require(sorted(names) == sorted(m.names), "the permutation is none of the types")
     place = {name: j for j, name in enumerate(m.names)}
     return [place[name] for name in names]
 
@@ -524,7 +532,7 @@ def ordered(m: Model, permutation: Any) -> list[int]:
 def compare_stages(m: Model, run: list[Stage], stages: list[Any], lists_ends: bool) -> None:
     """Require that the listed stages are those of the greedy run."""
     require(len(stages) == len(run), "the number of greedy stages is not right")
-    for claimed, stage in zip(stages, run, strict=True):
+    for claimed, stage in pairs(stages, run):
         configurations, fraction, exhausts = fields(claimed, "a stage", "configurations", "fraction", "exhausts")
         by_pool = m.by_pool(configurations, "configurations")
         found = [m.configuration(k, "a greedy configuration") for k in by_pool]
@@ -550,7 +558,7 @@ def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, 
 
 def total(prices: Sequence[Fraction | int], amounts: Sequence[Fraction | int]) -> Fraction:
     """Return the sum of price times amount."""
-    return add_up(Fraction(p) * a for p, a in zip(prices, amounts, strict=True) if p and a)
+    return add_up(Fraction(p) * a for p, a in pairs(prices, amounts) if p and a)
 
 
 def steps(m: Model, order: Sequence[int]) -> list[list[Configuration]]:
@@ -578,7 +586,7 @@ def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
             ended = [m.names[j] for j in lengths if lengths[j] == length] if length <= room else []
             run.append(Stage(configurations, slots, fraction, ended))
         room = work(room - fraction)
-        left = [work(amount - length * s) for amount, s in zip(left, slots, strict=True)]
+        left = [work(amount - length * s) for amount, s in pairs(left, slots)]
     return run
 
 
@@ -598,7 +606,7 @@ def columns_of(m: Model, columns: Any, name: str) -> tuple[list[Fraction], list[
         require(servers > 0 and any(k) and m.pools[p].holds(k), "a column is empty or not feasible")
         keys.append((p, [-s for s in k]))
         used[p] = work(used[p] + servers)
-        slots = [work(have + servers * s) if s else have for have, s in zip(slots, k, strict=True)]
+        slots = [work(have + servers * s) if s else have for have, s in pairs(slots, k)]
     require(all(a < b for a, b in pairwise(keys)), "the columns are not in order")
     return used, slots
 
@@ -606,8 +614,8 @@ def columns_of(m: Model, columns: Any, name: str) -> tuple[list[Fraction], list[
 def primal_value(m: Model, columns: Any) -> Fraction:
     """Return the reward of an assignment whose slots are all used."""
     used, slots = columns_of(m, columns, "fraction")
-    require(all(u <= pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
-    require(all(s <= w for s, w in zip(slots, m.workload, strict=True)), "the columns have more slots than work")
+    require(all(u <= pool.share for u, pool in pairs(used, m.pools)), "the columns use too many servers")
+    require(all(s <= w for s, w in pairs(slots, m.workload)), "the columns have more slots than work")
     return total(m.rewards, slots)
 
 
@@ -617,9 +625,9 @@ def dual_value(m: Model, slot_prices: Any, server_prices: Any) -> Fraction:
     gamma = [rational(value, "a server price", least=0) for value in m.by_pool(server_prices, "server prices")]
     for price, reward, load_ in zip(beta, m.rewards, m.workload, strict=True):
         require(price <= (reward if load_ else 0), "a slot price is above the reward, or not 0 without workload")
-    for pool, price in zip(m.pools, gamma, strict=True):
+    for pool, price in pairs(m.pools, gamma):
         require(greatest_value(pool, beta) == price, "a server price is not the greatest value of a configuration")
-    alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
+    alpha = [reward - price for reward, price in pairs(m.rewards, beta)]
     return total(alpha, m.workload) + total(gamma, [pool.share for pool in m.pools])
 
 
@@ -665,7 +673,7 @@ def require_kept(
     prices, after = fields(node, "an order", "prices", "after")
     require_price(m, ratio, exhausted, path if exhausted else [], prices)
     ends = [j for j in left if slots[j]] if len(left) > 1 else []
-    for j, below in zip(ends, fields(after, "the orders after", *(m.names[j] for j in ends)), strict=True):
+    for j, below in pairs(ends, fields(after, "the orders after", *(m.names[j] for j in ends))):
         rest, ended = [i for i in left if i != j], [*exhausted, j]
         require(isinstance(below, dict), "an order is no table")
         if "after" in below:
@@ -691,9 +699,9 @@ def require_price(
     follows the stages, if anything may, earns at least `least` a server and has no slots of the exhausted types.
     """
     b = [Fraction(0)] * len(m.names)
-    for j, price in zip(exhausted, fields(prices, "prices", *(m.names[j] for j in exhausted)), strict=True):
+    for j, price in pairs(exhausted, fields(prices, "prices", *(m.names[j] for j in exhausted))):
         b[j] = rational(price, "a price", least=0)
-    tau = worth(m, [max(Fraction(0), ratio * reward - price) for reward, price in zip(m.rewards, b, strict=True)])
+    tau = worth(m, [max(Fraction(0), ratio * reward - price) for reward, price in pairs(m.rewards, b)])
     for slots in path:
         require(total(b, slots) + tau <= total(m.rewards, slots), "the prices do not refute an order")
     require(least is None or tau <= least, "the prices do not refute the orders that follow")
@@ -719,7 +727,7 @@ def check_servers(m: Model, evidence: Any, claims: Any) -> None:
     need = [-(-job.numerator // job.denominator) for job in jobs]
     least, most = whole(lower, "claims.servers.least"), whole(upper, "claims.servers.most")
     prices = [rational(value, "a slot price", least=0) for value in fields(slot_prices, "slot prices", *m.names)]
-    require(all(n or not price for n, price in zip(need, prices, strict=True)), "a price where nothing is needed")
+    require(all(n or not price for n, price in pairs(need, prices)), "a price where nothing is needed")
     if least > 0:
         worst = [greatest_value(pool, prices) for pool in m.pools]
         can = [total([int(pool.share * n) for pool in m.pools], worst) for n in (least - 1, least)]
@@ -730,7 +738,7 @@ def check_servers(m: Model, evidence: Any, claims: Any) -> None:
         require(not any(prices), "prices that prove nothing are not 0")
     used, slots = columns_of(m, columns, "servers")
     require(slots == need, "the columns do not carry just the jobs")
-    needed = max((-(-n // pool.share) for n, pool in zip(used, m.pools, strict=True)), default=0)
+    needed = max((-(-n // pool.share) for n, pool in pairs(used, m.pools)), default=0)
     require(needed == most, "the columns do not need as many servers as claimed")
 
 
@@ -762,14 +770,14 @@ def replay(m: Model, sizes: Sequence[int], jobs: Sequence[Fraction], stages: lis
         require(found == ks, "a configuration is not MaxReward of the types left")
         used = [whole(n, "a number of servers") for n in m.by_pool(servers, "servers")]
         before, now = [now * size // end for size in sizes], end_of(sizes, used, now, end)
-        earlier = [(now - 1) * size // end - b for b, size in zip(before, sizes, strict=True)]
+        earlier = [(now - 1) * size // end - b for b, size in pairs(before, sizes)]
         for j in live:
             require(slots[j] + placed(earlier, ks, j) < jobs[j], "a stage is longer than its first type lasts")
         slots = [have + placed(used, ks, j) for j, have in enumerate(slots)]
         require(now == end or any(slots[j] >= jobs[j] for j in live), "a stage ends before a type is exhausted")
         types, ks, live = left_over(m, sizes, jobs, slots, types)
     require(now == end or not types, "greedy placement has further stages")
-    return total(m.rewards, [min(job, Fraction(have)) for job, have in zip(jobs, slots, strict=True)])
+    return total(m.rewards, [min(job, Fraction(have)) for job, have in pairs(jobs, slots)])
 
 
 def left_over(
@@ -779,7 +787,7 @@ def left_over(
     types = list(types)
     while types:
         ks = [max_rewards(pool, m.rewards, types)[0] for pool in m.pools]
-        live = [j for j in types if any(k[j] for k, size in zip(ks, sizes, strict=True) if size)]
+        live = [j for j in types if any(k[j] for k, size in pairs(ks, sizes) if size)]
         ended = [j for j in live if slots[j] >= jobs[j]]
         if not ended:
             return types, ks, live
@@ -789,8 +797,8 @@ def left_over(
 
 def end_of(sizes: Sequence[int], used: Sequence[int], now: int, end: int) -> int:
     """Return the time at which a stage ends that uses so many servers of each pool from a time on."""
-    require(all(n <= size for n, size in zip(used, sizes, strict=True)), "a stage uses more servers than there are")
-    after = [now * size // end + n for n, size in zip(used, sizes, strict=True)]
+    require(all(n <= size for n, size in pairs(used, sizes)), "a stage uses more servers than there are")
+    after = [now * size // end + n for n, size in pairs(used, sizes)]
     ticks = [-(-a * end // size) for a, n, size in zip(after, used, sizes, strict=True) if n]
     require(bool(ticks), "a stage uses no server")
     then = max(ticks)
@@ -800,7 +808,7 @@ def end_of(sizes: Sequence[int], used: Sequence[int], now: int, end: int) -> int
 
 def placed(servers: Sequence[int], configurations: Sequence[Configuration], j: int) -> int:
     """Return the slots of a type on so many servers of each pool."""
-    return sum(n * k[j] for n, k in zip(servers, configurations, strict=True))
+    return sum(n * k[j] for n, k in pairs(servers, configurations))
 
 
 # ---- fair sharing --------------------------------------------------------------------------------------------------
@@ -883,7 +891,7 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         require(listed is None or listed <= cluster.names, "a user names an unknown server")
         require(listed is None or len(listed) == len(allowed), "a user names a server twice")
         may = [listed is None or s in listed or cluster.pooled for s in result.servers]
-        placeable = [part if able else None for part, able in zip(parts, may, strict=True)]
+        placeable = [part if able else None for part, able in pairs(parts, may)]
         require(any(part is not None for part in placeable), "a user fits no server")
         result.users.append(name)
         result.weights.append(phi)
@@ -944,7 +952,7 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
         [p and ({"time": max(p.values())} if mechanism == "ps-dsf-tdm" else p) for p in row] for row in m.part
     ]
     for i in range(len(m.servers)):
-        require(all(row[i] is not None or not y[i] for row, y in zip(part, x, strict=True)), "a task may not run there")
+        require(all(row[i] is not None or not y[i] for row, y in pairs(part, x)), "a task may not run there")
         load_ = load_of(part, x, i)
         require(max(load_.values(), default=Fraction(0)) <= 1, "a server holds more than it can")
         if not by_level:
@@ -969,7 +977,7 @@ def load_of(part: Parts, x: list[list[Fraction]], i: int) -> dict[str, Fraction]
     """Return the part of each resource of a server that is used."""
     load_: dict[str, Fraction] = {}
     spend(len(part))
-    for row, tasks in zip(part, x, strict=True):
+    for row, tasks in pairs(part, x):
         for r, share in (row[i] or {}).items():
             load_[r] = work(load_.get(r, Fraction(0)) + share * tasks[i]) if tasks[i] else load_.get(r, Fraction(0))
     return load_
@@ -993,8 +1001,7 @@ def require_bottlenecks(
 def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:
     """Return the number of each user in which the mechanism is max-min fair."""
     anywhere = [[p is not None or mechanism == "tsf" for p in row] for row in m.part]
-    pairs = zip(m.alone, anywhere, strict=True)
-    alone = [add_up(a for a, may in zip(*rows, strict=True) if may) for rows in pairs]
+    alone = [add_up(a for a, may in pairs(*rows) if may) for rows in pairs(m.alone, anywhere)]
     unit = [1 / share for share in m.dominant] if mechanism == "c-drfh" else alone
     return [tasks / (w * u) for tasks, w, u in zip(totals, m.weights, unit, strict=True)]
 
@@ -1025,7 +1032,7 @@ def stage_values(m: Share, part: Parts, stage: Any) -> dict[int, Fraction]:
     require(all(q.values()) and bool(q), "a value is 0")
     for n, worth in q.items():
         spend(len(y))
-        for row, p in zip(y, part[n], strict=True):
+        for row, p in pairs(y, part[n]):
             cost = add_up(row[r] * share for r, share in (p or {}).items() if r in row)
             require(p is None or worth <= cost, "a task is worth more than its resources cost")
     return q
@@ -1043,9 +1050,9 @@ def check_region(instance: Any, evidence: Any, claims: Any) -> None:
     require(supportable is (z < 1), "claims.supportable is not whether the traffic intensity is below 1")
     used, slots = columns_of(m, columns, "fraction")
     require(slots == m.workload, "the columns do not carry just the workload")
-    require(all(u <= z * pool.share for u, pool in zip(used, m.pools, strict=True)), "the columns use too many servers")
+    require(all(u <= z * pool.share for u, pool in pairs(used, m.pools)), "the columns use too many servers")
     beta = [rational(value, "a price", least=0) for value in fields(prices, "evidence.prices", *m.names)]
-    require(all(load_ or not price for price, load_ in zip(beta, m.workload, strict=True)), "a price without workload")
+    require(all(load_ or not price for price, load_ in pairs(beta, m.workload)), "a price without workload")
     require(are_coprime(beta) if any(m.workload) else z == 0, "the prices are not coprime integers")
     require(total(beta, m.workload) == z * worth(m, beta), "the prices do not prove the traffic intensity")
     require((boundary is None) == (facets is None), "facets and their evidence do not go together")
@@ -1095,7 +1102,7 @@ def vertices_of(m: Model, vertices: Any, unit: int) -> list[Point]:
     points = []
     for made in items(vertices, "vertices"):
         ks = [m.configuration(k, "a vertex") for k in m.by_pool(made, "a vertex")]
-        require(all(pool.holds(k) for pool, k in zip(m.pools, ks, strict=True)), "a vertex is not feasible")
+        require(all(pool.holds(k) for pool, k in pairs(m.pools, ks)), "a vertex is not feasible")
         points.append([int(unit * x) for x in slots_of(m, ks)])
     require(all(a > b for a, b in pairwise(points)), "the vertices are not in order")
     return points
@@ -1116,8 +1123,8 @@ def planes_of(m: Model, claims: Any, unit: int) -> list[Plane]:
     worths = [Fraction(0)] * len(outer)
     for pool in m.pools:
         best = greatest_of(pool, [a for a, _ in outer])
-        worths = [work(worth + unit * pool.share * value) for worth, value in zip(worths, best, strict=True)]
-    for (a, b), worth in zip(outer, worths, strict=True):
+        worths = [work(worth + unit * pool.share * value) for worth, value in pairs(worths, best)]
+    for (a, b), worth in pairs(outer, worths):
         require(min(a) >= 0 < b == worth, "an offset is not the greatest value of its normal")
     return planes
 
@@ -1176,10 +1183,7 @@ def greatest_of(pool: Pool, normals: Sequence[Sequence[int]]) -> list[int]:
     tops: list[Configuration] = list(pool.generators)
     if not tops:
         for seen, k in enumerate(_configurations(pool)):
-            left = [
-                c - sum(map(mul, k, column))
-                for c, column in zip(pool.capacity, zip(*pool.demands, strict=True), strict=True)
-            ]
+            left = [c - sum(map(mul, k, column)) for c, column in pairs(pool.capacity, zip(*pool.demands, strict=True))]
             if not any(all(map(le, demand, left)) for demand in pool.demands):
                 tops.append(k)
             spend(len(pool.demands) * (2 + len(pool.capacity)))
@@ -1206,7 +1210,7 @@ def rank(rows: Sequence[Sequence[int]]) -> tuple[int, int]:
         lead = head[column]
         for r in range(done + 1, len(table)):
             factor = table[r][column]
-            table[r] = [(lead * a - factor * b) // last for a, b in zip(table[r], head, strict=True)]
+            table[r] = [(lead * a - factor * b) // last for a, b in pairs(table[r], head)]
         last, done = lead, done + 1
     return done, sign * last
 
@@ -1238,7 +1242,7 @@ class SizeLaw:
 
     def expectation(self, points: list[Fraction], values: list[Fraction]) -> Fraction:
         """Return the expectation of the function that is linear between the points."""
-        segments = list(pairwise(zip(points, values, strict=True)))
+        segments = list(pairwise(pairs(points, values)))
         result = Fraction(0)
         at = 0
         for size, p in self.atoms:
@@ -1319,7 +1323,7 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
         require(last is None or row < last, "the columns are not in order")
         last = row
         used = work(used + part)
-        slots = [work(have + part * n) if n else have for have, n in zip(slots, row, strict=True)]
+        slots = [work(have + part * n) if n else have for have, n in pairs(slots, row)]
     require(used <= 1, "the columns use more than a server")
     workload = slots[0] / shares[0]
     require(slots == [work(workload * share) for share in shares], "the slots are not in proportion to the law")
@@ -1416,13 +1420,13 @@ def require_worth(grid: int, points: list[int], values: list[Fraction], between:
     spend(grid * len(points) * (one.bit_length() // 1000))
     worth = [int(work(value * one)) for value in values]
     best = [0] * (grid + 1)
-    for point, price in zip(points, worth, strict=True):
+    for point, price in pairs(points, worth):
         if point and price:
             for c in range(point, grid + 1):
                 best[c] = max(best[c], best[c - point] + price)
     require(best[grid] <= one, "a configuration is worth more than 1")
-    priced = pairwise(zip(points, worth, strict=True))
-    for ((a, low), (b, high)), inside in zip(priced, between, strict=True):
+    priced = pairwise(pairs(points, worth))
+    for ((a, low), (b, high)), inside in pairs(priced, between):
         for g in range(a + 1, min(b, grid + 1)) if inside else ():
             price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
             require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
@@ -1452,27 +1456,27 @@ def reduced_workload(law: SizeLaw, J: int, vqs: Any) -> Fraction:
     ends = [Fraction(n, 3 * 2 ** (m + 1)) for m in range(J) for n in (6, 4)] + [Fraction(0)]
     shares = [law.up_to(a) - law.up_to(b) for a, b in pairwise(ends)]
     order = reduced_configurations(J)
-    slots, used, last = [Fraction(0)] * (2 * J), Fraction(0), [2**J + 1]
+    slots, used, seen = [Fraction(0)] * (2 * J), Fraction(0), list[list[int]]()
     for column in items(columns, "columns"):
         row, fraction = fields(column, "a column", "slots", "fraction")
         k = [whole(n, "slots") for n in items(row, "slots")]
         spend(2 * J * len(order))
         require(k in order, "a configuration is none of the reduced ones")
-        require(k < last, "the columns are not in order")
-        last = k
+        seen.append(k)
         part = rational(fraction, "a fraction", least=0)
         require(part > 0, "a fraction is 0")
         used = work(used + part)
-        slots = [work(s + part * n) if n else s for s, n in zip(slots, k, strict=True)]
+        slots = [work(s + part * n) if n else s for s, n in pairs(slots, k)]
+    require(all(a > b for a, b in pairwise(seen)), "the columns are not in order")
     require(used == 1, "the columns do not use a server")
     prices = [rational(value, "a price", least=0) for value in items(listed, "prices")]
     require(len(prices) == 2 * J, "there is not one price for every queue")
-    require(all(share or not price for share, price in zip(shares, prices, strict=True)), "a price without jobs")
+    require(all(share or not price for share, price in pairs(shares, prices)), "a price without jobs")
     require(all(total(prices, k) <= 1 for k in order), "a reduced configuration is worth more than 1")
     average = total(prices, shares)
     require(average > 0, "the prices prove nothing")
     workload = 1 / average
-    require(all(s >= workload * p for s, p in zip(slots, shares, strict=True)), "the columns do not carry the workload")
+    require(all(s >= workload * p for s, p in pairs(slots, shares)), "the columns do not carry the workload")
     return workload
 
 
