@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +13,9 @@ from theory.exact.knapsack import weight
 from theory.exact.linear import Bound, LinearProgram, Number, Vertex
 from theory.greedy.assignment import MaxRewards, Step
 from theory.instance import Configuration, Instance
+
+CLEARLY = 1e-6
+"""A bound in floats that is less by this much is not made exact; a mistake costs time, and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +121,23 @@ class PathProgram:
 
         Minus its objective is a lower bound on their ratios.
         """
+        with self._relaxed(least):
+            return self._columns.solve()
+
+    def may_beat(self, best: Fraction, least: Fraction) -> bool:
+        """Return False where the relaxation shows exactly that no longer path has a ratio below `best`.
+
+        Floats are enough to go on, which is never wrong; to stop takes the exact vertex.
+        """
+        with self._relaxed(least):
+            return -self._columns.solve_float() < best - CLEARLY or -self._columns.solve().objective < best
+
+    @contextmanager
+    def _relaxed(self, least: Fraction) -> Iterator[None]:
         self._program.set_cost(self._rest, -least)
         self._program.set_bounds(self._rest, 0, None)
-        vertex = self._columns.solve()
+        yield
         self._program.set_bounds(self._rest, 0, 0)
-        return vertex
 
     def job_prices(self, vertex: Vertex) -> tuple[Fraction, ...]:
         """Return the multipliers of ``y <= rho``, shape (J,): what one more job of each type is worth."""
@@ -201,7 +217,7 @@ class _Search:
                 self._program.exhaust(j)
                 rest = types - {j}
                 self.programs += 1
-                if -self._program.relaxation(min(self._alone[i] for i in rest)).objective < self.best[0]:
+                if self._program.may_beat(self.best[0], min(self._alone[i] for i in rest)):
                     self.visit(rest, (*exhausted, j), path)
                 self._program.release(j)
         finally:

@@ -24,6 +24,9 @@ from fluid.statistics import Interval, interval, mean_interval, paired, slope
 
 ALARM = 1e-6
 
+FRESH_SEED = 20261122
+"""Of the claims whose samples were made smaller after their outcome under an earlier seed was known."""
+
 
 class Decisions:
     """The decisions of one claim.

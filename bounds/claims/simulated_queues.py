@@ -23,9 +23,9 @@ SEED = 4417
 WINDOW = "google2011_part0_attempts.csv.gz"
 
 
-def simulated(policy: Policy | str, scenario: Scenario, replications: int) -> QueueResult[Any]:
+def simulated(policy: Policy | str, scenario: Scenario, replications: int, seed: int = SEED) -> QueueResult[Any]:
     """Simulate with the seed of the claims; equal scenarios see the same jobs."""
-    result = simulate(policy, scenario, replications=replications, seed=SEED)
+    result = simulate(policy, scenario, replications=replications, seed=seed)
     assert isinstance(result, QueueResult)
     if result.interrupted:  # a claim is decided on all of its replications, or not at all
         raise KeyboardInterrupt

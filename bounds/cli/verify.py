@@ -71,6 +71,7 @@ def verify(
             found.append(checked)
             if not as_json:
                 print("\n".join(verdict_lines(checked)), flush=True)
+    found.sort(key=lambda checked: chosen.index(checked.claim))
     if as_json:
         show([verified(checked) for checked in found], list, as_json=True)
     else:

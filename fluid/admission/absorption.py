@@ -151,18 +151,21 @@ def _absorption(
 
 @kernel
 def _solved(cells: NDArray[np.float64], goal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Solve sum_j (A_j - A_(j-1)) c_(i-j) = goal_i for A, row by row; c_k is the mean of p over cell k."""
+    """Solve sum_j (A_j - A_(j-1)) c_(i-j) = goal_i for A, row by row; c_k is the mean of p over cell k.
+
+    Each rise of A is added to all sums that it is part of, which the processor does several at a time.
+    """
     n, m = cells.shape
     made = np.zeros((n, m + 1))
-    rise = np.zeros(m + 1)
     for row in range(n):
-        c = cells[row]
+        first, later = cells[row, 0], cells[row, 1:]
+        total = np.zeros(m + 1)
         for i in range(1, m + 1):
-            total = 0.0
-            for j in range(1, i):
-                total += rise[j] * c[i - j]
-            rise[i] = (goal[row, i] - total) / c[0]
-            made[row, i] = made[row, i - 1] + rise[i]
+            rise = (goal[row, i] - total[i]) / first
+            made[row, i] = made[row, i - 1] + rise
+            after = total[i + 1 :]
+            for k in range(after.size):
+                after[k] += rise * later[k]
     return made
 
 
@@ -173,9 +176,16 @@ def _decayed(values: NDArray[np.float64], h: float, rate: float) -> NDArray[np.f
     # integral over one cell of ((1 - v) left + v right) exp(-x (1 - v)) h dv
     right = h * (1 / x - (1 - keep) / x**2) if x > 1e-4 else h * (0.5 - x / 6)
     left = h * (1 - keep) / x - right
+    return _followed(values, keep, left, right)
+
+
+@kernel
+def _followed(values: NDArray[np.float64], keep: float, left: float, right: float) -> NDArray[np.float64]:
+    """The recursion of `_decayed`, row by row."""
     made = np.zeros_like(values)
-    for i in range(1, values.shape[1]):
-        made[:, i] = keep * made[:, i - 1] + left * values[:, i - 1] + right * values[:, i]
+    for row in range(len(values)):
+        for i in range(1, values.shape[1]):
+            made[row, i] = keep * made[row, i - 1] + left * values[row, i - 1] + right * values[row, i]
     return made
 
 

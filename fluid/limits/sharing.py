@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor, lcm
 from pathlib import Path
 from typing import Any
 
@@ -172,13 +173,18 @@ def run_schedule(
     use = np.array([[[float(v) for v in cluster.use(n, i)] for i in range(servers)] for n in range(users)])
     capacity = np.array([[float(c) for c in row] for row in cluster.capacity])
     sequence = list(order) or list(range(servers))
-    # what happens at one time: users first, then servers, then the look at the end of a period
-    queue: list[tuple[Fraction, int, int]] = [(event.time, 0, e) for e, event in enumerate(schedule.events)]
-    queue += [(schedule.period * place / servers, 1, i) for place, i in enumerate(sequence)]
-    queue.append((schedule.period, -1, 0))
+    # every time is a whole number of ticks; of what happens at one time, the look at the end of a period comes first,
+    # then users, then servers
+    times_of = (schedule.period / servers, *(event.time for event in schedule.events))
+    tick = Fraction(1, lcm(*(time.denominator for time in times_of)))
+    period = int(schedule.period / tick)
+    queue: list[tuple[int, int, int]] = [(int(event.time / tick), 0, e) for e, event in enumerate(schedule.events)]
+    queue += [(period // servers * place, 1, i) for place, i in enumerate(sequence)]
+    queue.append((period, -1, 0))
     heapq.heapify(queue)
     times, tasks, used, present = [], [], [], []
-    while queue and queue[0][0] <= schedule.until:
+    last = floor(schedule.until / tick)
+    while queue and queue[0][0] <= last:
         now, kind, item = heapq.heappop(queue)
         if kind == 0:
             event = schedule.events[item]
@@ -191,12 +197,12 @@ def run_schedule(
             state.serve(item, here)
         else:
             state.totals = state.tasks.sum(axis=1)  # no rounding error survives a period
-            times.append(float(now))
+            times.append(float(now * tick))
             tasks.append(state.tasks.copy())
             amounts = (state.tasks[:, :, None] * use).sum(axis=0)
             used.append(np.divide(amounts, capacity, out=np.zeros_like(amounts), where=capacity > 0))
             present.append(here.copy())
-        heapq.heappush(queue, (now + schedule.period, kind, item))
+        heapq.heappush(queue, (now + period, kind, item))
     return History(np.array(times), np.array(tasks), np.array(used), np.array(present))
 
 

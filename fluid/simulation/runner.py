@@ -17,7 +17,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from functools import cache
+from functools import cache, cached_property
 from io import StringIO
 from time import perf_counter
 from typing import Any
@@ -88,11 +88,15 @@ class Runner:
             else self.guard.functions(*self._names)
         )
         self._parts = {**parts, **(rules.checks if self.guard else {})}
-        names = {**self.functions, **self._parts, **({"observe": watch} if watch else {})}
-        self._plain = plain(loop, **names)
         self._compiles = compiled and watch is None and not config.DISABLE_JIT
         self._run = self._as_python
         self._awaited: tuple[Compilation, Function] | None = None
+
+    @cached_property
+    def _plain(self) -> Function:
+        """The loop as Python; most runs are compiled and never ask for it."""
+        watched = {} if self.watch is observe else {"observe": self.watch}
+        return plain(self._loop, **self.functions, **self._parts, **watched)
 
     @property
     def is_python(self) -> bool:

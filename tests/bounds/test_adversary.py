@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from bounds.adversary import workload
 from bounds.adversary.budget import Budget
 from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
@@ -63,6 +64,16 @@ def test_rewards_alone() -> None:
     worst = worst_instance(additive([12], [[5], [7]], [5, 7]), "rewards")
     assert worst.infimum == Fraction(3, 4)
     assert worst.instance.workload == (1, 1)
+
+
+@pytest.mark.parametrize("clearly", [10, -10])
+def test_floats_of_relaxations_do_not_decide(clearly: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether every relaxation is made exact, or none that floats take for promising by far: the worst is the same."""
+    usual = worst_workload(four_types())
+    monkeypatch.setattr(workload, "CLEARLY", clearly)
+    again = worst_workload(four_types())
+    assert (again.ratio, again.complete) == (usual.ratio, True)
+    assert again.programs >= usual.programs if clearly < 0 else again.programs == usual.programs
 
 
 def test_time_limit_gives_the_best_so_far() -> None:

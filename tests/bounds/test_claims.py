@@ -45,6 +45,20 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "--level", "huge"]) == 2
 
 
+def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nine claims of seven files, which processes check file by file."""
+    names = [
+        "autoscaling/introduction", "autoscaling/lemma-f.1", "autoscaling/prop-6.2", "autoscaling/figure-2-between",
+        "nonpreemptive/table-1", "admission/prop-4.5", "admission/mixture-variance", "admission/prop-4.5-uncorrelated",
+        "autoscaling/prop-5.10-p3",
+    ]  # fmt: skip
+    assert run(["verify", *names, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in rows] == [claim.id for claim in claims(names)]
+    assert {row["id"] for row in rows} == set(names)
+    assert all(row["computed"] == verify(claims([row["id"]])[0]).outcome.computed for row in rows[:4])
+
+
 def test_formal_claims_name_theorems_that_coq_checked() -> None:
     listed = (Path(__file__).parents[2] / "proofs" / "theorems.txt").read_text().split()
     named = {theorem for claim in claims() for theorem in claim.theorems}

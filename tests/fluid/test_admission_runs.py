@@ -52,6 +52,22 @@ def random_cluster(seed: int) -> tuple[AdmissionCluster, AdmissionPolicy, int]:
     return cluster, AdmissionPolicy(name, threshold), int(rng.integers(2, 5))
 
 
+def test_a_remembered_world_is_the_one_that_is_drawn() -> None:
+    """Policies run through it one after another and leave it as it is."""
+    one = (CLUSTER, [AdmissionPolicy("second", 0.2), AdmissionPolicy("zeroth", 250.0)], 200.0, 5, 1, 2)
+    first, again = (simulate.run_in_one_world(*one) for _ in range(2))
+    drawn = world.draw_world(CLUSTER, 200.0, simulate.seed_of(5, 1), observations=2)
+    assert all(np.array_equal(a, b) for a, b in zip(simulate._remembered(CLUSTER, 200.0, 5, 1, 2), drawn, strict=True))
+    for k, policy in enumerate(one[1]):
+        fresh = run_policy(CLUSTER, drawn, policy, 200.0)
+        for run, _ in (first[k], again[k]):
+            assert run.utilisation == fresh.utilisation
+            assert np.array_equal(run.needed, fresh.needed)
+            assert np.array_equal(run.admitted_ones, fresh.admitted_ones)
+    other = simulate.run_in_one_world(CLUSTER, one[1][:1], 200.0, 5, 2, 2)
+    assert not np.array_equal(other[0][0].needed, first[0][0].needed)
+
+
 @pytest.mark.parametrize("seed", range(21))
 def test_small_clusters_agree_with_their_chains(seed: int) -> None:
     """Intervals of level 1 - 1e-6, for utilisation and SLA each; 21 clusters: false alarms at most 42e-6."""

@@ -35,6 +35,16 @@ def test_drain_rates_in_closed_form() -> None:
     half = emptying_rate((1, 1), ones, np.array([1.0, 0.5]))
     assert half == pytest.approx(1 / (0.5 * 1 + 0.5 * 1.5))
     assert minimum_rates([(1, 1)], np.array([2.0, 3.0]), ones) == [2.0]
+    # two slots, each full with chance 1/4, of which the law of the content is binomial: 6/16 once, 1/16 twice
+    assert emptying_rate((2,), np.ones(1), np.array([0.25])) == pytest.approx(1 / (6 / 16 + 2 / 16))
+
+
+@pytest.mark.parametrize("configuration", [(1, 1), (2, 1), (3, 2)])
+def test_a_server_that_holds_a_type_that_never_departs_is_never_free(configuration: tuple[int, ...]) -> None:
+    assert emptying_rate(configuration, np.array([0.0, 1.0]), np.ones(2)) == 0.0
+    assert emptying_rate(configuration, np.array([0.0, 1.0]), np.array([0.5, 0.5])) == 0.0
+    only_second = emptying_rate(configuration, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    assert only_second == pytest.approx(1 / configuration[1])
 
 
 def test_joint_drain_rates_against_a_run() -> None:

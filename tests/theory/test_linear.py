@@ -11,6 +11,7 @@ from sympy import Matrix
 
 from theory.exact import rational
 from theory.exact.linear import InfeasibleError, LinearProgram, Vertex
+from theory.exact.signs import UNSURE, FloatColumns
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)
 
@@ -55,6 +56,36 @@ def test_elimination(n: int, data: st.DataObject) -> None:
     if x is not None:
         assert [sum((a * b for a, b in zip(r, x, strict=True)), Fraction(0)) for r in matrix] == right
     assert (x is None) == (Matrix(matrix).det() == 0)
+
+
+@given(st.data())
+def test_signs_in_floats_are_right_or_unsure(data: st.DataObject) -> None:
+    """Costs that balance the entries but for a little, at sizes far apart."""
+    m = data.draw(st.integers(1, 4))
+    size = st.sampled_from([Fraction(1, 10**60), Fraction(1), Fraction(10**60), Fraction(1, 3)])
+    dual = [data.draw(small) * data.draw(size) for _ in range(m)]
+    columns = FloatColumns()
+    exact = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        entries = {i: data.draw(small) * data.draw(size) for i in range(m) if data.draw(st.booleans())}
+        worth = sum((value * dual[i] for i, value in entries.items()), Fraction(0))
+        off = data.draw(st.sampled_from([0, 1, -1])) * worth / 10 ** data.draw(st.integers(0, 30))
+        cost = worth + off + data.draw(st.sampled_from([Fraction(0), Fraction(1, 10**300)]))
+        columns.extend([float(cost)], [0], list(entries), [float(value) for value in entries.values()])
+        exact.append((cost > worth) - (cost < worth))
+    signs = columns.signs(dual)
+    assert all(sign in (UNSURE, right) for sign, right in zip(signs, exact, strict=True))
+
+
+def test_signs_of_clear_columns_are_sure() -> None:
+    columns = FloatColumns()
+    columns.extend([3.0, 1.0, 0.0], [0, 2, 3], [0, 1, 1], [1.0, 1.0, 1.0])
+    assert columns.signs([Fraction(1), Fraction(1)]) == [1, UNSURE, UNSURE]
+    assert columns.signs([Fraction(3), Fraction(1, 2)]) == [-1, 1, UNSURE]
+    columns.pop()
+    assert columns.signs([Fraction(10**400), Fraction(1)]) == [UNSURE, UNSURE]
+    columns.extend([-1.0], [0], [], [])
+    assert columns.signs([Fraction(1), Fraction(1)]) == [1, UNSURE, -1]
 
 
 def test_infeasible_is_decided() -> None:

@@ -44,6 +44,22 @@ def test_order_of_the_servers_does_not_matter_in_time_division():
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
 
 
+def test_units_of_time_do_not_matter():
+    """Times that are no whole numbers, and no multiples of the period."""
+    instance = random_cluster(random.Random(5), 4, 3, 2)
+    histories = []
+    for unit in (Fraction(1), Fraction(3, 7), Fraction(1, 10)):
+        events = (Event(Fraction(7, 3) * unit, 0, False), Event(Fraction(31, 4) * unit, 0, True))
+        histories.append(run_schedule(instance, Schedule(events, Fraction(79, 5) * unit, Fraction(4, 3) * unit)))
+    first, *others = histories
+    assert len(first.time) == 11
+    assert first.time == pytest.approx([4 / 3 * n for n in range(1, 12)])
+    assert first.present[:, 0].tolist() == [True] + 4 * [False] + 6 * [True]
+    for other, unit in zip(others, (3 / 7, 1 / 10), strict=True):
+        assert other.time == pytest.approx(unit * first.time)
+        assert np.array_equal(other.tasks, first.tasks)
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [

@@ -22,7 +22,7 @@ from theory.sharing.maxmin import drf, max_min_tasks, task_units
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, User, cluster
 from theory.sharing.occupation import occupation
-from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
+from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 
 
 def figure_1() -> Cluster:
@@ -75,6 +75,14 @@ def test_random_clusters_are_certified(name: str, seed: int) -> None:
 def test_time_division_by_two_roads(seed: int) -> None:
     instance = random_cluster(random.Random(seed), 5, 4, 3)
     assert ps_dsf_tdm(instance).totals == ps_dsf_tdm_rounds(instance).totals
+
+
+def test_programs_of_one_shape_do_not_mix() -> None:
+    """The convex program is set up once for a shape: each cluster still gets its own numbers."""
+    every = [random_cluster(random.Random(seed), 5, 4, 3) for seed in (1, 2, 1, 3)]
+    for instance in every:
+        found = eisenberg_gale(occupation(instance).in_time()).sum(axis=1)
+        assert found == pytest.approx([float(x) for x in ps_dsf_tdm_rounds(instance).totals], rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(20))

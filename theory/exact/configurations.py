@@ -99,6 +99,7 @@ def _covers(a: tuple[int, tuple[int, ...]], b: tuple[int, tuple[int, ...]]) -> b
     return all(db * a[0] <= da * b[0] for da, db in zip(a[1], b[1], strict=True))
 
 
+@lru_cache(maxsize=256)  # every replication of a simulation lists the configurations of the same servers
 def count(space: Space, *, stop: int = 10**15) -> int:
     """Count the feasible configurations, the empty one included.
 

@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact import rational, sparse
+from theory.exact.signs import UNSURE, FloatColumns
 
 Number = Fraction | int
 Bound = Fraction | int | None
 """A bound of a row or a column; None means there is none."""
+
+
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class InfeasibleError(ArithmeticError):
@@ -76,6 +80,7 @@ class LinearProgram:
     def __init__(self, rows: Sequence[tuple[Bound, Bound]]) -> None:
         self._rows = list(rows)
         self._columns: list[_Column] = []
+        self._floats = FloatColumns()
         self._bounds: list[tuple[Bound, Bound]] = []
         self._highs = highs = highspy.Highs()
         for option, value in (
@@ -115,11 +120,13 @@ class LinearProgram:
             indices.extend(i for i, _ in kept)
             values.extend(float(value) for _, value in kept)
             self._columns.append(_column(cost, kept))
+        in_floats = [float(cost) for cost in costs]
+        self._floats.extend(in_floats, starts, indices, values)
         self._bounds.extend(zip(lower, upper, strict=True))
         floats = [_floats(*bounds) for bounds in zip(lower, upper, strict=True)]
         self._highs.addCols(
             count,
-            np.array([float(cost) for cost in costs]),
+            np.array(in_floats),
             np.array([low for low, _ in floats]),
             np.array([high for _, high in floats]),
             len(indices),
@@ -133,6 +140,7 @@ class LinearProgram:
         last = len(self._columns) - 1
         self._highs.deleteCols(1, np.array([last], np.int32))
         self._columns.pop()
+        self._floats.pop()
         self._bounds.pop()
 
     def set_bounds(self, column: int, lower: Bound, upper: Bound) -> None:
@@ -149,6 +157,7 @@ class LinearProgram:
         """Change the cost of a column."""
         old = self._columns[column]
         self._columns[column] = _column(cost, [(i, value * old.unit) for i, value in old.entries])
+        self._floats.costs[column] = float(cost)
         self._highs.changeColCost(column, float(cost))
 
     def solve_float(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
@@ -211,10 +220,10 @@ class LinearProgram:
         columns = [j for j, status in enumerate(basis.col_status) if status == basic]
         tight = [i for i, status in enumerate(basis.row_status) if status != basic]
         activity = self._highs.getSolution().row_value
-        x: list[Fraction | int] = [0] * self.width
+        x: list[Number] = [0] * self.width
         is_basic = set(columns)
         for j, (lower, upper) in enumerate(self._bounds):
-            if j not in is_basic:
+            if (lower != 0 or upper is not None) and j not in is_basic:
                 x[j] = _nearest(lower, upper, primal[j])
         targets = [Fraction(_nearest(*self._rows[i], activity[i])) for i in tight]
         place = {i: position for position, i in enumerate(tight)}
@@ -235,8 +244,7 @@ class LinearProgram:
         y = [Fraction(0)] * len(self._rows)
         for i, multiplier in zip(tight, multipliers, strict=True):
             y[i] = multiplier
-        exact = [Fraction(value) for value in x]
-        return self._vertex(exact, y) if self._is_optimal(exact, y, is_basic) else None
+        return self._vertex(x, y) if self._is_optimal(x, y, is_basic) else None
 
     def _square(
         self, columns: Sequence[int], place: Mapping[int, int]
@@ -250,32 +258,42 @@ class LinearProgram:
                     square[place[i]][position] = transposed[position][place[i]] = entry
         return square, transposed
 
-    def _is_optimal(self, x: Sequence[Fraction], y: Sequence[Fraction], basic: set[int]) -> bool:
-        """Decide primal feasibility, dual feasibility and complementarity exactly."""
+    def _is_optimal(self, x: Sequence[Number], y: Sequence[Fraction], basic: set[int]) -> bool:
+        """Decide primal feasibility, dual feasibility and complementarity exactly.
+
+        The sign of most reduced costs is certain in floats (`FloatColumns.signs`); the others are worked out exactly.
+        """
+        if not all(_within(x[j], *self._bounds[j]) for j in basic):
+            return False
         scale = lcm(*(value.denominator for value in y))
         dual = [value.numerator * (scale // value.denominator) for value in y]
-        activity = [Fraction(0)] * len(self._rows)
-        for j, ((lower, upper), column) in enumerate(zip(self._bounds, self._columns, strict=True)):
-            value = x[j]
-            if value:
-                for i, entry in column.entries:
-                    activity[i] += value * entry * column.unit
-            if j in basic and not _within(value, lower, upper):
+        for j, sign in enumerate(self._floats.signs(y)):
+            gain = self._columns[j].reduced_cost(dual, scale) if sign == UNSURE else sign
+            bound = self._bounds[j][gain > 0]
+            if gain and x[j] is not bound and x[j] != bound:
                 return False
-            gain = column.reduced_cost(dual, scale)
-            if (gain > 0 and value != upper) or (gain < 0 and value != lower):
-                return False
-        for (lower, upper), value, price in zip(self._rows, activity, y, strict=True):
+        for (lower, upper), value, price in zip(self._rows, self._activity(x), y, strict=True):
             if not _within(value, lower, upper):
                 return False
             if (price > 0 and value != upper) or (price < 0 and value != lower):
                 return False
         return True
 
-    def _vertex(self, x: Sequence[Fraction], y: Sequence[Fraction]) -> Vertex:
+    def _activity(self, x: Sequence[Number]) -> list[Fraction]:
+        """Return A x, in integers over one denominator."""
+        parts = [(column, value * column.unit) for column, value in zip(self._columns, x, strict=True) if value]
+        scale = lcm(*(part.denominator for _, part in parts))
+        activity = [0] * len(self._rows)
+        for column, part in parts:
+            whole = part.numerator * (scale // part.denominator)
+            for i, entry in column.entries:
+                activity[i] += whole * entry
+        return [Fraction(value, scale) for value in activity]
+
+    def _vertex(self, x: Sequence[Number], y: Sequence[Fraction]) -> Vertex:
         pairs = zip(self._columns, x, strict=True)
-        objective = sum((column.cost * column.unit * value for column, value in pairs if value), Fraction(0))
-        return Vertex(objective, tuple(x), tuple(y))
+        objective = sum((column.cost * column.unit * value for column, value in pairs if value), ZERO)
+        return Vertex(objective, tuple(Fraction(value) if value else ZERO for value in x), tuple(y))
 
     def _by_simplex(self, dual: NDArray[np.float64] | None) -> Vertex:
         """Solve in rationals over the columns that the float multipliers cannot rule out, adding any that price in."""
@@ -310,6 +328,8 @@ class LinearProgram:
 
 
 def _column(cost: Number, entries: Sequence[tuple[int, Number]]) -> _Column:
+    if type(cost) is int and all(type(value) is int for _, value in entries):
+        return _Column(cost, tuple(entries), ONE)  # type: ignore[arg-type]
     denominator = lcm(cost.denominator, *(value.denominator for _, value in entries))
     whole = [(i, value.numerator * (denominator // value.denominator)) for i, value in entries]
     return _Column(cost.numerator * (denominator // cost.denominator), tuple(whole), Fraction(1, denominator))
@@ -330,7 +350,7 @@ def _nearest(lower: Bound, upper: Bound, value: float) -> Number:
     return lower if abs(value - lower) <= abs(value - upper) else upper
 
 
-def _within(value: Fraction, lower: Bound, upper: Bound) -> bool:
+def _within(value: Number, lower: Bound, upper: Bound) -> bool:
     return (lower is None or value >= lower) and (upper is None or value <= upper)
 
 

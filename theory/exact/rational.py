@@ -31,21 +31,25 @@ def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction |
     >>> solve([[2, 1], [0, 4]], [1, Fraction(1, 2)])
     [Fraction(7, 16), Fraction(1, 8)]
     """
-    rows = [_integers(row, b) for row, b in zip(matrix, right, strict=True)]
-    n = len(rows)
-    if not n:
+    if not len(matrix):
         return []
     try:
-        solution = flint.fmpz_mat([row[:n] for row in rows]).solve(flint.fmpz_mat([[row[n]] for row in rows]))
+        left, scales = flint.fmpz_mat(matrix), [1] * len(matrix)
+    except TypeError:  # not all integers
+        scales = [lcm(*(value.denominator for value in row)) for row in matrix]
+        left = flint.fmpz_mat(
+            [
+                [value.numerator * (scale // value.denominator) for value in row]
+                for row, scale in zip(matrix, scales, strict=True)
+            ]
+        )
+    unit = lcm(*(value.denominator for value in right))
+    whole = [[b.numerator * (unit // b.denominator) * scale] for b, scale in zip(right, scales, strict=True)]
+    try:
+        solution = left.solve(flint.fmpz_mat(whole))
     except ZeroDivisionError:
         return None
-    return [Fraction(int(value.p), int(value.q)) for value in (solution[i, 0] for i in range(n))]
-
-
-def _integers(row: Sequence[Fraction | int], right: Fraction | int) -> list[int]:
-    entries = (*row, right)
-    denominator = lcm(*(value.denominator for value in entries))
-    return [value.numerator * (denominator // value.denominator) for value in entries]
+    return [Fraction(int(value.p), int(value.q) * unit) for value in solution.entries()]
 
 
 class UnboundedError(ArithmeticError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -170,20 +171,33 @@ def eisenberg_gale(table: Occupation) -> NDArray[np.float64]:
     phi_n gamma_{n,i} / x_n <= p_i, with equality where x_{n,i} > 0, which says that the level s_{n,i} / phi_n is at
     least 1 / p_i and equal to it for those served there. Derived for this project; the program is Eisenberg and Gale's.
     """
-    import cvxpy as cp
-
     users, servers = len(table.weights), len(table.shares[0])
     gamma = np.array([[float(table.monopoly(n, i)) for i in range(servers)] for n in range(users)])
-    weights = np.array([float(w) for w in table.weights])
-    largest = gamma.max(axis=1, keepdims=True)
-    value = gamma / largest
-    time = cp.Variable((users, servers), nonneg=True)
-    welfare = cp.sum(cp.multiply(weights, cp.log(cp.sum(cp.multiply(value, time), axis=1))))
-    problem = cp.Problem(
-        cp.Maximize(welfare), [cp.sum(time, axis=0) <= 1, cp.multiply((gamma == 0).astype(float), time) == 0]
-    )
-    problem.solve(solver=cp.CLARABEL)
-    return cast(NDArray[np.float64], np.maximum(cast(Any, time.value), 0) * gamma)
+    problem = _eisenberg_gale(users, servers)
+    given = problem.param_dict
+    given["weights"].value = np.array([float(w) for w in table.weights])
+    given["value"].value = gamma / gamma.max(axis=1, keepdims=True)
+    given["barred"].value = (gamma == 0).astype(float)
+    problem.solve(solver="CLARABEL")
+    return cast(NDArray[np.float64], np.maximum(problem.var_dict["time"].value, 0) * gamma)
+
+
+@lru_cache(maxsize=8)
+def _eisenberg_gale(users: int, servers: int) -> Any:
+    """Return the program of Eisenberg and Gale, whose numbers are parameters: it is set up once for each shape."""
+    import cvxpy as cp
+
+    weights = cp.Parameter(users, name="weights", nonneg=True)
+    value, barred = (cp.Parameter((users, servers), name=name, nonneg=True) for name in ("value", "barred"))
+    time = cp.Variable((users, servers), name="time", nonneg=True)
+    level = cp.Variable(users)
+    welfare = cp.sum(cp.multiply(weights, cp.log(level)))
+    rows = [
+        level == cp.sum(cp.multiply(value, time), axis=1),
+        cp.sum(time, axis=0) <= 1,
+        cp.multiply(barred, time) == 0,
+    ]
+    return cp.Problem(cp.Maximize(welfare), rows)
 
 
 def ps_dsf_tdm(cluster: Cluster) -> Allocation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -132,10 +133,14 @@ class Observer:
         return frozenset(s for s, r in rank.items() if unmatched is not None and r > unmatched)
 
 
+@lru_cache(maxsize=8)
 def watched(
     instance: Instance, servers: int, events: float, reserve: int, seed: int, *, full: bool, migration: bool
 ) -> Observer:
-    """Run dynamic reservation for about so many events, from empty servers or full ones, and return who looked on."""
+    """Run dynamic reservation for about so many events, from empty servers or full ones, and return who looked on.
+
+    The claims of this file look at the same runs, which are remembered as far as the quick level needs them.
+    """
     rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
     row = maximal(instance.pools[0].space)[-1].astype(np.int32)
     initial = np.tile(row, (servers, 1)) if full else None

@@ -21,7 +21,7 @@ from theory.greedy.assignment import (
 )
 from theory.greedy.optimal import optimal_assignment
 from theory.greedy.servers import greedy_placement, lemma_b1_bound, max_jobs
-from theory.instance import Additive, Configuration, Instance, additive, explicit
+from theory.instance import Additive, Configuration, Instance, Pool, additive, explicit
 from theory.numbers import text, to_integers
 
 
@@ -142,9 +142,11 @@ def proposition_3_1(level: Level, broken: str) -> Outcome:
     """Exhaust permutations on every instance."""
     decide = is_permutation_without_clause if broken.startswith("the clause") else is_permutation_of_proposition_3_1
     instances = several = none = other = 0
+    pools: tuple[Pool, ...] = ()
     for instance in _families(level):
         instances += 1
-        rewards = MaxRewards(instance)
+        if instance.pools is not pools:  # workloads of one system, which come one after another, share its MaxRewards
+            pools, rewards = instance.pools, MaxRewards(instance)
         valid = [order for order in permutations(range(len(instance.types))) if decide(instance, order, rewards)]
         given = list(instance.workload)
         given[0] += Fraction(1, 2) if broken.startswith("the construction") else 0

@@ -5,19 +5,21 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import log, sqrt
+from operator import mul
 
 import numpy as np
 
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.claims.decisions import FRESH_SEED
 from bounds.claims.instances import LARGE, MEMORY, PRINTED_TYPES, SERVER, SMALL, collection, four_types
 from theory.exact.configurations import feasible
 from theory.greedy.optimal import Solution, solve
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Instance, additive
-from theory.numbers import text, total
+from theory.numbers import text, to_integers, total
 
-COLLECTIONS = 71
+COLLECTIONS = FRESH_SEED
 """Seed of the random collections of Table 1."""
 
 
@@ -38,7 +40,7 @@ def random_solutions(count: int) -> list[Solution]:
 )
 def table_1(level: Level, broken: str) -> Outcome:
     """Estimate mean, worst and the share of optima."""
-    solutions = random_solutions(500 if level is Level.quick else 4000)
+    solutions = random_solutions(250 if level is Level.quick else 4000)
     ratios = [solution.greedy.guarantee if broken else solution.ratio for solution in solutions]
     values = np.array([float(r) for r in ratios])
     lower = _mean_lower_limit(values, 1e-6)
@@ -82,9 +84,10 @@ def _greedy_by_hand(instance: Instance) -> Fraction:
     rows = [tuple(row) for row in feasible(instance.pools[0].space).tolist()]
     u, left = instance.rewards, list(instance.workload)
     types, room, reward = set(range(len(u))), Fraction(1), Fraction(0)
+    whole, _ = to_integers(list(u))  # in the same proportion
     while types and room > 0:
         allowed = (k for k in rows if all(j in types for j, n in enumerate(k) if n))
-        k = max(allowed, key=lambda k: (total(a * b for a, b in zip(k, u, strict=True)), k))
+        k = max(allowed, key=lambda k: (sum(map(mul, k, whole)), k))
         length = min(room, *(left[j] / k[j] for j in types if k[j]))
         reward += length * total(a * b for a, b in zip(k, u, strict=True))
         room -= length

@@ -48,6 +48,10 @@ def example_2(intensity: Fraction | int, sizes: tuple[int, ...] = (1, 2, 4, 8)) 
     )
 
 
+FROM_LONG_QUEUES = 16
+"""Replications of systems that begin with long queues."""
+
+
 @dataclass(frozen=True)
 class LongQueue:
     """A system that begins with long queues.
@@ -78,7 +82,7 @@ class LongQueue:
         return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
 
     def run(self, intensity: Fraction, options: dict[str, Any], service: Law, batch: bool) -> QueueResult[Any]:
-        """Simulate Algorithm 1 in 16 replications."""
+        """Simulate Algorithm 1 in `FROM_LONG_QUEUES` replications."""
         instance, stream = self.instance(intensity), None
         if batch:
             mean = np.mean(self.requests, axis=0)
@@ -89,7 +93,7 @@ class LongQueue:
             instance, self.servers, self.until, 0.0, service=service, options=options, bins=20, stream=stream,
             queue=self.queue,
         )  # fmt: skip
-        return simulated("nonpreemptive", scenario, 16)
+        return simulated("nonpreemptive", scenario, FROM_LONG_QUEUES)
 
 
 LONG = (

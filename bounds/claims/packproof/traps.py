@@ -142,7 +142,7 @@ GEOMETRIC, LIGHT, DIVISORS = "service is geometric", "intensity 0.8 instead of 0
     "slot), one server, departures one at a time: BF-J/S holds two jobs of 2 and one of 5 on 10 for ever while both "
     "wait, and loses workloads of every intensity above 9/10; VQS-BF one job of 2 and one of 3 on 6, beside few of 4, "
     "from 5/6 on; VQS two jobs of 1 on 8, beside few of 5, from 1/4 on (exactly). Two sizes of at most half a server "
-    "trap Best-Fit below 9/10 on no capacity up to 12 (full: 20). In simulation the waiting work grows at 11/12 under "
+    "trap Best-Fit below 9/10 on no capacity up to 10 (full: 20). In simulation the waiting work grows at 11/12 under "
     "VQS-BF and at 0.28 under VQS. (b) Geometric service of mean 1 slot, in simulation: 400 servers, sizes 13, 16, "
     "17, 31 on 60: the waiting work of BF-J/S grows at 0.84; one server, sizes 1, 210, 390 on 600: that of VQS-BF "
     "grows at 0.68. Growth: in two windows, in the second at more than half of the rate in the first. No lower value "
@@ -164,7 +164,7 @@ def best_fit_traps(level: Level, broken: str) -> Outcome:
             made = _simulated(policy(name), offer, trap, geometric=broken == GEOMETRIC)
             good &= made.confirmed
             parts[-1] += f", {_seen(made)}"
-    least = _least_of_two_sizes(12 if level is Level.quick else 20)
+    least = _least_of_two_sizes(10 if level is Level.quick else 20)
     grown = _grown("bf-js", DECREASING, Fraction(8, 10) if broken == LIGHT else CARRIED, CROWD, 600)
     blocked = _grown("vqs-bf", BLOCKED, Fraction(68, 100), 1, 200_000)
     good &= least == Fraction(9, 10) and grown.confirmed and blocked.confirmed

@@ -42,7 +42,7 @@ def waiting_size(run: Run) -> Any:
     return run.measures.load.sum(axis=1) / run.spans / run.scenario.law.capacity
 
 
-def spent(decisions: Decisions, *results: QueueResult[Any]) -> str:
+def spent(decisions: Decisions, *results: QueueResult[Any], seed: int = SEED) -> str:
     """Say what the decisions rest on."""
     events = sum(run.events for result in results for run in result.runs)
-    return f"{decisions}, seed {SEED}, {len(results[0].runs)} replications, {events:,} events"
+    return f"{decisions}, seed {seed}, {len(results[0].runs)} replications, {events:,} events"

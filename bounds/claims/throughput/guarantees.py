@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.claims.decisions import Decisions
-from bounds.claims.simulated_queues import shown, simulated
+from bounds.claims.decisions import FRESH_SEED, Decisions
+from bounds.claims.simulated_queues import SEED, shown, simulated
 from bounds.claims.throughput.growth import spent
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.measures import DEPARTURE, START
@@ -59,7 +59,7 @@ class Load:
 
 
 def _growth_rates(
-    policy: Policy | str, loads: Sequence[Load], slots: int, decisions: Decisions
+    policy: Policy | str, loads: Sequence[Load], slots: int, decisions: Decisions, seed: int
 ) -> tuple[list[Interval], str]:
     """Simulate a policy on each load, service geometric with mean 10 slots.
 
@@ -77,23 +77,23 @@ def _growth_rates(
         scenario = SlottedScenario(
             sizes, load.servers, slots, slots // 4, rate=rate, service=0.1, bins=40, options=options
         )
-        result = simulated(policy, scenario, 12)
+        result = simulated(policy, scenario, 12, seed)
         found = decisions.growth(result)
         rates.append(Interval(found.mean / rate, found.low / rate, found.high / rate, found.level, found.samples))
         results.append(result)
     rows = ", ".join(f"{load.name} {shown(rate)}" for load, rate in zip(loads, rates, strict=True))
-    return rates, f"growth by job that comes: {rows}; {spent(decisions, *results)}"
+    return rates, f"growth by job that comes: {rows}; {spent(decisions, *results, seed=seed)}"
 
 
-def _settled(policy: Policy | str, loads: Sequence[Load], slots: int) -> Outcome:
+def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, seed: int) -> Outcome:
     """Return whether the queue of a policy is settled on each load."""
-    rates, computed = _growth_rates(policy, loads, slots, Decisions(len(loads)))
+    rates, computed = _growth_rates(policy, loads, slots, Decisions(len(loads)), seed)
     return Outcome(computed, all(rate.high < LOST for rate in rates))
 
 
-def _slots(quick: int, level: Level, broken: str) -> int:
+def _slots(quick: int, full: int, level: Level, broken: str) -> int:
     """Return how long to simulate; a broken claim fails in less time."""
-    return quick // 4 if broken else quick if level is Level.quick else 10 * quick
+    return quick // 4 if broken else quick if level is Level.quick else full
 
 
 def maximum(law: Law) -> Fraction:
@@ -131,7 +131,7 @@ def theorem_2(level: Level, broken: str) -> Outcome:
         for servers in (1, 3)
     ]
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
-    return _settled(policy, loads, _slots(40_000, level, ""))
+    return _settled(policy, loads, _slots(40_000, 400_000, level, ""), SEED)
 
 
 def _adversarial_laws() -> dict[str, Law]:
@@ -178,8 +178,8 @@ def theorem_3(level: Level, broken: str) -> Outcome:
         for servers in (1, 2)
     ]
     if broken == "K_RED without its pairs":
-        return _settled(_without_pairs(), loads, _slots(400_000, level, ""))
-    return _settled("vqs", loads, _slots(400_000, level, broken))
+        return _settled(_without_pairs(), loads, _slots(200_000, 4_000_000, level, ""), FRESH_SEED)
+    return _settled("vqs", loads, _slots(200_000, 4_000_000, level, broken), FRESH_SEED)
 
 
 @claim(
@@ -204,7 +204,7 @@ def theorem_4(level: Level, broken: str) -> Outcome:
         loads += [Load(f"{name} on {servers}", law, share * maximum(law), servers) for name, law in laws.items()]
         loads.append(Load(f"uniform on {servers}", small, share * (1 - epsilon) * maximum(small), servers, J))
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "vqs-bf"
-    return _settled(policy, loads, _slots(200_000, level, broken))
+    return _settled(policy, loads, _slots(100_000, 2_000_000, level, broken), FRESH_SEED)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import comb, prod
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +36,40 @@ def _emptying_times(configuration: NDArray[np.int64], rates: NDArray[np.float64]
         strides[j] = strides[j + 1] * (configuration[j] + 1)
     times = np.zeros(strides[0])
     for state in range(1, strides[0]):
-        total, waiting = 0.0, 1.0
+        total, waiting, stuck = 0.0, 1.0, False
         for j in range(width):
-            held = (state // strides[j + 1]) % (configuration[j] + 1)
-            if held > 0:
+            if (state // strides[j + 1]) % (configuration[j] + 1) > 0:
                 total += rates[j]
-                waiting += rates[j] * times[state - strides[j + 1]]
-        times[state] = waiting / total if total > 0 else np.inf
+                waiting += rates[j] * times[state - strides[j + 1]] if rates[j] > 0 else 0.0
+                stuck = stuck or rates[j] <= 0
+        times[state] = np.inf if stuck else waiting / total
     return times
+
+
+@kernel
+def _contents(configuration: NDArray[np.int64], occupancy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """See `contents`."""
+    law = np.ones(1)
+    for j in range(configuration.size):
+        slots, chance = configuration[j], occupancy[j]
+        one = np.empty(slots + 1)
+        ways = 1.0  # the binomial coefficient of n
+        for n in range(slots + 1):
+            one[n] = ways * chance**n * (1 - chance) ** (slots - n)
+            ways = ways * (slots - n) / (n + 1)
+        law = np.outer(law, one).ravel()
+    return law
+
+
+@kernel
+def _mean_time(configuration: NDArray[np.int64], rates: NDArray[np.float64], occupancy: NDArray[np.float64]) -> float:
+    """Mean time until a server is empty whose slots are full by chance."""
+    times, law = _emptying_times(configuration, rates), _contents(configuration, occupancy)
+    mean = 0.0
+    for state in range(law.size):
+        if law[state] > EMPTY:
+            mean += law[state] * times[state]
+    return mean
 
 
 def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -54,11 +80,7 @@ def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> ND
     float64[product of (k_j + 1)]
         In mixed radix, the last type fastest.
     """
-    law = np.ones(1)
-    for slots, chance in zip(configuration, occupancy.tolist(), strict=True):
-        one = np.array([comb(slots, n) * chance**n * (1 - chance) ** (slots - n) for n in range(slots + 1)])
-        law = np.multiply.outer(law, one).reshape(-1)
-    return law
+    return _contents(_slots(configuration), occupancy)
 
 
 @lru_cache(maxsize=4096)
@@ -96,12 +118,7 @@ def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occu
     -----
     O(J prod (k_j + 1)). Source: packproof, the exact fluid limit of dynamic reservation.
     """
-    times = _emptying_times(_slots(configuration), rates)
-    if (occupancy == 1).all():
-        return min(float(1 / times[-1]), FASTEST) if times[-1] > 0 else FASTEST
-    law = contents(configuration, occupancy)
-    held = law > EMPTY
-    mean = float(law[held] @ times[held])
+    mean = _mean_time(_slots(configuration), rates, occupancy)
     return min(1 / mean, FASTEST) if mean > 0 else FASTEST
 
 
@@ -134,17 +151,17 @@ def emptying_rates(
     >>> emptying_rates([(1,), (1,)], np.ones(1), np.ones(1))
     [1.0, 0.0]
     """
-    if not (occupancy == 1).all():
-        occupancy = np.where(occupancy < LEAST, 0.0, occupancy)
-    if len(configurations) == 1:
-        return [emptying_rate(configurations[0], rates, occupancy)]
-    held = [(_slots(k) > 0) & (occupancy > 0) for k in configurations]
-    if not held or (np.sum(held, axis=0) <= 1).all():  # no type in two of them: they do not meet
+    full = [0.0 if chance < LEAST else chance for chance in occupancy.tolist()]  # short lists: faster than arrays
+    occupancy = np.array(full)
+    held = [[slots > 0 and chance > 0 for slots, chance in zip(k, full, strict=True)] for k in configurations]
+    holders = [sum(column) for column in zip(*held, strict=True)]
+    if all(number <= 1 for number in holders):  # no type in two of them: they do not meet
         return [emptying_rate(k, rates, occupancy) for k in configurations]
-    partly = bool(((occupancy > 0) & (occupancy < 1)).any())  # a mean as it is: not worth a chain
-    stuck = rates <= 0  # a type that never departs stops whoever holds it: no single stationary law
-    empty = any(not one.any() for one in held)
-    if partly or empty or (np.any(held, axis=0) & stuck).any() or joint_contents(configurations) > MOST_STATES:
+    partly = any(0 < chance < 1 for chance in full)  # a mean as it is: not worth a chain
+    # a type that never departs stops whoever holds it: no single stationary law
+    stuck = any(number and rate <= 0 for number, rate in zip(holders, rates.tolist(), strict=True))
+    empty = not all(map(any, held))
+    if partly or empty or stuck or joint_contents(configurations) > MOST_STATES:
         return _thinned(configurations, rates, occupancy)
     return _joint(configurations, rates, occupancy)
 
@@ -175,7 +192,7 @@ def _thinned(
         rate = emptying_rate(k, seen, occupancy)
         result.append(rate)
         if rate < FASTEST:  # pulls of type j: rate x E[n_j] = seen_j x the part of the time for which it is held
-            seen = np.maximum(seen - rate * np.array(k) * occupancy, 0.0)
+            seen = np.maximum(seen - rate * _slots(k) * occupancy, 0.0)
     return result
 
 

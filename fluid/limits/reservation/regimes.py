@@ -149,13 +149,15 @@ def decide(
         if regime.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
             regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
             moving = _slopes(regime, velocity)
-            regime = replace(regime, blocked=_unadmitted(regime, tight))
+            regime = replace(regime, blocked=_unadmitted(regime.followed, tight))
             supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
     between_supply = _supply(model, regime, regime.between, jobs, masses, rates, known)
     regime = _settled(regime, moving, supply, between_supply)
-    slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, known).items())
-    blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(regime.blocked))
-    return replace(regime, blocked=tuple(blocked))
+    if any(regime.blocked):
+        slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, known).items())
+        blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(regime.blocked))
+        regime = replace(regime, blocked=tuple(blocked))
+    return regime
 
 
 def _need(moving: dict[Configuration, float]) -> float:
@@ -180,9 +182,9 @@ def _covered(
     return number
 
 
-def _unadmitted(regime: Regime, tight: NDArray[np.bool_]) -> tuple[bool, ...]:
-    admitted = {f.driver for f in regime.followed}
-    return tuple(bool(full) and j not in admitted for j, full in enumerate(tight))
+def _unadmitted(followed: Sequence[Followed], tight: NDArray[np.bool_]) -> tuple[bool, ...]:
+    admitted = {f.driver for f in followed}
+    return tuple(full and j not in admitted for j, full in enumerate(tight.tolist()))
 
 
 def _candidates(stages: list[PlannedStage], spare: Masses) -> list[int]:
@@ -206,8 +208,8 @@ def _with_lacking(
     later = [s.configuration for s in stages[lacking + 1 :] if s.configuration in held and s.configuration not in over]
     asked = (*over, *reversed(later))
     rest = stages[min(lacking, len(stages) - 1)].configuration
-    regime = Regime("draining" if lacking < len(stages) else "tracking", followed, rest, asked, (), asked, ())
-    return replace(regime, blocked=_unadmitted(regime, tight))
+    kind = "draining" if lacking < len(stages) else "tracking"
+    return Regime(kind, followed, rest, asked, (), asked, _unadmitted(followed, tight))
 
 
 def _slopes(regime: Regime, velocity: Vector) -> dict[Configuration, float]:
@@ -245,13 +247,15 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) 
     the best-ranked configuration, and what is left is spread evenly over the slots behind them: a mean, not exact.
     Servers that a followed stage has to spare are taken as full, as they were when their turn came.
     """
-    ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in regime.followed)
-    behind = model.slots_of(masses.items()) - ahead
-    result = np.ones(model.types)
-    for j, blocked in enumerate(regime.blocked):
-        if not blocked and behind[j] > TOLERANCE:
-            result[j] = min(1.0, max(0.0, (jobs[j] - ahead[j]) / behind[j]))
-    return result
+    result = [1.0] * model.types
+    if not all(regime.blocked):
+        ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in regime.followed).tolist()
+        slots = model.slots_of(masses.items()).tolist()
+        for j, (blocked, held) in enumerate(zip(regime.blocked, jobs.tolist(), strict=True)):
+            behind = slots[j] - ahead[j]
+            if not blocked and behind > TOLERANCE:
+                result[j] = min(1.0, max(0.0, (held - ahead[j]) / behind))
+    return np.array(result)
 
 
 def _supply(
@@ -321,7 +325,7 @@ def _settled(
     """Decide which shrinking stages keep to their types, and who takes the rest."""
     drained = _drained(_part(regime, moving, supply), supply, between)
     late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
-    followed = tuple(replace(f, moves=f.moves and f.configuration not in late) for f in regime.followed)
+    followed = tuple(replace(f, moves=False) if f.moves and f.configuration in late else f for f in regime.followed)
     keeping = {f.configuration for f in followed if f.moves}
     drains = [k for k in regime.asked if k not in keeping]
     rest = regime.rest
