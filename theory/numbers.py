@@ -88,6 +88,17 @@ def text(value: Fraction | int) -> str:
     return above if exact.denominator == 1 else f"{above}/{_numeral(exact.denominator)}"
 
 
+def texts(values: Iterable[Fraction | int]) -> str:
+    """Write exact numbers for people, with blanks between them.
+
+    Examples
+    --------
+    >>> texts([Fraction(1, 2), 3])
+    '1/2 3'
+    """
+    return " ".join(text(Fraction(value)) for value in values)
+
+
 def _numeral(number: int) -> str:
     """Write an integer in parts that are shorter than what Python refuses to write (4,300 digits)."""
     if abs(number) < _LONG:
