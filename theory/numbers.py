@@ -60,6 +60,8 @@ def _read(value: object) -> Fraction:
     if not isinstance(value, str):
         raise ValueError(f"{type(value).__name__} is not a number")
     text = value.strip().replace("_", "")
+    if not text:
+        raise ValueError("it is empty")
     if len(text) > MAX_DIGITS:
         raise ValueError(f"a number of more than {MAX_DIGITS} characters")
     if _QUOTIENT.fullmatch(text):
