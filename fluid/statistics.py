@@ -13,6 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "Interval",
+    "WarmUp",
+    "band",
+    "batch_means",
+    "growth",
+    "interval",
+    "mean_interval",
+    "paired",
+    "ratio_interval",
+    "slope",
+    "student_quantile",
+    "warm_up",
+]
+
 
 @dataclass(frozen=True)
 class Interval:

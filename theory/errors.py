@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,20 @@ class InputError(ValueError):
 
 class TooLargeError(InputError):
     """Work beyond a stated limit: one line that states its size and gives advice."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence that asks for names that are like a wrong one; empty where none is.
+
+    Examples
+    --------
+    >>> meant("polcy", ["policy", "servers"]), meant("colour", ["policy", "servers"])
+    ('; did you mean policy?', '')
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), list(known), 2)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @contextmanager

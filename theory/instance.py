@@ -234,17 +234,24 @@ def additive(
 
 
 def pooled(
-    pools: Sequence[tuple[Fraction | int, Sequence[int]]],
+    pools: Sequence[tuple[Fraction | int | float | str, Sequence[int]]],
     demands: Sequence[Sequence[int]],
     rewards: Sequence[Fraction | int | float | str] | None = None,
     workload: Sequence[Fraction | int | float | str] | None = None,
 ) -> Instance:
     """Make an instance of several pools ``(share, capacity)`` from integer arrays; shares are normalised.
 
+    Shares are numbers as rewards are: a float or a text means the number that is written.
+
     Raises
     ------
     InputError
-        As `additive`; also no pool, no type, or a share that is not greater than 0.
+        As `additive`; also no pool, no type, or a share that is no number or not greater than 0.
+
+    Examples
+    --------
+    >>> [pool.share for pool in pooled([("1/2", [12]), (1.5, [4])], [[3]]).pools]
+    [Fraction(1, 4), Fraction(3, 4)]
     """
     if not pools or not demands:
         raise InputError("expected at least one pool and one type")
@@ -256,18 +263,18 @@ def pooled(
             raise InputError(f"demands: type {j + 1} demands nothing")
         if not any(all(d <= c for d, c in zip(need, capacity, strict=True)) for capacity in capacities):
             raise InputError(f"demands: type {j + 1} fits no server")
-    if any(share <= 0 for share, _ in pools):
+    shares = _numbers("shares", [share for share, _ in pools], len(pools))
+    if not all(shares):
         raise InputError("shares: expected numbers greater than 0")
-    shares = sum((Fraction(share) for share, _ in pools), Fraction(0))
     return Instance(
         _types(len(demands), rewards, workload),
         tuple(
             Pool(
                 f"pool{i + 1}",
-                Fraction(share) / shares,
+                share / sum(shares),
                 Additive(resources, capacity, tuple(needs), (Fraction(1),) * len(resources)),
             )
-            for i, ((share, _), capacity) in enumerate(zip(pools, capacities, strict=True))
+            for i, (share, capacity) in enumerate(zip(shares, capacities, strict=True))
         ),
     )
 

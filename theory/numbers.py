@@ -60,6 +60,8 @@ def _read(value: object) -> Fraction:
     if not isinstance(value, str):
         raise ValueError(f"{type(value).__name__} is not a number")
     text = value.strip().replace("_", "")
+    if not text:
+        raise ValueError("it is empty")
     if len(text) > MAX_DIGITS:
         raise ValueError(f"a number of more than {MAX_DIGITS} characters")
     if _QUOTIENT.fullmatch(text):
@@ -86,6 +88,17 @@ def text(value: Fraction | int) -> str:
     exact = Fraction(value)
     above = _numeral(exact.numerator)
     return above if exact.denominator == 1 else f"{above}/{_numeral(exact.denominator)}"
+
+
+def texts(values: Iterable[Fraction | int]) -> str:
+    """Write exact numbers for people, with blanks between them.
+
+    Examples
+    --------
+    >>> texts([Fraction(1, 2), 3])
+    '1/2 3'
+    """
+    return " ".join(text(Fraction(value)) for value in values)
 
 
 def _numeral(number: int) -> str:

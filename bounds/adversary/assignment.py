@@ -10,9 +10,9 @@ import numpy as np
 
 from bounds.adversary.engine import Judged, Space
 from theory.errors import InputError
-from theory.greedy.optimal import optimal_assignment
+from theory.greedy.optimal import Column, optimal_assignment
 from theory.instance import Configuration, Instance, additive
-from theory.numbers import total
+from theory.numbers import text, texts, total
 
 Assignment = Sequence[tuple[int, Configuration, Fraction]]
 """Of each part of the servers: pool, configuration, share of all servers."""
@@ -62,26 +62,54 @@ def reward_of(instance: Instance, assignment: Assignment, name: str = "the rule"
     InputError
         What is wrong with the assignment, in one line.
     """
-    slots, used = [Fraction(0)] * len(instance.types), [Fraction(0)] * len(instance.pools)
+    return _reward(instance, columns_of(instance, assignment, name))
+
+
+def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule") -> tuple[Column, ...]:
+    """Return the fractions of all servers by pool and configuration, once each and none of 0, in the rule's order.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the assignment, in one line; pools are counted from 0, as in what the rule returned.
+    """
+    used = [Fraction(0)] * len(instance.pools)
+    made: dict[tuple[int, Configuration], Fraction] = {}
     if not isinstance(assignment, Sequence):
         raise InputError(f"{name}: expected a list of (pool, configuration, share), got {assignment!r:.80}")
     for part in assignment:
         if not (isinstance(part, Sequence) and len(part) == 3):
             raise InputError(f"{name}: expected (pool, configuration, share), got {part!r:.80}")
-        p, k, share = part
+        p, given, share = part
         if type(share) not in (Fraction, int):
             raise InputError(f"{name}: expected an exact share (a Fraction), got {share!r:.40}")
-        if p not in range(len(used)) or not _is_configuration(k, len(slots)):
-            raise InputError(f"{name}: expected a pool and one whole number a type, got {(p, k)!r:.80}")
+        if p not in range(len(used)) or not _is_configuration(given, len(instance.types)):
+            raise InputError(f"{name}: expected a pool and one whole number a type, got {(p, given)!r:.80}")
+        k = tuple(map(int, given))
         if share < 0 or min(k) < 0 or not instance.pools[p].space.holds(k):
-            raise InputError(f"{name}: {tuple(map(int, k))} x {share} is not feasible in pool {instance.pools[p].name}")
+            raise InputError(
+                f"{name}: the configuration {texts(k)} on {text(share)} of all servers is not feasible in pool "
+                f"{instance.pools[p].name}"
+            )
         used[p] += share
-        slots = [have + share * int(number) for have, number in zip(slots, k, strict=True)]
+        if share:
+            made[int(p), k] = made.get((int(p), k), Fraction(0)) + share
     for pool, amount in zip(instance.pools, used, strict=True):
         if amount > pool.share:
-            raise InputError(f"{name}: {amount} of all servers are of pool {pool.name}, whose share is {pool.share}")
-    served = (min(have, rho) for have, rho in zip(slots, instance.workload, strict=True))
-    return total(u * y for u, y in zip(instance.rewards, served, strict=True))
+            raise InputError(
+                f"{name}: expected at most {text(pool.share)} of all servers in pool {pool.name}, got {text(amount)}"
+            )
+    return tuple(Column(p, k, share) for (p, k), share in made.items())
+
+
+def served_by(instance: Instance, columns: Sequence[Column]) -> tuple[Fraction, ...]:
+    """Return the jobs in service per server, shape (J,): slots that jobs can fill, at most the workload."""
+    slots = (total(column.fraction * column.configuration[j] for column in columns) for j in range(len(instance.types)))
+    return tuple(map(min, slots, instance.workload))
+
+
+def _reward(instance: Instance, columns: Sequence[Column]) -> Fraction:
+    return total(u * y for u, y in zip(instance.rewards, served_by(instance, columns), strict=True))
 
 
 def _is_configuration(k: object, width: int) -> bool:
@@ -107,6 +135,15 @@ class Numbers:
     workload: tuple[int, ...]
     unit: int
 
+    def __str__(self) -> str:
+        """Return the instance on one line, as messages show it."""
+        workload = [Fraction(n, self.unit) for n in self.workload]
+        types = [
+            f"t{j} demands {texts(demand)} at reward {reward} with workload {text(rho)}"
+            for j, (demand, reward, rho) in enumerate(zip(self.demands, self.rewards, workload, strict=True), 1)
+        ]
+        return f"a server has {texts(self.capacity)}; {'; '.join(types)}"
+
     def instance(self) -> Instance:
         """Return the instance."""
         return additive(self.capacity, self.demands, self.rewards, [Fraction(n, self.unit) for n in self.workload])
@@ -114,11 +151,13 @@ class Numbers:
 
 def judge_assignment(rule: AssignmentRule, name: str = "the rule") -> Callable[[Numbers], Judged]:
     """Return the judge of a rule: its reward over the optimum, both exact."""
-    return lambda numbers: kept_on(rule, numbers.instance(), name, f" (on {numbers})")
+    return lambda numbers: kept_on(rule, numbers.instance(), name, f" ({numbers})")
 
 
 def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", shown: str = "") -> Judged:
     """Return the reward of a rule on an instance over the optimum, both exact; 1 if the optimum is 0.
+
+    The evidence holds both rewards, and the columns that the rule and the optimum give to the servers.
 
     Parameters
     ----------
@@ -135,11 +174,18 @@ def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", sh
         given = rule(instance)
     except Exception as error:
         raise InputError(f"{name}: {type(error).__name__}: {error}{shown}") from error
-    reward = reward_of(instance, given, name)
+    columns = columns_of(instance, given, name)
+    reward = _reward(instance, columns)
     optimal = optimal_assignment(instance)
     if optimal.reward == 0:
         return Judged(Fraction(1))
-    return Judged(reward / optimal.reward, True, {"reward": reward, "optimum": optimal.reward})
+    evidence = {
+        "reward": reward,
+        "optimum": optimal.reward,
+        "columns_of_rule": columns,
+        "columns_of_optimum": optimal.columns,
+    }
+    return Judged(reward / optimal.reward, True, evidence)
 
 
 class AssignmentSpace(Space[Numbers]):

@@ -14,7 +14,7 @@ from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_uti
 from theory.errors import InputError
 from theory.numbers import total
 from theory.sharing.allocation import Allocation
-from theory.sharing.checks import is_feasible_allocation
+from theory.sharing.checks import infeasibility
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.properties import worst_envy
 
@@ -132,8 +132,9 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> li
     if any(type(x) not in (Fraction, int) for row in tasks for x in row):
         raise InputError(f"{name}: expected exact numbers of tasks (Fraction), got {tasks!r:.80}")
     exact = [[Fraction(x) for x in row] for row in tasks]
-    if not is_feasible_allocation(given, exact):
-        raise InputError(f"{name}: {tasks!r:.120} is not feasible")
+    refused = infeasibility(given, exact)
+    if refused is not None:
+        raise InputError(f"{name}: the allocation is not feasible: {refused}")
     return exact
 
 

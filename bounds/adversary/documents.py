@@ -15,7 +15,7 @@ from theory.files.clusters import cluster_document, parse_cluster
 from theory.files.document import Fields
 from theory.files.instances import instance_document, parse_instance
 from theory.instance import Additive, Instance
-from theory.numbers import to_integers
+from theory.numbers import texts, to_integers
 from theory.sharing.model import Cluster
 
 
@@ -98,7 +98,7 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
         if not (isinstance(row, list) and len(row) == len(capacity) and all(_is_whole(amount) for amount in row)):
             fields.fail(f"sizes[{i}]", f"expected {len(capacity)} whole numbers of at least 0")
         if any(amount > limit for amount, limit in zip(row, capacity, strict=True)):
-            fields.fail(f"sizes[{i}]", f"expected an item that fits a bin of {capacity}, got {row}")
+            fields.fail(f"sizes[{i}]", f"expected an item that fits a bin of {texts(capacity)}, got {texts(row)}")
     packing = list(range(len(rows)))
     if fields.has("packing"):
         packing = _row(fields, "packing", "the bin of each item")
@@ -107,7 +107,11 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
         fields.fail("packing", f"expected the bin of each of {len(rows)} items")
     for place, held in contents(rows, packing).items():
         if any(amount > limit for amount, limit in zip(held, capacity, strict=True)):
-            fields.fail("packing", f"expected bins that hold their items, but bin {place} holds {held} of {capacity}")
+            fields.fail(
+                "packing",
+                f"expected bins that have room for their items, but the items of packing {place} take {texts(held)} of "
+                f"{texts(capacity)}",
+            )
     grid = lcm(*capacity)
     order = {place: number for number, place in enumerate(dict.fromkeys(packing))}
     return Items(

@@ -15,6 +15,7 @@ import numpy as np
 
 from bounds.adversary.engine import Judged, Space
 from theory.errors import InputError
+from theory.numbers import texts
 
 Vector = tuple[int, ...]
 ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
@@ -39,6 +40,10 @@ class Items:
     sizes: tuple[Vector, ...]
     capacity: Vector
     packing: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """Return the items on one line, as messages show them."""
+        return f"items {', '.join(map(texts, self.sizes))}; capacity {texts(self.capacity)}"
 
     @property
     def bins(self) -> int:
@@ -67,9 +72,7 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     try:
         given = list(rule(items.sizes, items.capacity))
     except Exception as error:
-        raise InputError(
-            f"{name}: {type(error).__name__}: {error} (items {items.sizes}, capacity {items.capacity})"
-        ) from error
+        raise InputError(f"{name}: {type(error).__name__}: {error} ({items})") from error
     if len(given) != len(items.sizes) or any(not isinstance(place, int | np.integer) for place in given):
         raise InputError(
             f"{name}: expected one whole number, its bin, for each of {len(items.sizes)} items, got {given!r:.80}"
@@ -78,7 +81,10 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     packing = tuple(order[int(place)] for place in given)
     for place, held in contents(items.sizes, packing).items():
         if any(amount > limit for amount, limit in zip(held, items.capacity, strict=True)):
-            raise InputError(f"{name}: bin {place} holds {tuple(held)} of {items.capacity} (items {items.sizes})")
+            raise InputError(
+                f"{name}: bin {place + 1}, in the order in which the rule opens them, holds {texts(held)} and has room "
+                f"for {texts(items.capacity)} ({items})"
+            )
     return packing
 
 

@@ -111,7 +111,9 @@ def tune(
     file: AdmissionFile,
     policy: PolicyOption,
     sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of refused scale-outs.", show_default=False)],
-    until: UntilOption = 8760.0,
+    until: Annotated[
+        float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
+    ] = 8760,
     replications: ReplicationsOption = 20,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,

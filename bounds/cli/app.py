@@ -23,9 +23,15 @@ class Command(TyperCommand):
     """A command that refuses an option that is given twice and means one thing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words of a command line."""
-        self.given(ctx, args)
-        return super().parse_args(ctx, args)
+        """Parse the words of a command line.
+
+        Raises
+        ------
+        InputError
+            An option or argument that is missing, unknown, or has no value of its kind.
+        """
+        with self._refusals(ctx, self.given(ctx, args)):
+            return super().parse_args(ctx, args)
 
     def given(self, ctx: Any, args: list[str]) -> dict[str, Any]:
         """Return the words of a command line by parameter, as they stand, before anything is made of them.
@@ -33,16 +39,30 @@ class Command(TyperCommand):
         Raises
         ------
         InputError
-            An option that is given twice, and may not be.
+            An option that is unknown, or given twice and may not be.
         """
         from theory.errors import InputError
 
-        found, _, order = self.make_parser(ctx).parse_args(list(args))
+        with self._refusals(ctx, {}):
+            found, _, order = self.make_parser(ctx).parse_args(list(args))
         for option in order:
             twice = order.count(option) > 1 and option.param_type_name == "option"
             if twice and not option.multiple and not ctx.resilient_parsing:
                 raise InputError(f"{option.opts[0]}: expected once, got it {order.count(option)} times")
         return dict(found)
+
+    @contextmanager
+    def _refusals(self, ctx: Any, given: dict[str, Any]) -> Iterator[None]:
+        """Word what the parser refuses; completion looks at unfinished lines, and needs the parser's own errors."""
+        try:
+            yield
+        except Exception as error:
+            from bounds.cli.refusals import refusal
+
+            said = None if ctx.resilient_parsing else refusal(self, error, given)
+            if said is None:
+                raise
+            raise said from None
 
 
 class Group(TyperGroup):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -43,7 +45,9 @@ def attack(
             show_default=False,
         ),
     ],
-    kind: Annotated[Kind, typer.Option("--kind", help="What the rule decides.")] = Kind.assignment,
+    given_kind: Annotated[
+        Kind | None, typer.Option("--kind", help="What the rule decides; assignment unless given.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the search.")] = 0,
     time_limit: Annotated[
         float,
@@ -129,6 +133,7 @@ def attack(
         end = None if target is None else Fraction(rational(target))
     except ValueError as error:
         raise InputError(f"--target: expected a number, got {target!r} ({error})") from None
+    kind = given_kind or Kind.assignment
     if kind is Kind.online:
         given = {"--from": begin is not None, "--starts": starts > 1, "--store": store is not None}
         for option in (name for name, is_given in given.items() if is_given):
@@ -138,7 +143,8 @@ def attack(
         return
     refuse_engine(engine)
     refuse_workers(workers)
-    function = rule_named(rule, sharing=kind is Kind.sharing)
+    with _without_kind(given_kind):
+        function = rule_named(rule, sharing=kind is Kind.sharing)
     measure = SYNONYMS.get(measure, measure)
     first = None if begin is None else read_case(read_document(begin), kind.value, str(begin))
     key = ""
@@ -159,7 +165,7 @@ def attack(
         first = None if kept is None else read_case(kept, kind.value, str(store))
     game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
     started = time.perf_counter()
-    with progress() as report:
+    with _without_kind(given_kind), progress() as report:
         found = search(
             game.judge,
             game.space,
@@ -185,6 +191,22 @@ def attack(
         write_tables(out, case_document(found.case))
         again = ["", f"again: packproof attack {rule} --kind {kind.value} --from {out} --evaluations 1"]
     show(attack_answer(made), lambda: [*attack_lines(made), *again], as_json=as_json)
+
+
+@contextmanager
+def _without_kind(given: Kind | None) -> Iterator[None]:
+    """Say what the kinds are where a rule fails and none was given: it may be a rule of another kind."""
+    from theory.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if given is not None:
+            raise
+        raise type(error)(
+            f"{error}; no --kind was given, so the rule was taken for one that assigns servers to configurations: "
+            "expected --kind items for one that packs items, sharing for one that shares servers, online for a policy"
+        ) from None
 
 
 def _attack_policy(

@@ -23,7 +23,7 @@ LONG = 30.0
     )
 )
 def experiment(
-    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", show_default=False)],
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)],
     store: Annotated[
         Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.", callback=to_store)
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +35,7 @@ def reproduce(
     Results that stand in the folder with the same parameters and version are not computed again, so that an
     interrupted run continues.
     """
-    from bounds.reproduce.answers import answer_of, line_of, listed, listing_lines
+    from bounds.reproduce.answers import answer_of, ending, line_of, listed, listing_lines
     from bounds.reproduce.model import Effort, reproductions
     from bounds.reproduce.run import reproduce_all
     from theory.errors import InputError
@@ -46,10 +47,14 @@ def reproduce(
         show([listed(one) for one in chosen], lambda: listing_lines(chosen), as_json=as_json)
         return
     effort, answers = Effort(level), []
+    became: Counter[str] = Counter()
     with progress() as say:
         for done in reproduce_all(chosen, out, effort, again=again, progress=say):
             answers.append(answer_of(done, effort))
+            became[done.status] += 1
             if not as_json:
                 print(line_of(done), flush=True)
     if as_json:
         show(answers, list, as_json=True)
+    else:
+        print(ending(became, out, again=again))

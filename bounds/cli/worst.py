@@ -79,7 +79,7 @@ def worst(
     if instance is None:
         raise InputError("INSTANCE: expected a file, or --types J and --resources R in its place")
     if vary is None:
-        raise InputError(f"--vary: expected one of {', '.join(Vary)}")
+        raise InputError(f"--vary: missing, expected what may change in {instance}: one of {', '.join(Vary)}")
     if certificate is not None and vary is not Vary.workload:
         raise InputError(f"--certificate: only the worst workload is certified, got --vary {vary.value}")
     if starts is not None and vary is Vary.workload:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bounds.reproduce.model import Effort, Reproduction
 from bounds.reproduce.run import Done
 from bounds.views.reproduced import ListedResult, Reproduced
 from bounds.views.tables import aligned
+from bounds.views.text import many
 
 
 def answer_of(done: Done, effort: Effort) -> Reproduced:
@@ -29,6 +31,22 @@ def line_of(done: Done) -> str:
         return f"{done.result.id:26} skipped: {done.reason}"
     what = f"made in {done.seconds:.1f} s of CPU" if done.status == "made" else "stored already"
     return f"{done.result.id:26} {what}: {done.files[0].with_suffix('')}.png, .svg, .csv, .json"
+
+
+def ending(became: Mapping[str, int], folder: Path, *, again: bool) -> str:
+    """Say in the end what was written where: how many results were made, stored already, or skipped.
+
+    Examples
+    --------
+    >>> ending({"made": 1, "skipped": 2}, Path("figures"), again=False)
+    '1 result written to figures (picture, numbers, description); 2 skipped'
+    """
+    parts = [f"{many(became.get('made', 0), 'result')} written to {folder} (picture, numbers, description)"]
+    if became.get("stored"):
+        parts.append(f"{became['stored']:,} stood there already{'' if again else ' (--again computes them anew)'}")
+    if became.get("skipped"):
+        parts.append(f"{became['skipped']:,} skipped")
+    return "; ".join(parts)
 
 
 def listed(result: Reproduction) -> ListedResult:

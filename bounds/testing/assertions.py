@@ -15,6 +15,7 @@ from bounds.adversary.items import Items, judge_items
 from bounds.testing.failures import failure, shown_as_tables
 from bounds.testing.queueing import AnyQueue
 from bounds.testing.stability import growth_of_work
+from bounds.testing.worst import Met, worst_met
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from theory.errors import InputError
@@ -58,7 +59,8 @@ def assert_keeps(
         Whether to tell hypothesis how bad the example is, so that its search goes there: only within a test.
     folder : str or Path, optional
         Where the example is written that fails, as ``NAME.toml``; hypothesis' own folder unless given. Hypothesis runs
-        the smallest one last, so that this is the file that stays.
+        the smallest one last, so that this is the file that stays. The worst example of the test
+        stands beside it, as ``NAME-worst.toml``, where that is another one.
     alarm : float
         Probability at most with which a policy is called unstable that is not (`bounds.testing.stability`).
     jobs : int
@@ -69,7 +71,8 @@ def assert_keeps(
     Raises
     ------
     AssertionError
-        The rule keeps less: its first line says what, a small table shows the example, the last line names the file.
+        The rule keeps less: its first line says what, a small table shows the example, a line names the file; then
+        the same of the worst example that hypothesis has drawn in this test, where that is another one.
     InputError
         One line: a rule that fails or gives what is no answer, a share that is none.
 
@@ -90,10 +93,16 @@ def assert_keeps(
     value = Fraction(judged.value)
     if target:
         _aim(-float(value), f"{name} keeps little")
+    met = Met(value, case, judged.evidence or {})
+    worst = worst_met(rule, measure, met)
     if value < least:
         known = "" if judged.exact else ", or less"
         what = f"{name} keeps {text(value)} ({float(value):.4g}){known}; expected at least {text(least)}"
-        raise AssertionError(failure(what, name, case, judged.evidence or {}, folder))
+        said = failure(what, name, case, met.evidence, folder)
+        if worst.value < value:
+            what = f"the worst example of this test: {name} keeps {text(worst.value)} ({float(worst.value):.4g})"
+            said += "\n\n" + failure(what, f"{name}-worst", worst.case, worst.evidence, folder)
+        raise AssertionError(said)
 
 
 def _judged(rule: Callable[..., Any], name: str, case: object, measure: str) -> Judged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -90,15 +91,21 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     at = [threshold for threshold, _ in tried]
     share = np.array([interval.mean for _, interval in tried])
     ends = np.clip([[i.mean - max(0.0, i.low), i.high - i.mean] for _, i in tried], 0.0, None).T
-    axes.errorbar(at, share, ends, fmt="o-", color=PALETTE[0], ms=4, lw=1, capsize=2)
+    look: dict[str, Any] = {"color": PALETTE[0], "ms": 4, "lw": 1, "capsize": 3}
+    axes.errorbar(at, share, ends, fmt="o-", label="tried, with 95 % intervals", **look)
     axes.axhline(sla, color="black", lw=1, ls="--", label=f"SLA {sla:g}")
     axes.axvline(found.policy.threshold, color=MARK, lw=1, ls=":", label=f"threshold {found.policy.threshold:.6g}")
     unit = "1" if found.policy.name == "second" else "cores"
     axes.set(
         xlabel=f"threshold of the {found.policy.name}-moment policy ({unit})", ylabel="share of scale-outs refused (1)"
     )
-    axes.set_yscale("symlog", linthresh=1e-6)
-    axes.set_ylim(-2e-7, 1)
+    drawn = np.concatenate([share - ends[0], share, share + ends[1], [sla]])
+    least, most = drawn[drawn > 0].min() / 1.5, min(1.0, 1.5 * drawn.max())
+    if (drawn <= 0).any():  # what is never refused stands on the axis, below all that is
+        axes.set_yscale("symlog", linthresh=least)
+        axes.set_ylim(-least / 4, most)
+    else:
+        axes.set(yscale="log", ylim=(least, most))
     if found.policy.name == "second":
         axes.set_xscale("log")
     legend_above(axes)

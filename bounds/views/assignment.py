@@ -13,6 +13,7 @@ from bounds.adversary.search import WorstInstance
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, by_type, named, packed, short
 from theory.files.instances import instance_document
+from theory.greedy.optimal import Column as OptimalColumn
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
@@ -137,6 +138,15 @@ def _configuration(instance: Instance, configurations: tuple[Configuration, ...]
     return {"configurations": dict(zip((pool.name for pool in instance.pools), every, strict=True))}
 
 
+def column_answer(instance: Instance, column: OptimalColumn) -> Column:
+    """Return a column of an assignment by the names of its pool and types."""
+    return Column(
+        pool=instance.pools[column.pool].name,
+        configuration=by_type(instance, column.configuration),
+        fraction=text(column.fraction),
+    )
+
+
 def solution_answer(solution: Solution, servers: WholeServers | None = None) -> Solved:
     """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
@@ -148,14 +158,7 @@ def solution_answer(solution: Solution, servers: WholeServers | None = None) -> 
         )
         for stage in greedy.stages
     ]
-    columns = [
-        Column(
-            pool=instance.pools[column.pool].name,
-            configuration=by_type(instance, column.configuration),
-            fraction=text(column.fraction),
-        )
-        for column in optimal.columns
-    ]
+    columns = [column_answer(instance, column) for column in optimal.columns]
     pools = [pool.name for pool in instance.pools]
     return Solved(
         greedy=Greedy(

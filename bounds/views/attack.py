@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bounds.adversary.assignment import Numbers
+from bounds.adversary.assignment import Numbers, served_by
 from bounds.adversary.division import Shape
 from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items
 from bounds.adversary.lies import Misreport
+from bounds.views.assignment import column_answer
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Exact, many, short
+from bounds.views.text import Answer, Exact, many, packed, short
+from theory.greedy.optimal import Column
 from theory.instance import Additive, Instance
-from theory.numbers import text
+from theory.numbers import text, texts, total
 from theory.sharing.model import Cluster, ServerClass
 
 
@@ -68,17 +70,19 @@ def attack_answer(made: Attacked) -> Attack:
         ratio_float=float(ratio),
         certified=judged.exact,
         instance=case_document(made.found.case),
-        evidence=_evidence(judged.evidence or {}),
+        evidence=_evidence(judged.evidence or {}, made.found.case),
         evaluations=made.found.evaluations,
         complete=made.found.complete,
         seconds=round(made.seconds, 3),
     )
 
 
-def _evidence(evidence: dict[str, Any]) -> dict[str, Any]:
+def _evidence(evidence: dict[str, Any], case: Any) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
             return text(value)
+        if isinstance(value, Column):
+            return column_answer(case.instance(), value)
         return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
     return {name: plain(value) for name, value in evidence.items()}
@@ -106,7 +110,7 @@ def attack_lines(made: Attacked) -> list[str]:
 def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
     """Return an instance as a small table."""
     if isinstance(case, Numbers):
-        return instance_lines(case.instance())
+        return instance_lines(case.instance(), evidence)
     if isinstance(case, Shape):
         return cluster_lines(case.cluster(), evidence.get("tasks"))
     if isinstance(case, Misreport):
@@ -116,50 +120,77 @@ def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
     rows = [("item", "size", *(("bin of the rule",) if used else ()), f"bin of a packing with {case.bins}")]
     for i, (size, place) in enumerate(zip(case.sizes, case.packing, strict=True)):
         chosen = (str(used[i] + 1),) if used else ()
-        rows.append((str(i + 1), " ".join(map(str, size)), *chosen, str(place + 1)))
-    return [f"capacity {' '.join(map(str, case.capacity))}", *aligned(rows, right=len(rows[0]) - 1)]
+        rows.append((str(i + 1), texts(size), *chosen, str(place + 1)))
+    return [f"capacity {texts(case.capacity)}", *aligned(rows, right=len(rows[0]) - 1)]
 
 
-def instance_lines(instance: Instance) -> list[str]:
-    """Return an instance as a small table, in whole units of its resources."""
-    lines = []
+def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None) -> list[str]:
+    """Return an instance as a small table, in whole units of its resources, and what the evidence says of a rule.
+
+    Parameters
+    ----------
+    instance : Instance
+    evidence : mapping, optional
+        Of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
+    """
+    lines, known = [], evidence or {}
     for pool in instance.pools:
         share = "" if len(instance.pools) == 1 else f", {text(pool.share)} of all servers"
         space = pool.space
         if isinstance(space, Additive):
-            lines.append(f"server: capacity {_amounts(space.capacity)}{share}")
+            lines.append(f"server: capacity {texts(space.capacity)}{share}")
         else:
-            lines.append(f"server: configurations {', '.join(map(_amounts, space.generators))}{share}")
+            lines.append(f"server: configurations {', '.join(map(texts, space.generators))}{share}")
+    chosen = [tuple(known[name]) for name in ("columns_of_rule", "columns_of_optimum") if name in known]
+    served = [served_by(instance, columns) for columns in chosen]
     demands = next((pool.space.demands for pool in instance.pools if isinstance(pool.space, Additive)), None)
-    head = ("type", *(("demand",) if demands else ()), "reward", "workload")
-    rows = [head]
+    titles = ("served by the rule", "served in the optimum")[: len(chosen)]
+    rows = [("type", *(("demand",) if demands else ()), "reward", "workload", *titles)]
     for j, kind in enumerate(instance.types):
-        demand = (_amounts(demands[j]),) if demands else ()
-        rows.append((kind.name, *demand, text(kind.reward), text(kind.workload)))
-    return lines + aligned(rows, right=2)
+        demand = (texts(demands[j]),) if demands else ()
+        rows.append((kind.name, *demand, text(kind.reward), text(kind.workload), *(text(jobs[j]) for jobs in served)))
+    lines += aligned(rows, right=2 + len(chosen))
+    if chosen:
+        lines += ["", *_columns_lines(instance, chosen, (known["reward"], known["optimum"]))]
+    return lines
+
+
+def _columns_lines(instance: Instance, chosen: Sequence[Sequence[Column]], rewards: Sequence[Fraction]) -> list[str]:
+    """Return the fraction of all servers that the rule and the optimum give to each configuration, and the rewards."""
+    several = len(instance.pools) > 1
+    given = [
+        {(column.pool, column.configuration): column.fraction for column in made if any(column.configuration)}
+        for made in chosen
+    ]
+    rows: list[tuple[str, ...]] = [("configuration of a server", "by the rule", "in the optimum")]
+    for p, k in dict.fromkeys([*given[0], *given[1]]):
+        where = f"{instance.pools[p].name}: " if several else ""
+        rows.append((where + packed(instance, k), *(text(made.get((p, k), Fraction(0))) for made in given)))
+    for p, pool in enumerate(instance.pools):
+        left = [pool.share - total(share for (q, _), share in made.items() if q == p) for made in given]
+        if any(left):
+            rows.append((f"{pool.name}: empty" if several else "empty", *map(text, left)))
+    rows.append(("reward per server", *map(short, rewards)))
+    return ["fraction of all servers in each configuration", *aligned(rows, right=2)]
 
 
 def cluster_lines(given: Cluster, tasks: Sequence[Sequence[Fraction]] | None = None) -> list[str]:
     """Return a cluster, and perhaps the tasks of each user on each server, as a small table."""
-    lines = [f"server {server.name}: capacity {_amounts(server.capacity)}{_count(server)}" for server in given.servers]
+    lines = [f"server {server.name}: capacity {texts(server.capacity)}{_count(server)}" for server in given.servers]
     table = [("user", "demand", "weight", "servers", *(("tasks on each server",) if tasks else ()))]
     for n, user in enumerate(given.users):
         row = (
             user.name,
-            _amounts(user.demand),
+            texts(user.demand),
             text(user.weight),
             "all" if user.servers is None else " ".join(user.servers),
         )
-        table.append((*row, *((_amounts(tasks[n]),) if tasks else ())))
+        table.append((*row, *((texts(tasks[n]),) if tasks else ())))
     return lines + aligned(table)
 
 
 def _count(server: ServerClass) -> str:
     return "" if server.count == 1 else f", {server.count} of them"
-
-
-def _amounts(row: Sequence[Fraction | int]) -> str:
-    return " ".join(text(Fraction(amount)) for amount in row)
 
 
 def _lie_lines(evidence: dict[str, Any]) -> list[str]:

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from bounds.certificates.region import facets_document
 from bounds.views.assignment import Bounds, bounds_of
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, legend_above, save, styled
-from bounds.views.text import Answer, Exact, by_type, named, packed, short
+from bounds.views.tables import aligned
+from bounds.views.text import Answer, Exact, by_type, many, named, packed, short
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space
-from theory.numbers import text
+from theory.numbers import text, total
 from theory.region.facets import Region, region_facets
 from theory.region.membership import CapacityProgram, Intensity, stable_servers
 from theory.region.slices import Slice, region_slice
@@ -211,23 +212,27 @@ def region_lines(found: Found, result: RegionAnswer) -> list[str]:
     verdict = "supportable" if intensity.supportable else "on the boundary" if intensity.holds else "not supportable"
     lines = [
         f"configurations     {_number(result.configurations)}, {_number(result.maximal)} of them maximal",
-        f"traffic intensity  {short(intensity.value)}: {verdict}",
-        f"servers needed     more than {short(intensity.value)} for each one there is",
+        f"traffic intensity  {short(intensity.value)}: the workload is {verdict}",
+        f"servers needed     more than {short(intensity.value)} for each one there is, to keep the queues bounded",
     ]
     needed = result.servers_needed
-    if at_once := needed.at_once:
-        number = str(at_once.lower) if at_once.exact else f"{at_once.lower} to {at_once.upper}"
-        lines.append(
-            f"  of {needed.servers} servers: {needed.supportable} keep the queues bounded, "
-            f"{number} hold all the jobs at once"
-        )
+    if found.whole is not None and (at_once := needed.at_once):
+        number = str(at_once.lower) if at_once.exact else f"between {at_once.lower} and {at_once.upper}"
+        table = [
+            (f"the workload of {many(found.whole[0], 'server')} needs", "servers"),
+            ("  for queues that stay bounded, at least", str(needed.supportable)),
+            ("  to hold all its jobs at once, at least", number),
+        ]
+        lines += ["", *aligned(table, right=1)]
     if any(intensity.prices):
+        worth = total(price * load for price, load in zip(intensity.prices, instance.workload, strict=True))
         lines += [
             "",
-            "why not less: at the prices",
+            "the traffic intensity is no less: priced by",
             f"  {_inequality(instance.names, intensity.prices)}",
-            f"  no average server holds more than {short(intensity.support)}",
-            "why not more: the workload, on these amounts of servers for each one there is",
+            f"  the workload of a server is worth {short(worth)}, and what it can hold at most "
+            f"{short(intensity.support)} on average",
+            "and no more: the workload fits these amounts of servers, for each one there is",
         ]
         several = len(instance.pools) > 1
         for p, k, amount in intensity.columns[:12]:

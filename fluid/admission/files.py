@@ -40,6 +40,7 @@ def parse_admission(document: Mapping[str, Any], source: str = "admission") -> A
     (0.5, 1)
     """
     top = Fields(document, source)
+    top.refuse_other_kinds("a cluster with deployments", "cluster")
     cluster = top.table("cluster", "a table [cluster] with capacity and arrival_rate")
     capacity = cluster.integer("capacity", "a whole number of at least 1", least=1)
     arrival_rate = float(cluster.number("arrival_rate", POSITIVE, strict=True))
@@ -53,7 +54,7 @@ def parse_admission(document: Mapping[str, Any], source: str = "admission") -> A
         deployments = _priors(top.table("deployments", "a table of priors, or known kinds [[kind]]"))
     top.finish(TABLES)
     with naming(source, TABLES):
-        return AdmissionCluster(capacity, arrival_rate, deployments)
+        return AdmissionCluster(capacity, arrival_rate, deployments, source)
 
 
 def _kind(fields: Fields) -> Kind:

@@ -55,7 +55,9 @@ def belief_grid(cluster: AdmissionCluster, points: int) -> NDArray[np.float64]:
         If there are not two kinds, or fewer than 3 points.
     """
     if len(cluster.kinds) != 2:
-        raise InputError(f"kind: expected two kinds to hide one from the other, got {len(cluster.kinds)}")
+        raise InputError(
+            f"{cluster.where}kind: expected two kinds to hide one from the other, got {len(cluster.kinds)}"
+        )
     if points < 3:
         raise InputError(f"--beliefs: expected at least 3 points, got {points}")
     a, b = cluster.kinds

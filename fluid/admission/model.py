@@ -153,11 +153,14 @@ class AdmissionCluster:
     arrival_rate : float
         New deployments an hour, a Poisson process.
     deployments : Priors or tuple of Kind
+    source : str
+        The file that it was read from, for messages; empty for none.
     """
 
     capacity: int
     arrival_rate: float
     deployments: Priors | tuple[Kind, ...]
+    source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.capacity < 1:
@@ -181,15 +184,20 @@ class AdmissionCluster:
     def priors(self) -> Priors:
         """The priors, or an error that says what the work needs."""
         if isinstance(self.deployments, tuple):
-            raise InputError("deployments: expected priors [deployments], found known kinds [[kind]]")
+            raise InputError(f"{self.where}deployments: expected priors [deployments], found known kinds [[kind]]")
         return self.deployments
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds, or an error that says what the work needs."""
         if not isinstance(self.deployments, tuple):
-            raise InputError("kind: expected known kinds [[kind]], found priors [deployments]")
+            raise InputError(f"{self.where}kind: expected known kinds [[kind]], found priors [deployments]")
         return self.deployments
+
+    @property
+    def where(self) -> str:
+        """How errors begin: with the file, where there is one."""
+        return f"{self.source}: " if self.source else ""
 
 
 MOST_HORIZONS = 1_000_000
@@ -206,10 +214,14 @@ def horizons_of(times: list[float] | NDArray[np.float64], name: str = "--horizon
     made = np.asarray(times, float)
     if not 0 < len(made) <= MOST_HORIZONS:
         raise InputError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(made)}")
-    if not np.all(np.isfinite(made)) or made.min() <= 0:
-        raise InputError(f"{name}: expected times greater than 0")
-    if np.any(np.diff(made) <= 0):
-        raise InputError(f"{name}: expected times in increasing order")
+    bad = made[~(np.isfinite(made) & (made > 0))]
+    if len(bad):
+        raise InputError(f"{name}: expected times greater than 0, got {bad[0]:g}")
+    back = np.flatnonzero(np.diff(made) <= 0)
+    if len(back):
+        raise InputError(
+            f"{name}: expected times in increasing order, got {made[back[0] + 1]:g} after {made[back[0]]:g}"
+        )
     return made
 
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -49,7 +49,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.scenario import Scenario
 from fluid.traces.file import digest_of, trace_of
 from fluid.traces.jobs import same_jobs, trace_warnings
-from theory.errors import InputError, TooLargeError
+from theory.errors import InputError, TooLargeError, meant
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document, parse_instance
 from theory.files.places import read_bytes
@@ -203,6 +203,7 @@ def read_grid(path: str | Path) -> Grid:
         raise TooLargeError(f"{path}: {number:,} cells, expected at most {CELLS:,}: split the experiment")
     base = cache(lambda: traffic_intensity(instance) if isinstance(instance, Instance) else Fraction(0))
     policies = _policies(fields, varied.get("policy") or [fixed["policy"]], Path(path).parent)
+    _refuse_unknown(fields, varied, own, {option for one in policies.values() for option in one.policy.options})
     cells = []
     warnings = dict.fromkeys(
         f"{path}: vary.{name}: no policy of the grid reads it"
@@ -254,8 +255,30 @@ def _fixed(fields: Fields, varied: Mapping[str, Any]) -> dict[str, Any]:
     for name in fields.names():
         if name in OPTIONS or name in (*ARRIVING, "slot"):
             fields.fail(name, "belongs under [simulation], with one value, or under [vary], with a list of values")
-    fields.finish(["warmup", "replications", "seed", "simulation", "vary", "policy", "servers", "workload"])
+    for name in fields.names():
+        fields.fail(
+            name,
+            f"unknown field; at the top stand {', '.join(ONE_VALUE)}, {', '.join(AT_THE_TOP)} and the tables "
+            f"[simulation] and [vary]{meant(name, (*ONE_VALUE, *AT_THE_TOP))}",
+        )
     return fixed
+
+
+def _refuse_unknown(
+    fields: Fields, varied: Mapping[str, Any], own: Mapping[str, Any], options: Collection[str]
+) -> None:
+    """Refuse what neither the models nor a policy of the grid read, and say where which fields stand."""
+    known = [*ARRIVING, "slot", *dict.fromkeys([*OPTIONS, *options])]
+    for name in (name for name in varied if name not in known and name not in AT_THE_TOP):
+        fields.fail(
+            f"vary.{name}",
+            f"unknown field; under [vary] stand {', '.join(AT_THE_TOP)}, and the fields of [simulation]: "
+            f"{', '.join(known)}{meant(name, [*AT_THE_TOP, *known])}",
+        )
+    for name in (name for name in own if name not in known):
+        fields.fail(
+            f"simulation.{name}", f"unknown field; under [simulation] stand {', '.join(known)}{meant(name, known)}"
+        )
 
 
 def _simulation(fields: Fields) -> dict[str, Any]:

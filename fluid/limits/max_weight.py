@@ -108,7 +108,17 @@ class QueuePath:
     served: Vector
 
     def at(self, times: Vector | list[float]) -> Vector:
-        """Return the queues at given times, float64[m, J]."""
+        """Return the queues at given times, float64[m, J]; queues that are empty at the end stay empty.
+
+        Raises
+        ------
+        InputError
+            A time before 0, or beyond the end of a path on which queues are left there.
+        """
+        wanted, end = np.asarray(times, float), float(self.times[-1])
+        outside = wanted[~((wanted >= 0) & ((wanted <= end * (1 + TOLERANCE)) | (not self.queues[-1].any())))]
+        if outside.size:
+            raise InputError(f"times: expected from 0 to {end:g}, where the path ends, got {float(outside[0]):g}")
         return np.column_stack([np.interp(times, self.times, column) for column in self.queues.T])
 
     @property

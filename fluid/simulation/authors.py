@@ -289,7 +289,7 @@ class Guard(ABC):
 
     def depart(self, state: State, server: int, job_type: int, draws: Any) -> None:
         """Report a departure."""
-        self._event = f"departure of {self.kind(state, job_type)} from server {server}"
+        self._event = f"departure of {self.kind(state, job_type)} from server {server + 1} (index {server})"
         self._call("depart", state, server, job_type, draws)
 
     def ring(self, state: State, clock: int, draws: Any) -> None:
@@ -370,7 +370,7 @@ class Guard(ABC):
         return found
 
     def _expected(self, state: State) -> str:
-        return f"expected a server from 0 to {len(state.free) - 1} with room for the job, or -1"
+        return f"expected the index of a server, from 0 to {len(state.free) - 1}, with room for the job, or -1"
 
     def _fail(self, name: str, state: State, complaint: str) -> None:
         raise self.refuse(name, state, complaint)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 
 from fluid.simulation.policy_interface import Policy
-from theory.errors import InputError
+from theory.errors import InputError, meant
 from theory.files.code import module_of
 
 HOMES = {
@@ -52,9 +51,7 @@ def policy(name: str) -> Policy:
         return _authored(name, module_of(path, "--policy"), path, attribute)
     if name not in HOMES:
         known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
-        near = get_close_matches(name.lower(), HOMES, 2)
-        meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise InputError(f"--policy: expected {known}, got {name!r}{meant}")
+        raise InputError(f"--policy: expected {known}, got {name!r}{meant(name, HOMES)}")
     return _known(name)
 
 

@@ -179,13 +179,13 @@ def _refuse_overfull(setting: Setting, initial: NDArray[np.int32]) -> None:
     rows, first = np.unique(np.column_stack([setting.pool, initial]), axis=0, return_index=True)
     for row, server in zip(rows.tolist(), first.tolist(), strict=True):
         if not setting.instance.pools[row[0]].space.holds(row[1:]):
-            raise InputError(f"simulation.initial: server {server + 1} cannot hold {_shown(setting, row[1:])}")
+            raise InputError(f"simulation.initial: server {server + 1} cannot hold {named_jobs(setting, row[1:])}")
 
 
-def _shown(setting: Setting, jobs: list[int]) -> str:
-    """Return the jobs of a server by name."""
+def named_jobs(setting: Setting, jobs: Sequence[int] | NDArray[Any]) -> str:
+    """Return the jobs of a server by name, as messages show them."""
     held = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
-    return ", ".join(held[:8]) + (", ..." if len(held) > 8 else "")
+    return (", ".join(held[:8]) or "nothing") + (", ..." if len(held) > 8 else "")
 
 
 @step

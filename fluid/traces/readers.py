@@ -7,6 +7,7 @@ from pathlib import Path
 from fluid.traces import clusters, google
 from fluid.traces.model import ALIBABA, MICROSECONDS, PLAIN, Outcome, Trace
 from fluid.traces.rows import Tasks, fail, header, rows, ticks, whole
+from theory.errors import InputError
 
 
 def read_trace(path: str | Path) -> Trace:
@@ -89,7 +90,10 @@ def read_plain(path: str | Path) -> Trace:
             fail(place, line, "time", f"expected a time of at least {least:g} s (sorted), got {row[0]}")
         last = arrival
         demand = tuple(row[3 if typed else 2 :])
-        tasks.check_demand(line, demand)
+        try:
+            tasks.check_demand(line, demand)
+        except InputError as error:  # perhaps the column of the types has another name
+            raise InputError(f"{error}: every column but time, duration and type is an amount of a resource") from None
         if resources and not any(tasks.numbers[text] for text in demand):
             fail(place, line, resources[0], "expected at least one positive demand")
         name = row[2].strip() if typed else ""

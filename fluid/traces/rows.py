@@ -89,7 +89,9 @@ def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
 def whole(place: Path, line: int, name: str, text: str) -> int:
     """Read a whole number of at least 0."""
     if not (text.isascii() and text.isdigit() and len(text) <= 19):
-        fail(place, line, name, f"expected a whole number of at least 0, got {text!r}")
+        fail(
+            place, line, name, f"expected a whole number of at least 0, got {text!r}{'' if text else ' (it is empty)'}"
+        )
     return int(text)
 
 

@@ -26,7 +26,7 @@ from theory.files.instances import read_instance
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import Instance
-from theory.sharing import c_drfh, ps_dsf, tsf
+from theory.sharing import c_drfh, cluster, ps_dsf, tsf
 
 RULES = Path(__file__).parents[2] / "examples" / "rules_to_attack.py"
 
@@ -236,3 +236,78 @@ def test_a_choice_goes_on_in_stages() -> None:
     case = Numbers((10,), ((3,), (4,)), (1, 1), (1, 1), 1)
     assert by_stages(nothing)(case.instance()) == []
     assert judge_assignment(by_stages(nothing))(case).value == 0
+
+
+def test_what_the_rule_and_the_optimum_do_stands_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    """The rewards follow from the columns shown: slots that jobs can fill, at most the workload of each type."""
+    arguments = ["attack", f"{RULES}:density_first", "--types", "3", "--evaluations", "60", "--starts", "1"]
+    assert run([*arguments, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    (server,), types, evidence = answer["instance"]["server"], answer["instance"]["type"], answer["evidence"]
+    assert Fraction(answer["ratio"]) == Fraction(evidence["reward"]) / Fraction(evidence["optimum"]) < 1
+    for name, reward in (("columns_of_rule", "reward"), ("columns_of_optimum", "optimum")):
+        columns = evidence[name]
+        assert sum(Fraction(column["fraction"]) for column in columns) <= 1
+        for column in columns:
+            used = sum(Fraction(t["demand"]["r1"]) * column["configuration"][t["name"]] for t in types)
+            assert used <= Fraction(server["capacity"]["r1"])
+        slots = {
+            t["name"]: sum(Fraction(c["fraction"]) * c["configuration"][t["name"]] for c in columns) for t in types
+        }
+        earned = sum(Fraction(t["reward"]) * min(Fraction(t["workload"]), slots[t["name"]]) for t in types)
+        assert earned == Fraction(evidence[reward])
+    assert evidence["columns_of_rule"] != evidence["columns_of_optimum"]
+    assert run(arguments) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    at = shown.index(["configuration", "of", "a", "server", "by", "the", "rule", "in", "the", "optimum"])
+    *configurations, rewards = shown[at + 1 :]
+    assert rewards[:3] == ["reward", "per", "server"]
+    assert rewards[3] == evidence["reward"]
+    assert evidence["optimum"] in rewards[4:]
+    for place in (-2, -1):
+        assert sum(Fraction(row[place]) for row in configurations) == 1, "every server has a configuration, or is empty"
+
+
+def test_a_rule_that_leaves_servers_empty() -> None:
+    """Half of the servers in two parts of one configuration, half of them empty: the table adds up."""
+    from bounds.adversary.assignment import kept_on
+    from bounds.views.attack import instance_lines
+
+    instance = Numbers((10,), ((3,), (7,)), (1, 2), (1, 1), 1).instance()
+    parts = [(0, (1, 0), Fraction(1, 4)), (0, (0, 0), Fraction(1, 8)), (0, np.array([1, 0]), Fraction(1, 4))]
+    judged = kept_on(lambda _: parts, instance)
+    assert judged.value == Fraction(1, 6)
+    rows = [line.split() for line in instance_lines(instance, judged.evidence)]
+    assert ["1", "t1", "1/2", "0"] in rows
+    assert ["empty", "1/2", "0"] in rows
+    assert ["t1", "3", "1", "1", "1/2", "1"] in rows
+
+
+def test_messages_number_bins_from_one_and_show_no_code() -> None:
+    case = Items(((6,), (5,), (7,)), (10,), (0, 1, 2))
+    with pytest.raises(
+        InputError, match=r"bin 2, in the order .* holds 12 and has room for 10 .items 6, 5, 7; capacity"
+    ):
+        judge_items(lambda *_: [3, 8, 8])(case)
+    with pytest.raises(InputError, match=r"^r: ZeroDivisionError: .* .items 6, 5, 7; capacity 10.$"):
+        judge_items(lambda *_: [1 // 0], "r")(case)
+    numbers = Numbers((10,), ((3,), (4,)), (1, 2), (1, 3), 2)
+    one = "a server has 10; t1 demands 3 at reward 1 with workload 1/2; t2 demands 4 at reward 2 with workload 3/2"
+    with pytest.raises(InputError, match=f"^r: ZeroDivisionError: .* .{one}.$"):
+        judge_assignment(lambda _: [1 // 0], "r")(numbers)  # type: ignore[list-item, return-value]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "said"),
+    [
+        ([[3, 0], [2, 0]], "the tasks take 5 of r1 on server s1, which has 4"),
+        ([[-1, 0], [0, 0]], "-1 tasks of user u1 on server s1, expected 0 or more"),
+        ([[0, 0], [0, 1]], "1 tasks of user u2 on server s2, where that user can run none"),
+    ],
+)
+def test_an_infeasible_division_names_server_and_resource(tasks: Any, said: str) -> None:
+    from bounds.adversary.division import divided_by
+
+    given = cluster([[4, 1], [9, 0]], [[1, 0], [1, 1]])
+    with pytest.raises(InputError, match=f"^r: the allocation is not feasible: {said}$"):
+        divided_by(lambda _: tasks, given, "r")

@@ -53,7 +53,7 @@ def test_own_types_as_toml_are_those_of_the_table(tmp_path: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("own", "more", "words"),
     [
-        ("name,cpu,price\na,1,x\n", [], ["own.csv", "type[1].reward"]),
+        ("name,cpu,price\na,1,x\n", [], ["own.csv:2: price", "x"]),
         ("name,cpu\na,1\n", [], ["own.csv:1", "price"]),
         ("name,cpu,price,reward\na,1,1,1\n", [], ["own.csv:1", "each once"]),
         ("name,cpu,cpu,price\na,1,1,1\n", [], ["own.csv:1", "each once"]),

@@ -66,3 +66,19 @@ def test_published_schemas_are_those_of_the_types(name: str) -> None:
 def test_every_schema_is_published_or_written_by_hand() -> None:
     here = {Path(entry.name).stem for entry in files("bounds").joinpath("schemas").iterdir()}
     assert here == {*ANSWERS, "certificate", "instance", "sizes"}
+
+
+def test_instances_for_a_trace_are_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a trace says which jobs come, types need neither reward nor workload; the schema asks for neither."""
+    document = {
+        "server": {"capacity": {"cpu": 6}},
+        "type": [{"name": "large", "demand": {"cpu": 4}}, {"name": "small", "demand": {"cpu": 1}}],
+    }
+    jsonschema.validate(document, schema("instance"))
+    file = tmp_path / "i.json"
+    file.write_text(json.dumps(document))
+    trace = str(Path(FOUR).parent / "jobs.csv")
+    simulate = ["simulate", str(file), "--policy", "nonpreemptive", "--servers", "2", "--until", "9", "--trace", trace]
+    answer(simulate, capsys)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, "type": [{"demand": {"cpu": 4}}]}, schema("instance"))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.stats import binom
 
+from bounds.adversary.division import measure_named, shared_on
 from bounds.adversary.documents import items_of
 from bounds.adversary.items import Items, contents, fewest_bins
 from bounds.adversary.sharing import unfair_family
@@ -55,6 +56,10 @@ def shares_of_tsf(given: Cluster) -> Sequence[Sequence[Fraction]]:
     return tsf(given).tasks
 
 
+def kept_share(rule: Any, given: Cluster) -> Fraction:
+    return Fraction(shared_on(rule, given, measure_named("fair")).value)
+
+
 def told(tmp_path: Path, *arguments: Any, **how: Any) -> tuple[list[str], Path]:
     """Return what a failing assertion says, line by line, and the file that it has written."""
     with pytest.raises(AssertionError) as failed:
@@ -92,19 +97,29 @@ def test_a_sharing_rule(tmp_path: Path) -> None:
 
 
 def test_hypothesis_shrinks_to_a_file_and_a_table(tmp_path: Path) -> None:
+    seen: list[Fraction] = []
+
     @settings(max_examples=300, derandomize=True, database=None, deadline=None)
     @given(clusters())
     def law(drawn: Cluster) -> None:
+        seen.append(kept_share(shares_of_tsf, drawn))
         assert_keeps(shares_of_tsf, "1/2", drawn, target=True, folder=tmp_path)
 
     with pytest.raises(AssertionError) as failed:
         law()
     assert "keeps" in str(failed.value).splitlines()[0]
-    (file,) = tmp_path.iterdir()
-    smallest = read_cluster(file)
+    small, large = tmp_path / "shares_of_tsf.toml", tmp_path / "shares_of_tsf-worst.toml"
+    assert set(tmp_path.iterdir()) == {small, large}
     with pytest.raises(AssertionError) as again:
-        assert_keeps(shares_of_tsf, "1/2", smallest, folder=tmp_path)
-    assert str(again.value) == str(failed.value)
+        assert_keeps(shares_of_tsf, "1/2", read_cluster(small), folder=tmp_path)
+    easy, _, worst = str(failed.value).partition("\n\n")
+    assert str(again.value) == easy
+    assert str(large) in worst
+    values = [kept_share(shares_of_tsf, read_cluster(file)) for file in (small, large)]
+    assert values[1] < values[0] < Fraction(1, 2), "the smallest example is an easy one"
+    assert worst.startswith(f"the worst example of this test: shares_of_tsf keeps {values[1]} ")
+    assert all(value >= values[1] for value in seen), "no example was worse"
+    assert values[1] in seen
     notes = "\n".join(getattr(failed.value, "__notes__", []))
     assert "server s1: capacity" in notes
     assert "Cluster(" not in notes

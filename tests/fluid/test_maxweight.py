@@ -142,3 +142,14 @@ def test_bad_queues() -> None:
     for start in ([-1.0], [1.0, 2.0]):
         with pytest.raises(InputError, match="expected 1 numbers of at least 0"):
             queue_path(model, start, 1.0)
+
+
+def test_a_path_answers_within_its_time_only() -> None:
+    """Queues that are empty at the end stay so; queues that are left there were not followed any further."""
+    drained = queue_path(MaxWeight(additive([4], [[1]], workload=[3])), [5.0], 20.0)
+    assert drained.at([4.0, 21.0]).ravel().tolist() == pytest.approx([1.0, 0.0])
+    growing = queue_path(MaxWeight(additive([4], [[1]], workload=[6])), [0.0], 3.0)
+    assert growing.at([1.5, 3.0]).ravel().tolist() == pytest.approx([3.0, 6.0])
+    for path, time in ((growing, 3.1), (growing, -0.1), (drained, -0.1), (growing, float("nan"))):
+        with pytest.raises(InputError, match="times: expected from 0 to"):
+            path.at([1.0, time])

@@ -353,7 +353,7 @@ def test_experiments_and_stores_tell_the_same(own: Any, capsys: pytest.CaptureFi
         store = folder / f"{workers}.db"
         assert run(["experiment", str(folder / "grid.toml"), "--store", str(store), "--workers", workers]) == 2
         complaint = capsys.readouterr().err.strip()
-        assert re.match(r".*grid\.toml: policy: .*own\.py:\d+: place of x returned 1, which has no room", complaint)
+        assert re.search(r"grid\.toml: policy: .*own\.py:\d+: place of x returned 1, which has no room", complaint)
         assert re.search(r"\[servers = \d, replication \d\]$", complaint)
     for more in (["--replications", "3"], ["--replications", "2", "--store", str(folder / "kept.db")]):
         assert "own.py:" in simulated(name, "loss", capsys, "60", *more)

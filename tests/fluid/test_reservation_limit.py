@@ -232,3 +232,12 @@ def test_the_end_is_that_of_the_last_arrivals() -> None:
     within = path.time_within(0.01)
     assert within is not None
     assert 5.0 < within < 12.0
+
+
+@pytest.mark.parametrize("time", [-1e-3, 1.001, 50.0, float("nan")])
+def test_a_path_answers_within_its_time_only(time: float) -> None:
+    path = fluid_path(Reservation(ONE_SLOT), 1.0)
+    for asked in (path.jobs, path.rewards, path.masses, path.admitted, path.gross_margin):
+        with pytest.raises(InputError, match="time: expected from 0 to 1, where the path ends"):
+            asked([0.5, time])
+    assert path.jobs([0.0, 1.0 + 1e-12]).shape == (2, 2)

@@ -233,7 +233,7 @@ REFUSED: list[tuple[str, dict[str, str], list[str]]] = [
     (EXPERIMENT, _grid('policy = "dra"', 'policy = "dra"\n[vary]\nservers = [3]'), ["g.toml", "servers"]),
     (EXPERIMENT, _grid('policy = "dra"', 'policy = "dra"\n[vary]\nworkload = [1, 1]'), ["g.toml", "vary.workload"]),
     (EXPERIMENT, _grid('policy = "dra"', 'policy = "dra"\n[vary]\nworkload = []'), ["g.toml", "vary.workload"]),
-    (EXPERIMENT, _grid('policy = "dra"', 'policy = "dra"\n[vary]\ncolour = [1]'), ["g.toml", "simulation.colour"]),
+    (EXPERIMENT, _grid('policy = "dra"', 'policy = "dra"\n[vary]\ncolour = [1]'), ["g.toml", "vary.colour"]),
     (f"{EXPERIMENT} --workers 0", KINDS | {"g.toml": GRID}, ["--workers"]),
     (f"{EXPERIMENT} --csv none/out.csv", KINDS | {"g.toml": GRID}, ["none/out.csv"]),
 ]

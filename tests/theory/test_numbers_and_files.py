@@ -14,7 +14,7 @@ from bounds.cli import run
 from bounds.testing import explicit_instances, instances
 from theory.errors import InputError
 from theory.files.instances import instance_document, instance_toml, parse_instance, read_instance, write_instance
-from theory.instance import Instance
+from theory.instance import Instance, pooled
 from theory.numbers import rational, text, to_integers
 
 GOOD = """
@@ -136,3 +136,17 @@ def test_shares_are_normalised() -> None:
     ]
     with pytest.raises(InputError, match="name"):
         parse_instance({"server": [server[0], {**server[1], "name": "A"}], "type": [kind]})
+
+
+def test_shares_of_pools_are_numbers_as_elsewhere() -> None:
+    for shares in (("1/3", "2/3"), (1, 2), (0.5, 1.0), ("0.1", Fraction(1, 5))):
+        made = pooled(list(zip(shares, ([12], [6]), strict=True)), [[3]])
+        assert [pool.share for pool in made.pools] == [Fraction(1, 3), Fraction(2, 3)]
+    for bad, said in (
+        ("half", "numbers such as"),
+        (None, "numbers such as"),
+        ("0", "greater than 0"),
+        (-1, "at least 0"),
+    ):
+        with pytest.raises(InputError, match=f"^shares: expected .*{said}"):
+            pooled([(1, [12]), (bad, [6])], [[3]])  # type: ignore[list-item]

@@ -43,6 +43,7 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     ((Fraction(12, 1),),)
     """
     top = Fields(document, source)
+    top.refuse_other_kinds("a cluster that is shared", "server", "user")
     server_tables = top.tables("server", "at least one table [[server]]")
     user_tables = top.tables("user", "at least one table [[user]]")
     top.finish()

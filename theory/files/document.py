@@ -79,6 +79,19 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
     return document
 
 
+KINDS_OF_FILES = {
+    "items": ("a list of items", "packproof throughput, and packproof attack --kind items --from, read it"),
+    "sizes": ("a law of sizes", "packproof throughput, and packproof simulate under slotted policies, read it"),
+    "user": ("users who share a cluster", "packproof share reads it"),
+    "event": ("events of sharing", "packproof share CLUSTER --events reads it"),
+    "deployments": ("deployments", "the commands of packproof admission read it"),
+    "kind": ("deployments", "the commands of packproof admission read it"),
+    "vary": ("the grid of an experiment", "packproof experiment reads it"),
+    "type": ("an instance", "packproof solve reads it"),
+}
+"""What a file is, by a table that no other kind has, and what reads it."""
+
+
 class Fields:
     """The fields of one table, taken one at a time; `finish` refuses what nobody took.
 
@@ -105,6 +118,23 @@ class Fields:
         """Raise the one error line for field `name` (empty: the table itself)."""
         where = ".".join(part for part in (self.place, name) if part)
         raise InputError(f"{self.source}: {where}: {problem}" if where else f"{self.source}: {problem}")
+
+    def refuse_other_kinds(self, what: str, *needed: str) -> None:
+        """Refuse a file of another kind, by a table that tells it, where a needed table is missing.
+
+        Examples
+        --------
+        >>> Fields({"items": {}}, "f").refuse_other_kinds("an instance", "server", "type")
+        Traceback (most recent call last):
+        theory.errors.InputError: f: expected an instance (tables server and type), found a list of items (table items):
+        packproof throughput, and packproof attack --kind items --from, read it
+        """
+        if all(name in self._left for name in needed):
+            return
+        for name, (kind, commands) in KINDS_OF_FILES.items():
+            if name in self._left and name not in needed:
+                tables = f"table{'s' * (len(needed) > 1)} {' and '.join(needed)}"
+                self.fail("", f"expected {what} ({tables}), found {kind} (table {name}): {commands}")
 
     def has(self, name: str) -> bool:
         """Return whether the field is present and not yet taken; it is known from then on."""

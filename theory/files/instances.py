@@ -47,6 +47,7 @@ def parse_instance(document: Mapping[str, Any], source: str = "instance") -> Ins
     ((12,), ((5,),))
     """
     top = Fields(document, source)
+    top.refuse_other_kinds("an instance", "server", "type")
     servers = top.tables("server", "a table [server] or tables [[server]]")
     kinds = top.tables("type", "at least one table [[type]]")
     if top.has("simulation"):

@@ -9,6 +9,7 @@ from typing import Any
 from theory.errors import InputError
 from theory.files.document import Fields, read_document
 from theory.files.places import read_text
+from theory.numbers import rational
 
 FIXED = ("name", "reward", "price", "workload", "service_rate")
 """Columns of a CSV that are no resources; ``price`` is another word for ``reward``."""
@@ -27,8 +28,9 @@ def read_own_types(path: str | Path) -> list[dict[str, Any]]:
     Raises
     ------
     InputError
-        A file without types, a column that is missing or stands twice, a row of another length. Numbers are looked at
-        where the instance is made (`theory.files.instances.parse_instance`).
+        A file without types, a column that is missing or stands twice, a row of another length, a field of a CSV that
+        is empty or no number. What else is wrong is found where the instance is made
+        (`theory.files.instances.parse_instance`).
     """
     place = Path(path)
     if place.suffix.lower() == ".csv":
@@ -40,8 +42,9 @@ def read_own_types(path: str | Path) -> list[dict[str, Any]]:
 
 
 def _of_csv(place: Path) -> list[dict[str, Any]]:
-    rows = [row for row in csv.reader(read_text(place).splitlines()) if any(cell.strip() for cell in row)]
-    names = [cell.strip() for cell in rows[0]] if rows else []
+    reader = csv.reader(read_text(place).splitlines())
+    rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    names = [cell.strip() for cell in rows[0][1]] if rows else []
     twice = next((name for name in names if names.count(name) > 1), None)
     paid = [name for name in ("reward", "price") if name in names]
     resources = [name for name in names if name not in FIXED]
@@ -52,10 +55,11 @@ def _of_csv(place: Path) -> list[dict[str, Any]]:
             f"service_rate, each once; found {found}"
         )
     made = []
-    for line, row in enumerate(rows[1:], 2):
+    for line, row in rows[1:]:
         if len(row) != len(names):
             raise InputError(f"{place}:{line}: expected {len(names)} fields, got {len(row)}")
         cells = {name: cell.strip() for name, cell in zip(names, row, strict=True)}
+        _refuse_cells(place, line, cells, {"name", *paid})
         table: dict[str, Any] = {"name": cells["name"], "reward": cells[paid[0]]}
         table["demand"] = {name: cells[name] for name in resources if cells[name]}
         table |= {name: cells[name] for name in ("workload", "service_rate") if cells.get(name)}
@@ -63,3 +67,21 @@ def _of_csv(place: Path) -> list[dict[str, Any]]:
     if not made:
         raise InputError(f"{place}: expected at least one type below the header")
     return made
+
+
+def _refuse_cells(place: Path, line: int, cells: dict[str, str], required: set[str]) -> None:
+    """Refuse a field that is empty or no number, by line and column; their bounds are those of an instance."""
+    for name, cell in cells.items():
+        what = "the name of a type" if name == "name" else "a number"
+        if not cell and name in required:
+            raise InputError(f"{place}:{line}: {name}: expected {what}, got an empty field")
+        if not cell or name == "name":
+            continue
+        positive = name in ("reward", "price", "service_rate")
+        expected = f"a number {'greater than' if positive else 'of at least'} 0"
+        try:
+            value = rational(cell)
+        except ValueError as error:
+            raise InputError(f"{place}:{line}: {name}: expected {expected}, got {cell[:60]!r} ({error})") from None
+        if value < 0 or (positive and value == 0):
+            raise InputError(f"{place}:{line}: {name}: expected {expected}, got {cell[:60]}")

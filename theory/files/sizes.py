@@ -85,6 +85,7 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
         listed = _counted(_relative_items(top.table("items")))
         top.finish()
         return listed
+    top.refuse_other_kinds("a law of sizes", "sizes")
     fields = top.table("sizes", "a table [sizes]")
     if top.has("simulation"):
         top.take("simulation", "a table")

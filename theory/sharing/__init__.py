@@ -10,6 +10,7 @@ __getattr__, __all__ = doors(
             "corollary_1",
             "has_bottleneck",
             "is_certified",
+            "infeasibility",
             "is_feasible_allocation",
             "is_max_min",
             "is_ps_dsf",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from theory.numbers import text
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.maxmin import task_units
 from theory.sharing.model import Cluster
@@ -39,20 +40,37 @@ def is_feasible_allocation(cluster: Cluster, tasks: Tasks, *, division: str = "r
     >>> is_feasible_allocation(both, [[2], [1]]), is_feasible_allocation(both, [[2], [1]], division="time")
     (True, False)
     """
-    for n, row in enumerate(tasks):
-        for i, x in enumerate(row):
-            if x < 0 or (x > 0 and cluster.monopoly[n][i] == 0):
-                return False
-    for i in range(len(cluster.servers)):
-        users = [n for n, row in enumerate(tasks) if row[i]]
+    return infeasibility(cluster, tasks, division=division) is None
+
+
+def infeasibility(cluster: Cluster, tasks: Tasks, *, division: str = "resource") -> str | None:
+    """Return in words the first constraint that tasks violate; None where they fit the servers.
+
+    Parameters and complexity are those of `is_feasible_allocation`.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> infeasibility(cluster([[4]], [[2], [1]]), [[1], [3]])
+    'the tasks take 5 of r1 on server s1, which has 4'
+    """
+    for user, row, alone in zip(cluster.users, tasks, cluster.monopoly, strict=True):
+        for server, x, most in zip(cluster.servers, row, alone, strict=True):
+            if x < 0:
+                return f"{text(x)} tasks of user {user.name} on server {server.name}, expected 0 or more"
+            if x > 0 and most == 0:
+                return f"{text(x)} tasks of user {user.name} on server {server.name}, where that user can run none"
+    for i, server in enumerate(cluster.servers):
         if division == "time":
-            if sum(tasks[n][i] / cluster.monopoly[n][i] for n in users) > 1:
-                return False
-        else:
-            used = _used(cluster, tasks, i)
-            if any(amount > c for amount, c in zip(used, cluster.capacity[i], strict=True)):
-                return False
-    return True
+            parts = (Fraction(row[i]) / cluster.monopoly[n][i] for n, row in enumerate(tasks) if row[i])
+            time = sum(parts, Fraction(0))
+            if time > 1:
+                return f"the tasks take {text(time)} of the time of server {server.name}"
+            continue
+        for resource, amount, c in zip(cluster.resources, _used(cluster, tasks, i), cluster.capacity[i], strict=True):
+            if amount > c:
+                return f"the tasks take {text(amount)} of {resource} on server {server.name}, which has {text(c)}"
+    return None
 
 
 def has_bottleneck(cluster: Cluster, tasks: Tasks, n: int, i: int) -> int | None:

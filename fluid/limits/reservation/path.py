@@ -25,6 +25,10 @@ FLICKER, HOLD, LONGEST_HOLD = 1e-5, 1e-3, 2e-2
 is the mean. Each is then held for at least the second, which grows slowly to the third, and the path is not exact."""
 
 
+ROUNDING = 1e-9
+"""Part of the last time by which a time may lie beyond it: times are computed in floats."""
+
+
 @dataclass(frozen=True)
 class FluidPath:
     """The fluid limit of dynamic reservation over [0, until].
@@ -35,6 +39,11 @@ class FluidPath:
     segments : tuple of Segment
         One a regime; they meet at the switching times.
     until : float
+
+    Notes
+    -----
+    Times outside ``[0, until]`` are refused with `InputError`: the path was not followed there, and its last regime may
+    end soon after.
     """
 
     model: Reservation
@@ -56,6 +65,15 @@ class FluidPath:
         return global_greedy(self.model.instance.with_workload(exact))
 
     def _segment(self, time: float) -> Segment:
+        """Return the segment at a time.
+
+        Raises
+        ------
+        InputError
+            A time before 0 or beyond the end of the path.
+        """
+        if not 0 <= time <= self.until * (1 + ROUNDING):
+            raise InputError(f"time: expected from 0 to {self.until:g}, where the path ends, got {float(time):g}")
         return next((s for s in self.segments if time < s.stop), self.segments[-1])
 
     def state(self, time: float) -> State:

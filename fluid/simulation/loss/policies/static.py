@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.policy_interface import Policy, nothing_to_refresh
-from fluid.simulation.state import Common, Setting, common, state_type
+from fluid.simulation.state import Common, Setting, common, named_jobs, state_type
 from theory.errors import InputError
 from theory.exact.knapsack import weight
 from theory.greedy.optimal import optimal_assignment
@@ -61,8 +61,8 @@ def prepare(setting: Setting) -> Any:
     if (left < 0).any():
         server = int(np.flatnonzero((left < 0).any(axis=1))[0])
         raise InputError(
-            f"simulation.initial: server {server + 1} holds {base['counts'][server].tolist()}, expected at most its "
-            f"reserved slots {reserved[server].tolist()} under static reservation"
+            f"simulation.initial: server {server + 1} holds {named_jobs(setting, base['counts'][server])}, expected "
+            f"at most its reserved slots under static reservation, {named_jobs(setting, reserved[server])}"
         )
     base["slots"] = reserved.sum(axis=0, dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(base["slots"])])

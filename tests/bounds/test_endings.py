@@ -1,0 +1,131 @@
+"""What commands say: servers of a region, tuned thresholds and their picture, results reproduced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bounds.cli import run
+from bounds.views import admission_pictures
+from bounds.views.admission_runs import tuned_answer, tuned_lines
+from fluid.admission.files import read_admission
+from fluid.admission.simulate import AdmissionPolicy
+from fluid.admission.tuning import Tuned, tune
+from fluid.statistics import Interval
+from tests.pictures import faults
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def tuned() -> Tuned:
+    cluster = read_admission(EXAMPLES / "admission_small.toml")
+    return tune(cluster, AdmissionPolicy("zeroth"), 0.05, 200.0, replications=4, steps=5)
+
+
+def drawn(found: Tuned, monkeypatch: pytest.MonkeyPatch, sla: float = 0.05) -> Any:
+    """Return the only axes of the picture of a tuning."""
+    figures: list[Any] = []
+    monkeypatch.setattr(admission_pictures, "save", lambda made, _: figures.append(made))
+    admission_pictures.picture_of_tuning(found, sla, "none.png")
+    (made,) = figures
+    (axes,) = made.axes
+    assert faults(made) == []
+    return axes
+
+
+def test_the_picture_of_a_tuning_shows_all_that_was_tried(tuned: Tuned, monkeypatch: pytest.MonkeyPatch) -> None:
+    axes = drawn(tuned, monkeypatch)
+    (bars,) = axes.containers
+    points, _, (spans,) = bars
+    tried = sorted(tuned.tried, key=lambda one: one[0])
+    assert points.get_xdata().tolist() == [threshold for threshold, _ in tried]
+    assert points.get_ydata().tolist() == [share.mean for _, share in tried]
+    ends = [segment[:, 1] for segment in spans.get_segments()]
+    assert np.allclose(ends, [[max(0.0, share.low), share.high] for _, share in tried])
+    low, high = axes.get_ylim()
+    assert all(low < end < high for pair in ends for end in pair)
+    assert low < 0.05 < high
+    labels = [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else []
+    labels += [text.get_text() for legend in axes.figure.legends for text in legend.get_texts()]
+    assert set(labels) >= {"SLA 0.05", f"threshold {tuned.policy.threshold:.6g}"}
+    assert any("95 %" in label for label in labels)
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert set(lines["SLA 0.05"].get_ydata()) == {0.05}
+    assert set(lines[f"threshold {tuned.policy.threshold:.6g}"].get_xdata()) == {tuned.policy.threshold}
+
+
+def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
+    tuned: Tuned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = Interval(0.0, 0.0, 0.0, 0.95, 4)
+    axes = drawn(replace(tuned, tried=((0.5, never), *tuned.tried)), monkeypatch)
+    assert axes.get_yscale() == "symlog"
+    assert axes.get_ylim()[0] < 0
+    shares = ((3.0, Interval(0.04, 0.03, 0.05, 0.95, 4)), (4.0, Interval(0.06, 0.05, 0.07, 0.95, 4)))
+    axes = drawn(replace(tuned, tried=shares), monkeypatch)
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim() == pytest.approx((0.03 / 1.5, 0.07 * 1.5)), "no decades without a point"
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [
+        ((2.0, 9.0), "those tried up to 2 meet the SLA, and those tried from 9 miss it"),
+        ((0.0, inf), "none that was tried surely meets the SLA, and none that was tried surely misses it"),
+        ((3.0, inf), "those tried up to 3 meet the SLA, and none that was tried surely misses it"),
+    ],
+)
+def test_a_tuned_threshold_says_what_is_decided(interval: tuple[float, float], said: str, tuned: Tuned) -> None:
+    lines = "\n".join(tuned_lines(tuned_answer(replace(tuned, interval=interval), 0.05)))
+    assert said in lines
+    assert "any" not in lines.replace("many", "")
+
+
+def test_the_default_of_tune_is_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["admission", "tune", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Hours of each run; the default is a year. [default: 8760]" in shown
+
+
+def test_region_says_how_many_servers_a_workload_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    """At intensity 1 ten servers' workload needs an eleventh for bounded queues."""
+    assert run(["region", str(EXAMPLES / "four_types.toml"), "--servers", "10", "--facets", "0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("the workload of 10 servers needs"))
+    assert lines[at].split()[-1] == "servers"
+    assert [line.split()[-1] for line in lines[at + 1 : at + 3]] == ["11", "11"]
+    assert "  the workload of a server is worth 2, and what it can hold at most 2 on average" in lines
+
+
+def test_region_says_what_the_workload_is_worth_at_the_prices(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One type of size 5 on servers of 12, workload 3/2: two fit, so a slot costs 1 and the intensity is 3/4."""
+    file = tmp_path / "i.toml"
+    file.write_text(
+        '[server]\ncapacity = { cpu = 12 }\n[[type]]\nname = "a"\ndemand = { cpu = 5 }\nreward = 1\nworkload = 1.5\n'
+    )
+    assert run(["region", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "traffic intensity  3/4 (0.75): the workload is supportable" in shown
+    assert "the workload of a server is worth 3/2 (1.5), and what it can hold at most 2 on average" in shown
+    assert Fraction(3, 2) / 2 == Fraction(3, 4)
+
+
+def test_reproduce_says_in_the_end_what_was_written_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["reproduce", "autoscaling/figure-2", "--out", str(tmp_path / "figures")]
+    assert run(arguments) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == f"1 result written to {tmp_path / 'figures'} (picture, numbers, description)"
+    assert (tmp_path / "figures" / "autoscaling" / "figure-2.png").exists()
+    assert run(arguments) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("0 results written to ")
+    assert last.endswith("; 1 stood there already (--again computes them anew)")

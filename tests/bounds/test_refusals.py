@@ -1,0 +1,204 @@
+"""What the command line refuses: one line that names the option or the field, what was got, and what is expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from bounds.cli import app, run
+from bounds.cli.refusals import expectation
+from theory.files.document import KINDS_OF_FILES
+from theory.files.own_types import read_own_types
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOUR, RULES = str(EXAMPLES / "four_types.toml"), EXAMPLES / "rules_to_attack.py"
+SERVERS = "--servers: expected a whole number from 1 to 100,000,000, got"
+RULE = f"{RULES}:first_fit"
+SIMULATE = ["simulate", FOUR, "--policy", "first-fit"]
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line with which a command ends in status 2."""
+    assert run(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert "Traceback" not in shown.err
+    return shown.err.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([*SIMULATE, "--until", "9", "--servers", "ten"], f"{SERVERS} 'ten'"),
+        ([*SIMULATE, "--until", "9", "--servers", "0"], f"{SERVERS} 0"),
+        ([*SIMULATE, "--until", "9", "--servers"], f"{SERVERS} no value"),
+        ([*SIMULATE, "--until", "soon"], "--until: expected a number, got 'soon'"),
+        ([*SIMULATE, "--polcy", "x"], "--polcy: no such option, did you mean --plot or --policy?"),
+        ([*SIMULATE, "--xyz", "x"], "--xyz: no such option, `packproof simulate --help` lists them"),
+        (["simulate"], "INSTANCE: missing, expected it after packproof simulate: instance file, TOML or JSON"),
+        (SIMULATE, "--until: missing, expected --until T: a number"),
+        (["solve", FOUR, "--json=3"], "--json: expected no value, since it is a switch"),
+        (
+            ["attack", f"{RULES}:first_fit", "--kind", "packing"],
+            "--kind: expected one of assignment, items, sharing, online, got 'packing'",
+        ),
+        (["attack", RULE, "--types", "1.5"], "--types: expected a whole number from 1 to 8, got 1.5"),
+        (["attack", RULE, "--evaluations", "0"], "--evaluations: expected a whole number of at least 1, got 0"),
+        (["worst", FOUR], f"--vary: missing, expected what may change in {FOUR}: one of workload, rewards, all"),
+        (["worst", FOUR, "--vary", "x"], "--vary: expected one of workload, rewards, all, got 'x'"),
+        (["admission", "decide", "x.toml"], "--active: missing, expected --active C,...: cores of the deployments"),
+    ],
+)  # fmt: skip
+def test_options(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(arguments, capsys).startswith(said)
+
+
+def test_every_parameter_of_every_command_has_an_expectation() -> None:
+    """Whatever the parser refuses can be worded; numbers and choices are told by their kind."""
+
+    def commands(one: Any) -> list[Any]:
+        inner = getattr(one, "commands", None)
+        return [one] if inner is None else [leaf for each in inner.values() for leaf in commands(each)]
+
+    found = 0
+    for command in commands(typer.main.get_command(app)):
+        for parameter in command.params:
+            if parameter.name != "help":
+                assert expectation(command, parameter).strip(), (command.name, parameter.name)
+                found += 1
+    assert found > 100
+
+
+@pytest.mark.parametrize("rule", [f"{RULES}:first_fit", f"{RULES}:equal_parts", "drf", "first-fit"])
+def test_a_rule_without_its_kind_hears_of_kinds(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(["attack", rule, "--evaluations", "2", "--workers", "1"], capsys)
+    assert "no --kind was given" in line
+    assert "--kind items for one that packs items, sharing for one" in line
+    assert "no --kind was given" not in refused(["attack", rule, "--kind", "assignment", "--evaluations", "2"], capsys)
+
+
+def test_known_kinds_where_priors_are_needed_name_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    small, large = str(EXAMPLES / "admission_small.toml"), str(EXAMPLES / "admission.toml")
+    arguments = ["--active", "1", "--arriving", "1", "--horizons", "1"]
+    line = refused(["admission", "decide", small, *arguments], capsys)
+    assert line == f"{small}: deployments: expected priors [deployments], found known kinds [[kind]]"
+    assert refused(
+        ["admission", "exact", large, "--policy", "zeroth", "--threshold", "1", "--most-deployments", "2"], capsys
+    ).startswith(f"{large}: kind:")
+
+
+@pytest.mark.parametrize(
+    ("horizons", "said"),
+    [
+        ("2,1", "expected times in increasing order, got 1 after 2"),
+        ("1,3,3", "expected times in increasing order, got 3 after 3"),
+        ("1,0", "expected times greater than 0, got 0"),
+        ("1,,2", "expected numbers with commas between them, got '1,,2' (it is empty)"),
+    ],
+)
+def test_horizons_say_what_they_got(horizons: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--active", "1", "--arriving", "1", "--horizons", horizons]
+    assert (
+        refused(["admission", "decide", str(EXAMPLES / "admission.toml"), *arguments], capsys) == f"--horizons: {said}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("batch,16,32,cheap", "price: expected a number greater than 0, got 'cheap' (not a finite number)"),
+        ("batch,16,32,", "price: expected a number, got an empty field"),
+        (",16,32,1", "name: expected the name of a type, got an empty field"),
+        ("batch,16,-1,1", "memory: expected a number of at least 0, got -1"),
+        ("batch,16,32,0", "price: expected a number greater than 0, got 0"),
+    ],
+)
+def test_types_of_ones_own_are_refused_by_line_and_column(
+    row: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Blank lines count, as in an editor; an empty resource is none."""
+    own = tmp_path / "own.csv"
+    own.write_text(f"name,cpu,memory,price\nfirst,1,,2\n\n{row}\n")
+    arguments = ["instance", "--types", "aws:c5.large", "--own", str(own), "--server", "cpu=96,memory=768"]
+    assert refused(arguments, capsys) == f"{own}:4: {said}"
+    own.write_text("name,cpu,memory,price\nfirst,1,,2\n")
+    assert read_own_types(own) == [{"name": "first", "reward": "2", "demand": {"cpu": "1"}}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            "time,duration,tpye\n0,1,large",
+            "2: tpye: expected a number, got 'large' (not a finite number): every column ",
+        ),
+        ("time,duration,type\n0,,large", "2: duration: expected a number, got '' (it is empty)"),
+        ("time,duration,type\n0,1,lrge", "2: type: expected one of large, small, got 'lrge'"),
+    ],
+)
+def test_traces(rows: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "t.csv"
+    trace.write_text(rows + "\n")
+    simulate = [
+        "simulate",
+        str(EXAMPLES / "caught.toml"),
+        "--policy",
+        "nonpreemptive",
+        "--servers",
+        "2",
+        "--until",
+        "9",
+    ]
+    assert refused([*simulate, "--trace", str(trace)], capsys).startswith(f"{trace}:{said}")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            "polcy = 'dra'\n",
+            "polcy: unknown field; at the top stand instance, until, warmup, replications, seed, policy, s",
+        ),
+        (
+            "[vary]\nworkloads = [1]\n",
+            "vary.workloads: unknown field; under [vary] stand policy, servers, workload, and t",
+        ),
+        (
+            "[simulation]\nservise = 1\n",
+            "simulation.servise: unknown field; under [simulation] stand arrivals, service, ",
+        ),
+    ],
+)
+def test_a_grid_says_where_fields_stand(
+    more: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = tmp_path / "g.toml"
+    grid.write_text(f'instance = "{FOUR}"\nuntil = 9\nservers = 3\npolicy = "dra"\n{more}')
+    line = refused(["experiment", str(grid), "--store", str(tmp_path / "s.db")], capsys)
+    assert line.startswith(f"{grid}: {said}")
+    meant = {"p": "policy", "[v": "workload", "[s": "service"}[more[: 1 + more.startswith("[")]]
+    assert f"; did you mean {meant}" in line
+
+
+@pytest.mark.parametrize(
+    ("file", "table"),
+    [("counted_sizes", "sizes"), ("four_classes", "user"), ("user_4_leaves", "event"), ("admission", "deployments"),
+     ("admission_small", "kind"), ("grid", "vary")],
+)  # fmt: skip
+def test_a_file_of_another_kind_says_which_command_reads_it(
+    file: str, table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind, commands = KINDS_OF_FILES[table]
+    line = refused(["solve", str(EXAMPLES / f"{file}.toml")], capsys)
+    assert f"expected an instance (tables server and type), found {kind} (table {table}): {commands}" in line
+
+
+def test_an_item_list_is_no_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = tmp_path / "items.toml"
+    items.write_text("[items]\ncapacity = [10]\nsizes = [[4], [6], [5]]\n")
+    assert "found a list of items (table items): packproof throughput" in refused(["solve", str(items)], capsys)
+    assert run(["throughput", str(items)]) == 0, "as the message says"
