@@ -4,7 +4,7 @@
 which some of the functions it calls are others (an event loop over the functions of one policy). ``plain`` makes the
 copy that runs as Python, through and through, in the same process. ``step`` compiles the small functions that event
 loops call millions of times with a state of many arrays: without reference counts, which would take nine tenths of the
-time.
+time. What compiled code calls is compiled into its callers (`theory.inside`).
 
 Numba's cache does not notice that a callee in another file has changed. The name under which a kernel is kept therefore
 holds a digest of every source file that it reaches, so a changed callee is a new name.
@@ -22,6 +22,9 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
+from numba.core.registry import CPUDispatcher
+
+from theory.inside import Compiled
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,17 +67,19 @@ def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Functi
     source = cast(FunctionType, function)
     source.__dict__["is_kernel"] = kind
     name = source.__qualname__
+    made = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+    if not isinstance(made, CPUDispatcher):  # NUMBA_DISABLE_JIT
+        return cast(Function, made)
+    made.__class__ = Compiled
     try:
         source.__qualname__ = f"{name}-{kind}-{_digest(source)}"
-        made = njit(cache=True, nogil=True, **options)(function)
-        file = getattr(getattr(made, "_cache", None), "_cache_file", None)
-        if isinstance(file, IndexDataCacheFile):
-            file.__class__ = _Kept
-        return cast(Function, made)
-    except RuntimeError:  # no folder to keep it in
-        return cast(Function, njit(nogil=True, **options)(function))
+        made.enable_caching()
+        made._cache._cache_file.__class__ = _Kept
+    except RuntimeError:
+        pass  # there is no folder to keep it in
     finally:
         source.__qualname__ = name
+    return cast(Function, made)
 
 
 class _Kept(IndexDataCacheFile):  # type: ignore[misc]

@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from theory.jit import bound, kernel, plain
+from theory.inside import Compiled
+from theory.jit import bound, kept_under, kernel, noticing_compilation, plain, routine
 
 
 @kernel
@@ -60,6 +63,67 @@ def test_a_changed_callee_in_another_file_is_noticed(tmp_path) -> None:
         )
         answers.append(int(run.stdout))
     assert answers == [2, 3, 2]
+
+
+def half(values: Any, at: int) -> int:
+    if at >= len(values):
+        raise IndexError("no such place")
+    return values[at] // 2
+
+
+halved = routine(half)
+
+
+@kernel
+def factorial(n: int) -> int:
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@kernel
+def halves(values: Any, at: int) -> int:
+    return halved(values, 0) + halved(values, at) + halved(values, values[0]) + halved(values, len(values) - 1)
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse to keep machine code, as where no folder can be written."""
+
+    def refused(_: object) -> None:
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(Compiled, "enable_caching", refused)
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_a_function_for_compiled_callers_is_made_once_whatever_integers_they_have() -> None:
+    values = np.array([2, 40, 6], np.int32)
+    made = bound(halves, halved=half)
+    inner: Any = made.py_func.__globals__["halved"]  # type: ignore[attr-defined]
+    begun: list[int] = []
+    with noticing_compilation(lambda: begun.append(1)):
+        assert made(values, 1) == 1 + 20 + 3 + 3
+    assert len(inner.inside.overloads) == 1  # of a constant, of 64 bits and of 32
+    assert len(begun) == 2
+    assert not inner.overloads  # there is no form for Python yet
+
+
+def test_the_form_for_python_stands_beside_the_one_for_compiled_callers() -> None:
+    values = np.array([2, 40, 6], np.int32)
+    assert (halves(values, 1), halved(values, 1), halves(values, 2)) == (27, 20, 10)
+    for call in (halves, halved):
+        with pytest.raises(IndexError, match="no such place"):
+            call(values, 3)
+
+
+def test_a_function_that_calls_itself() -> None:
+    assert factorial(10) == bound(top, middle=factorial)(10) - 11 == 3_628_800
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_where_machine_code_cannot_be_kept_it_is_made_in_every_process() -> None:
+    made = bound(top, step=lambda x: x - 1)
+    assert kept_under(made) is None
+    assert made(5) == 12
 
 
 @pytest.mark.parametrize("spoilt", ["*.nbi", "*.nbc"])

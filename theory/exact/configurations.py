@@ -299,6 +299,21 @@ def _fits(left: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
     return True
 
 
+# Loops in place of operations on arrays: those take the compiler two seconds more, most of it for messages of errors.
+
+
+@kernel
+def _add(left: NDArray[np.int64], demand: NDArray[np.int64], times: int) -> None:
+    for r in range(left.size):
+        left[r] += times * demand[r]
+
+
+@kernel
+def _write(rows: NDArray[np.int64], n: int, k: NDArray[np.int64]) -> None:
+    for j in range(k.size):
+        rows[n, j] = k[j]
+
+
 @kernel
 def _count(capacity: NDArray[np.int64], demands: NDArray[np.int64], stop: int) -> int:
     left = capacity.copy()
@@ -310,9 +325,9 @@ def _count(capacity: NDArray[np.int64], demands: NDArray[np.int64], stop: int) -
         while j >= 0:
             if _fits(left, demands[j]):
                 k[j] += 1
-                left -= demands[j]
+                _add(left, demands[j], -1)
                 break
-            left += k[j] * demands[j]
+            _add(left, demands[j], k[j])
             k[j] = 0
             j -= 1
         if j < 0:
@@ -325,13 +340,13 @@ def _feasible(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDA
     left = capacity.copy()
     k = np.zeros(len(demands), np.int64)
     for n in range(len(rows)):
-        rows[n] = k
+        _write(rows, n, k)
         for j in range(len(demands) - 1, -1, -1):
             if _fits(left, demands[j]):
                 k[j] += 1
-                left -= demands[j]
+                _add(left, demands[j], -1)
                 break
-            left += k[j] * demands[j]
+            _add(left, demands[j], k[j])
             k[j] = 0
 
 
@@ -345,7 +360,7 @@ def _maximal(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDAr
     while True:
         while _fits(left, demands[last]):
             k[last] += 1
-            left -= demands[last]
+            _add(left, demands[last], -1)
         full = True
         for j in range(last):
             if _fits(left, demands[j]):
@@ -353,15 +368,15 @@ def _maximal(capacity: NDArray[np.int64], demands: NDArray[np.int64], rows: NDAr
                 break
         if full:
             if n < len(rows):
-                rows[n] = k
+                _write(rows, n, k)
             n += 1
         j = last
         while j >= 0:  # the last type is full: empty it, then advance the next one before it
             if j < last and _fits(left, demands[j]):
                 k[j] += 1
-                left -= demands[j]
+                _add(left, demands[j], -1)
                 break
-            left += k[j] * demands[j]
+            _add(left, demands[j], k[j])
             k[j] = 0
             j -= 1
         if j < 0:
