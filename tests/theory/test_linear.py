@@ -88,6 +88,18 @@ def test_signs_of_clear_columns_are_sure() -> None:
     assert columns.signs([Fraction(1), Fraction(1)]) == [1, UNSURE, -1]
 
 
+@pytest.mark.parametrize(
+    ("entry", "price"),
+    [(Fraction(1, 10**330), 10**308), (10**300, Fraction(1, 10**322))],
+    ids=["lost entry", "lost price"],
+)
+def test_a_factor_that_floats_lose_makes_a_column_unsure(entry: Fraction, price: Fraction) -> None:
+    assert 0 < Fraction(1, 10**30) < entry * price  # but 0, or wrong by a tenth, in floats
+    columns = FloatColumns()
+    columns.extend([1e-30], [0], [0], [float(entry)])
+    assert columns.signs([Fraction(price)]) == [UNSURE]
+
+
 def test_infeasible_is_decided() -> None:
     program = LinearProgram([(2, None)])
     program.add_columns([1], [{0: 1}], upper=[1])

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-MARGIN, LEAST, UNSURE = 1e-6, 1e-200, 2
+MARGIN, LEAST, TINY, UNSURE = 1e-6, 1e-200, 1e-150, 2
 """A sum in floats whose size is at least `MARGIN` of that of its terms, and above `LEAST`, has the sign of the exact
-sum; a sign is -1, 0 or 1, or `UNSURE`."""
+sum if no factor of a term is below `TINY`; a sign is -1, 0 or 1, or `UNSURE`."""
 
 
 class FloatColumns:
@@ -42,16 +42,20 @@ class FloatColumns:
 
         Each cost, entry and multiplier is rounded once, and so is each product and sum: the error is less than (4 +
         entries of the column) 2^-53 times the sum of the sizes of the terms. `MARGIN` is far more for any column that
-        fits into memory; what underflows is below `LEAST`.
+        fits into memory. A cost that underflows is below `LEAST`. A column with a factor that may lose its last digits
+        near the smallest float, below `TINY`, is unsure; no product of others does.
         """
         try:
             prices = np.array([float(price) for price in dual])
         except OverflowError:
             return [UNSURE] * len(self.costs)
         costs, places = np.frombuffer(self.costs), np.frombuffer(self._places, np.int64)
+        lost = (np.abs(prices) < TINY) & np.array([price != 0 for price in dual], bool)
+        values, rows = np.frombuffer(self._values), np.frombuffer(self._rows, np.int64)
+        doubtful = np.bincount(places, (np.abs(values) < TINY) | lost[rows], len(costs)) > 0
         with np.errstate(all="ignore"):  # what is not finite is unsure
-            terms = np.frombuffer(self._values) * prices[np.frombuffer(self._rows, np.int64)]
+            terms = values * prices[rows]
             gains = costs - np.bincount(places, terms, len(costs))
             sizes = np.abs(costs) + np.bincount(places, np.abs(terms), len(costs))
-            sure = (np.abs(gains) > MARGIN * sizes + LEAST) & np.isfinite(sizes)
+            sure = (np.abs(gains) > MARGIN * sizes + LEAST) & np.isfinite(sizes) & ~doubtful
         return np.where(sure, np.sign(gains), UNSURE).astype(int).tolist()  # type: ignore[no-any-return]
