@@ -76,7 +76,8 @@ class Mechanism:
         if len(made.cluster.servers) != len(given.servers):
             raise InputError(f"{self.name} pools all servers, so it is attacked on one (--bins 1)")
         if not made.exact:
-            raise InputError(f"{self.name} has no exact allocation of {given}")
+            shared = f"{len(given.users)} users on {len(given.servers)} servers"
+            raise InputError(f"{self.name} has no exact allocation of a cluster that the search met ({shared})")
         return made.tasks
 
 

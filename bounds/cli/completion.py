@@ -39,7 +39,7 @@ compdef _packproof packproof
 complete -c packproof -a '(packproof completion --line (commandline -cp | string collect) 2>/dev/null)'
 """,
 }
-"""By shell; only the first is tried by a test."""
+"""By shell; a test runs each where the shell is installed."""
 
 
 def _policies() -> Iterable[str]:

@@ -52,7 +52,7 @@ def expectation(command: Any, parameter: Any) -> str:
     >>> import typer
     >>> simulate = typer.main.get_command(app).commands["simulate"]
     >>> [expectation(simulate, one) for one in simulate.params if one.name in ("servers", "seed")]
-    ['a whole number of at least 1', 'a whole number of at least 0']
+    ['a whole number from 1 to 100,000,000', 'a whole number of at least 0']
     """
     hint = get_type_hints(inspect.unwrap(command.callback), include_extras=True)[parameter.name]
     annotation, *details = get_args(hint)

@@ -160,12 +160,12 @@ def tuned_answer(found: Tuned, target: float) -> TunedAdmission:
 def tuned_lines(answer: TunedAdmission) -> list[str]:
     """Return the answer of ``admission tune`` as text."""
     low, high = answer.interval
-    meets = f"those tried up to {low:.6g} meet" if low > 0 else "none that was tried surely meets"
-    misses = "none that was tried surely misses" if high is None else f"those tried from {high:.6g} miss"
+    meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
+    misses = "none surely misses it" if high is None else f"from {high:.6g} on it is missed"
     return [
         INTERVALS,
         f"threshold          {answer.threshold:.6g}, the greatest tried whose mean meets the SLA",
-        f"                   by their intervals {meets} the SLA, and {misses} it; between them the runs do not decide",
+        f"                   by intervals over the runs, {meets}, and {misses}",
         f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
         f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}, at most {answer.target:g} asked for",
     ]

@@ -23,7 +23,10 @@ from theory.sharing.model import Cluster, ServerClass
 
 
 class Attack(Answer, frozen=True):
-    """The worst instance found; `certified` says that the ratio is exact and proved by what stands beside it."""
+    """The worst instance found; `certified` says that the ratio is exact and proved by what stands beside it.
+
+    Bins are counted from 0 here, as a rule for items returns them; text for people counts them from 1.
+    """
 
     rule: str
     kind: str

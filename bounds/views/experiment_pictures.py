@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from bounds.views.panels import Chart, Curve, draw
+from bounds.views.panels import Chart, Curve, Line, draw
 from bounds.views.pictures import PAGE, figure, save, styled
 from fluid.experiment.grid import Grid
+from fluid.experiment.references import Reference, references
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import Group, headline, summary
 from theory.errors import InputError
@@ -71,22 +72,33 @@ def experiment_charts(grid: Grid, store: Store, numbers: Sequence[str] = (), aga
             raise InputError(f"--number: expected one of {', '.join(known)}, got {name!r}")
     others = [name for name in fields if name != chosen]
     places = list(product(*(values[name] for name in others)))
+    held_fields = [name for name in others if len(values[name]) > 1]
     if len(places) * len(wanted) > MOST_PANELS:
         raise InputError(
             f"--plot: expected at most {MOST_PANELS} panels, got {len(places) * len(wanted)}: {len(wanted)} numbers at "
-            f"{len(places)} values of {', '.join(others)}"
+            f"{len(places)} values of {', '.join(held_fields) or 'nothing'}"
         )
     held = [dict(zip(others, place, strict=True)) for place in places]
-    return [_chart(groups, name, chosen, values, place) for name in wanted for place in held]
+    theory = references(grid) if "reward" in wanted else {}
+    return [
+        _chart(groups, name, chosen, values, place, theory if name == "reward" else {})
+        for name in wanted
+        for place in held
+    ]
 
 
 def _chart(
-    groups: Sequence[Group], number: str, against: str, values: dict[str, list[Any]], place: dict[str, Any]
+    groups: Sequence[Group],
+    number: str,
+    against: str,
+    values: dict[str, list[Any]],
+    place: dict[str, Any],
+    known: dict[tuple[Any, ...], Reference],
 ) -> Chart:
-    """Return a chart: a curve a policy, at a place of the fields that are held."""
+    """Return a chart: a curve a policy, at a place of the fields that are held, and what theory says."""
     here = [group for group in groups if all(group.parameters[name] == value for name, value in place.items())]
     x = _numeric(values[against])
-    scale = "log" if x is not None and len(x) > 2 and min(x) > 0 and max(x) >= 20 * min(x) else "linear"
+    scale = "log" if x is not None and is_logarithmic(x) else "linear"
     at = dict(zip(map(str, values[against]), x or range(len(values[against])), strict=True))
     curves = []
     for policy in values.get("policy", [None]) if against != "policy" else [None]:
@@ -99,14 +111,48 @@ def _chart(
             low, high = ([i.low for i in found], [i.high for i in found]) if _finite(found) else ([], [])
             means, look = [i.mean for i in found], "marks" if x is None else "line"
             curves.append(Curve(str(policy or number), [float(p) for p, _ in points], means, low, high, look))
+    here_known = [(at[str(one.parameters[against])], known[point]) for one in here
+                  if (point := tuple(one.parameters.values())) in known]  # fmt: skip
+    theory, lines = _theory(sorted(set(here_known), key=lambda one: one[0]), joined=x is not None)
     return Chart(
         f"{against} ({UNITS.get(against, 'value')})",
         f"{number} ({UNITS.get(number.partition('.')[0], 'value')})",
-        curves,
-        title=", ".join(f"{name} = {value}" for name, value in place.items()),
+        [*curves, *theory],
+        lines,
+        title=", ".join(f"{name} = {value}" for name, value in place.items() if len(values[name]) > 1),
         xscale=scale,
         xticks=() if x is not None else [(float(n), str(value)) for n, value in enumerate(values[against])],
     )
+
+
+def _theory(known: Sequence[tuple[float, Reference]], *, joined: bool) -> tuple[list[Curve], list[Line]]:
+    """Return the references as lines across where they do not change with what is drawn against, else as curves."""
+    curves, lines = [], []
+    for name, values in (
+        ("greedy, fluid limit", [one.greedy for _, one in known]),
+        ("optimum of the instance", [one.optimum for _, one in known]),
+    ):
+        if len(set(values)) == 1:
+            lines.append(Line(name, values[0]))
+        elif values and joined:
+            curves.append(Curve(name, [place for place, _ in known], values, look="reference"))
+    return curves, lines
+
+
+def is_logarithmic(x: Sequence[float]) -> bool:
+    """Return whether values are for a logarithmic axis: all positive, and geometric or over a wide range.
+
+    Examples
+    --------
+    >>> is_logarithmic([1, 2, 4]), is_logarithmic([10, 100]), is_logarithmic([0.8, 1.0, 1.2]), is_logarithmic([1, 2])
+    (True, True, False, False)
+    """
+    placed = sorted(x)
+    if len(placed) < 2 or placed[0] <= 0:
+        return False
+    ratios = [after / before for before, after in pairwise(placed)]
+    geometric = len(placed) > 2 and min(ratios) > 1.4 and max(ratios) < 1.02 * min(ratios)
+    return geometric or placed[-1] >= (20 if len(placed) > 2 else 8) * placed[0]
 
 
 def _finite(found: Sequence[Any]) -> bool:

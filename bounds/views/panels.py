@@ -25,6 +25,9 @@ COLUMNS = ("panel", "series", "x", "y", "low", "high")
 
 SHADES = ("#EBEBEB", "#F9E3D8")
 
+ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1)))
+"""Dashes of lines across a panel."""
+
 MOST_TICKS = 16
 
 MOST_MARKED = 30
@@ -43,7 +46,7 @@ class Curve:
         The ends of a band; empty for none.
     look : str
         ``line`` (markers at the points), ``plain`` (none), ``steps``, ``dots`` (no line), ``marks`` (no line, the
-        interval as a bar), ``stars`` (printed numbers).
+        interval as a bar), ``stars`` (printed numbers), ``reference`` (what theory says, drawn as a `Line` is).
     grows : sequence of bool
         Points at which a queue grows beyond doubt, which are ringed; empty for none.
     """
@@ -255,6 +258,9 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
     if curve.look == "stars":
         axes.plot(x, y, "*", color="black", ms=7, mfc="none", mew=0.8, label=curve.name)
         return
+    if curve.look == "reference":
+        axes.plot(x, y, color=MARK, ls=ACROSS[place % len(ACROSS)], lw=1.0, label=curve.name, zorder=1.5)
+        return
     if curve.look == "dots":
         axes.plot(x, y, marker, color=colour, ms=4.5 if len(x) <= MOST_MARKED else 1.6, mew=0, label=curve.name)
         return
@@ -291,12 +297,18 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
 
 
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
-    styles: list[Any] = [(0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1))]
     for place, line in enumerate(lines):
         across = axes.axvline if line.upright else axes.axhline
         name = f"printed: {line.name}" if line.printed else line.name
         colour = "black" if line.printed else MARK
-        across(line.value, color=colour, ls=styles[place % 4], lw=1.5 if line.printed else 1.0, label=name, zorder=1.5)
+        across(
+            line.value,
+            color=colour,
+            ls=ACROSS[place % len(ACROSS)],
+            lw=1.5 if line.printed else 1.0,
+            label=name,
+            zorder=1.5,
+        )
 
 
 def _draw_bars(axes: Axes, panel: Bars) -> None:

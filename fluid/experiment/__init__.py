@@ -7,6 +7,7 @@ __getattr__, __all__ = doors(
     {
         "forecast": ("Forecast", "forecast"),
         "grid": ("Cell", "Grid", "read_grid"),
+        "references": ("Reference", "references"),
         "run": ("Progress", "run_experiment"),
         "store": ("Store",),
         "summaries": ("Comparison", "Group", "comparisons", "rows", "summary", "summary_table"),

@@ -16,14 +16,20 @@ from bounds.claims.ps_dsf.motion import section_5_schedule
 from bounds.cli import run
 from bounds.views.comparison import charts_of
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
+from bounds.views.panels import draw
+from bounds.views.pictures import figure
 from fluid.experiment.grid import read_grid
+from fluid.experiment.references import references
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
 from fluid.limits.sharing import Event, Schedule, run_at_once, run_schedule
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.replicate import simulate
 from tests.bounds.test_schemas import schema
+from tests.pictures import faults
 from theory.errors import InputError
+from theory.files.instances import read_instance
+from theory.greedy.optimal import solve
 from theory.instance import additive
 from theory.sharing import cluster
 from theory.sharing.maxmin import tsf
@@ -142,6 +148,8 @@ def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [chart.title for chart in by_servers] == ["workload = 1/2", "workload = 1"]
     assert by_servers[0].xscale == "log"
     curves = [(chart.title, curve) for chart in by_servers for curve in chart.curves]
+    for chart, factor in zip(by_servers, (Fraction(1, 2), Fraction(1)), strict=True):
+        assert {line.name: line.value for line in chart.lines} == at_workload(factor)
     drawn = {(title, one.name, x): y for title, one in curves for x, y in zip(one.x, one.y, strict=True)}
     places = [(one.parameters, one.numbers["reward"].mean) for one in groups]
     known = {(f"workload = {at['workload']}", at["policy"], at["servers"]): mean for at, mean in places}
@@ -150,6 +158,56 @@ def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert by_policy[0].xticks == [(0.0, "first-fit"), (1.0, "static")]
     picture_of_experiment(by_policy, tmp_path / "q.svg")
     assert (tmp_path / "q.svg").stat().st_size > 10_000
+
+
+def at_workload(factor: Fraction) -> dict[str, float]:
+    """Return the rewards of greedy and of the optimum at a part of the workload of the example."""
+    instance = read_instance(FOUR)
+    solution = solve(instance.with_workload([factor * rho for rho in instance.workload]))
+    return {
+        "greedy, fluid limit": float(solution.greedy.reward),
+        "optimum of the instance": float(solution.optimal.reward),
+    }
+
+
+def test_theory_moves_with_the_workload(tmp_path: Path) -> None:
+    """Against the workload the references are curves; a list of one value is nothing that varies."""
+    place = tmp_path / "grid.toml"
+    place.write_text(GRID.replace("servers = [3, 6, 90]", "servers = [6]"))
+    assert run(["experiment", str(place), "--store", str(tmp_path / "s.db"), "--workers", "1"]) == 0
+    grid = read_grid(place)
+    with Store(tmp_path / "s.db") as store:
+        (chart,) = experiment_charts(grid, store, ["reward"], "workload")
+        (acceptance,) = experiment_charts(grid, store, ["acceptance.large"], "workload")
+        by_policy = experiment_charts(grid, store, ["reward"], "policy")
+    assert chart.title == ""
+    assert chart.lines == []
+    theory = {one.name: dict(zip(one.x, one.y, strict=True)) for one in chart.curves if one.look == "reference"}
+    half, whole = at_workload(Fraction(1, 2)), at_workload(Fraction(1))
+    assert theory == {name: {0.5: half[name], 1.0: whole[name]} for name in whole}
+    assert [one.look for one in acceptance.curves] == ["line", "line"]
+    assert acceptance.lines == []
+    assert [one.title for one in by_policy] == ["workload = 1/2", "workload = 1"]
+    assert {line.name: line.value for line in by_policy[1].lines} == whole
+    made, axes = figure(4.6, 3.0)
+    draw(axes, chart)
+    assert faults(made) == []
+    drawn = {line.get_label(): line.get_ydata().tolist() for line in axes.get_lines()}
+    for name in whole:
+        assert drawn[name] == [half[name], whole[name]]
+
+
+def test_a_trace_has_no_references(tmp_path: Path) -> None:
+    """The workload of the instance is not that of the jobs of a trace."""
+    place = tmp_path / "grid.toml"
+    jobs = Path(FOUR).parent / "jobs.csv"
+    place.write_text(
+        f'instance = "{Path(FOUR).parent / "caught.toml"}"\nuntil = 9\nservers = 3\n[vary]\npolicy = ["first-fit"]\n'
+        f'arrivals = ["poisson", {{ trace = "{jobs}" }}]\n'
+    )
+    grid = read_grid(place)
+    (point,) = references(grid)
+    assert point == ("first-fit", "poisson")
 
 
 # ---- shares over time ------------------------------------------------------------------------------------------------

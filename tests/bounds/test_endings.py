@@ -77,9 +77,9 @@ def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
 @pytest.mark.parametrize(
     ("interval", "said"),
     [
-        ((2.0, 9.0), "those tried up to 2 meet the SLA, and those tried from 9 miss it"),
-        ((0.0, inf), "none that was tried surely meets the SLA, and none that was tried surely misses it"),
-        ((3.0, inf), "those tried up to 3 meet the SLA, and none that was tried surely misses it"),
+        ((2.0, 9.0), "by intervals over the runs, up to 2 the SLA is met, and from 9 on it is missed"),
+        ((0.0, inf), "no threshold tried surely meets the SLA, and none surely misses it"),
+        ((3.0, inf), "up to 3 the SLA is met, and none surely misses it"),
     ],
 )
 def test_a_tuned_threshold_says_what_is_decided(interval: tuple[float, float], said: str, tuned: Tuned) -> None:

@@ -1,7 +1,8 @@
-"""Every help text ends with two examples that run; scripts take --help; completion works in bash."""
+"""Every help text ends with two examples that run; scripts take --help; completion works in every installed shell."""
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import shlex
@@ -121,6 +122,66 @@ def test_bash_completes(line: str, expected: list[str]) -> None:
     if "aws:" in line:  # bash breaks words at colons, so what stands before the last one is not repeated
         expected = [one.rpartition(":")[2] for one in expected]
     assert found == expected
+
+
+LINES = [
+    (["packproof", "sol"], ["solve"]),
+    (["packproof", "admission", "mo"], ["moments"]),
+    (["packproof", "solve", "examples/four_types.toml", "--se"], ["--servers"]),
+    (["packproof", "simulate", "examples/four_types.toml", "--policy", "best"], ["best-fit"]),
+    (["packproof", "simulate", "--policy=best"], ["--policy=best-fit"]),
+    (["packproof", "share", "x.toml", "--mechanism", "ps"], ["ps-dsf", "ps-dsf-tdm"]),
+    (["packproof", "worst", "x.toml", "--vary", "w"], ["workload"]),
+    (["packproof", "instance", "--types", "aws:m5.large,aws:m5.12"], ["aws:m5.large,aws:m5.12xlarge"]),
+    (["packproof", "attack", "x", "--kind", ""], ["assignment", "items", "sharing", "online"]),
+]
+"""Words of unfinished lines, the last one as typed so far, and what may stand for it."""
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
+def test_zsh_completes() -> None:
+    """What the script gives to ``compadd``, in zsh itself; where packproof knows no word, zsh lists files."""
+    code = f"""
+        packproof() {{ {sys.executable} -m packproof "$@" }}
+        compdef() {{ [[ "$*" == "_packproof packproof" ]] && print -r -- bound }}
+        compadd() {{ shift; print -r -- ${{(j:,:)@}} }}
+        _files() {{ print files }}
+        eval "$(packproof completion zsh)"
+    """
+    for words, _ in LINES:
+        code += f"words=({shlex.join(words)}); CURRENT={len(words)}; _packproof\n"
+    code += "words=(packproof solve examples/fo); CURRENT=3; _packproof\n"
+    done = subprocess.run(["zsh", "-fc", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not done.stderr
+    assert done.stdout.splitlines() == ["bound", *(",".join(expected) for _, expected in LINES), "files"]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
+def test_fish_completes(tmp_path: Path) -> None:
+    """What fish lists by itself with the script loaded; files stand beside the words."""
+    code = f"function packproof; {sys.executable} -m packproof $argv; end; packproof completion fish | source\n"
+    code += "".join(f"complete -C {shlex.quote(shlex.join(words))}; echo +\n" for words, _ in LINES if words[-1])
+    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert not done.stderr
+    listed = [answer.split() for answer in done.stdout.split("+")[:-1]]
+    assert listed == [expected for words, expected in LINES if words[-1]]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize(("words", "expected"), LINES)
+def test_the_question_of_a_script_is_answered(
+    shell: str, words: list[str], expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the shell: the words of its script's question, with the line in the place of the shell's own."""
+    assert run(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    asked = {"zsh": '"${(j: :)words[1,CURRENT]}"', "fish": "(commandline -cp | string collect)"}[shell]
+    (question,) = re.findall(rf"packproof (completion --line {re.escape(asked)}) 2>/dev/null", script)
+    assert run([*question.removesuffix(asked).split(), " ".join(words)]) == 0
+    assert capsys.readouterr().out.split("\n") == [*expected, ""]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,0 +1,38 @@
+"""What pages of the documentation show as output is what the command prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bounds.cli import run
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("may-this-tenant-enter", "simulate-a-policy")
+"""Pages whose commands end within seconds, and whose output has no time of day or pace in it."""
+
+
+def recipes() -> list[tuple[str, str]]:
+    """Return the commands that are shown with an output, and the output."""
+    found = []
+    for page in PAGES:
+        text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```console\n\$ packproof (.*)\n((?:.*\n)*?)```", text)
+        found += [(command, output) for command, output in blocks if output]
+    return found
+
+
+def test_there_are_recipes() -> None:
+    assert len(recipes()) == 3
+
+
+@pytest.mark.parametrize(("command", "output"), recipes())
+def test_output_is_what_the_command_prints(
+    command: str, output: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run(shlex.split(command)) == 0
+    assert capsys.readouterr().out == output
