@@ -100,6 +100,17 @@ def one_resource(types: int, seed: int, pools: int = 1) -> Instance:
     return pooled(capacities, [[size] for size in sizes], workload=workload)
 
 
+def two_resources(types: int, seed: int, pools: int = 1) -> Instance:
+    """Draw demands of 1 to 32 cores and 1 to 128 GB, servers of 32 to 96 cores and 128 to 384 GB."""
+    generator = random.Random(seed)
+    demands = [[generator.randint(1, 32), generator.randint(1, 128)] for _ in range(types)]
+    capacities = [
+        (1 + p % 3, [generator.choice([32, 48, 64, 96]), generator.choice([128, 256, 384])]) for p in range(pools)
+    ]
+    workload = [Fraction(generator.randint(1, 100), 100) for _ in demands]
+    return pooled(capacities, demands, workload=workload)
+
+
 def main() -> None:
     """Print every figure."""
     if ppl is None:
@@ -141,7 +152,7 @@ def main() -> None:
     def intensity(instance: Instance) -> Fraction:
         return CapacityProgram(instance).intensity().value
 
-    types = (10, 25, 50, 100, 200)
+    types = (25, 50, 100, 200, 400)
     times = []
     for n in types:
         times.append(seconds(lambda n=n: [intensity(one_resource(n, s)) for s in range(3)], 1) / 3)
@@ -150,6 +161,15 @@ def main() -> None:
     number = (1, 2, 4, 8, 16, 32)
     times = [seconds(lambda n=n: intensity(one_resource(20, 1, n)), 3) for n in number]
     print(f"growth of the intensity in the number of pools (20 types): P^{exponent(number, times):.2f}")
+    for n, p in ((200, 20), (400, 20)):
+        say(
+            f"traffic intensity certified, {n} types, {p} pools, one resource",
+            seconds(lambda n=n, p=p: intensity(one_resource(n, 1, p)), 1),
+        )
+        say(
+            f"traffic intensity certified, {n} types, {p} pools, two resources",
+            seconds(lambda n=n, p=p: intensity(two_resources(n, 1, p)), 1),
+        )
     generator = np.random.default_rng(1)
     space = additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space
     queues = generator.integers(0, 1000, (1000, 4))

@@ -18,7 +18,7 @@ from bounds import checker
 from bounds.certificates.region import region_certificate
 from bounds.claims.instances import random_instance
 from bounds.testing import explicit_instances, instances
-from theory.instance import Instance, additive, explicit
+from theory.instance import Instance, additive, explicit, pooled
 from theory.numbers import total
 from theory.region.facets import region_facets
 from theory.region.membership import CapacityProgram, Support
@@ -35,6 +35,21 @@ def test_what_is_made_is_accepted(instance: Instance) -> None:
     for facets in (True, False):
         document = certificate(instance, facets=facets)
         assert checker.check(document) == document["claims"]
+
+
+def test_many_types_and_pools_are_certified() -> None:
+    choose = random.Random(1)
+    demands = [[choose.randint(1, 24), choose.randint(1, 48)] for _ in range(120)]
+    workload = [Fraction(choose.randint(1, 100), 100) for _ in demands]
+    pools = [(1 + p % 3, [24 + 2 * p, 64 - 4 * p]) for p in range(5)]
+    document = certificate(pooled(pools, demands, workload=workload), facets=False)
+    assert checker.check(document) == document["claims"]
+    for wrong in ("999/1000", "1001/1000"):
+        false = copy.deepcopy(document)
+        false["claims"]["traffic_intensity"] = str(Fraction(wrong) * Fraction(document["claims"]["traffic_intensity"]))
+        false["digest"] = checker.digest(false)
+        with pytest.raises(checker.Refused):
+            checker.check(false)
 
 
 def places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,8 @@ from bounds.claims.instances import four_types
 from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
 from theory.exact.configurations import count, feasible, maximal, reduced
-from theory.exact.knapsack import _by_branching, max_reward, max_weight, weight
+from theory.exact.filling import filled_largest_first
+from theory.exact.knapsack import _by_branching, heavy, max_reward, max_weight, weight
 from theory.instance import Additive, Instance, additive
 
 
@@ -60,6 +62,41 @@ def test_weights_at_the_edge_of_a_limb(instance: Instance, data: st.DataObject) 
     weights = data.draw(st.lists(near, min_size=len(instance.types), max_size=len(instance.types)))
     best = max(brute(instance), key=lambda k: (sum(w * s for w, s in zip(weights, k, strict=True)), k))
     assert max_weight(space, weights) == best
+
+
+@given(instances(), st.data())
+def test_heavy_configurations_are_the_best_with_each_type(instance: Instance, data: st.DataObject) -> None:
+    space, width = instance.pools[0].space, len(instance.types)
+    assert isinstance(space, Additive)
+    weights = data.draw(st.lists(st.integers(0, 2**40), min_size=width, max_size=width))
+    every = np.array(brute(instance))
+    found = heavy(space, weights)
+    assert all(space.holds(tuple(k)) for k in found.tolist())
+    for j in filter(space.most, range(width)):
+        best = (every[every[:, j] > 0] @ np.array(weights)).max()
+        assert best in (found[found[:, j] > 0] @ np.array(weights))
+
+
+@given(instances(), st.data())
+def test_filling_serves_every_job(instance: Instance, data: st.DataObject) -> None:
+    space = instance.pools[0].space
+    assert isinstance(space, Additive)
+    small = reduced(space)
+    n = len(small.types)
+    wanted = data.draw(st.lists(st.integers(1, 1000), min_size=n, max_size=n))
+    most = data.draw(st.lists(st.integers(1, 5), min_size=n, max_size=n))
+    demands = np.array(small.demands, np.int64).reshape(n, len(small.capacity))
+    rows = filled_largest_first(np.array(small.capacity, np.int64), demands, np.array(wanted, float), np.array(most))
+    left = list(map(Fraction, wanted))
+    for row in rows.tolist():
+        free = np.array(small.capacity) - row @ demands
+        waits = [j for j in range(n) if left[j] > 0]
+        assert (free >= 0).all()
+        assert all(left[j] > 0 for j in range(n) if row[j])
+        assert all(row[j] == most[j] or (row[j] < most[j] and (demands[j] > free).any()) for j in waits)
+        amount = min(left[j] / row[j] for j in range(n) if row[j])
+        left = [rest - amount * slots for rest, slots in zip(left, row, strict=True)]
+    assert not any(left)
 
 
 def test_a_carry_decides_a_tie() -> None:

@@ -14,6 +14,7 @@ from scipy.spatial import ConvexHull
 
 from bounds.testing import explicit_instances, instances, rationals
 from theory.errors import InputError, TooLargeError
+from theory.exact import columns
 from theory.exact.configurations import count_maximal, feasible, maximal
 from theory.files.polymake import polymake_text
 from theory.instance import Instance, additive, explicit, pooled
@@ -102,6 +103,17 @@ def test_intensity_is_the_worst_facet_and_headroom_the_nearest(instance: Instanc
         for j, extra in enumerate(room):
             gaps = [(f.offset - f.value(workload)) / f.normal[j] for f in region.outer if f.normal[j]]
             assert extra == min(gaps)
+
+
+@given(some, st.data())
+def test_generated_columns_give_the_intensity_of_listed_ones(instance: Instance, data: st.DataObject) -> None:
+    width = len(instance.types)
+    rho = data.draw(st.lists(rationals(0, 4), min_size=width, max_size=width))
+    listed = CapacityProgram(instance).intensity(rho).value
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "ENUMERATE_BELOW", 0)
+        assert CapacityProgram(instance).intensity(rho).value == listed
+        assert CapacityProgram(instance.with_workload(rho)).intensity().value == listed
 
 
 @given(some, st.data())

@@ -9,14 +9,21 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.configurations import has_at_most, maximal
-from theory.exact.knapsack import max_weight
+from theory.exact.configurations import has_at_most, maximal, reduced
+from theory.exact.filling import filled_largest_first
+from theory.exact.knapsack import heavy, max_weight
 from theory.exact.linear import LinearProgram, Number, Vertex
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.numbers import to_integers
 
 ENUMERATE_BELOW = 20_000
 """Number of feasible configurations up to which all maximal ones are columns from the start."""
+
+SEVERAL = 100
+"""Most configurations that join in one round, of all pools together, each the best with a type of its own."""
+
+STEADY = 0.7
+"""Weight of the earlier prices in those that configurations are sought for, which keeps prices from swinging."""
 
 PRICE_BITS = 40
 """Float prices are rounded to this many bits before the integer dynamic program."""
@@ -66,6 +73,27 @@ class ConfigurationColumns:
             self._program.add_columns([0] * len(fresh), entries)
         return bool(fresh)
 
+    def serve(self, workload: Sequence[Fraction]) -> None:
+        """Add configurations, filled with the largest jobs first, that carry a workload: a start for `solve`.
+
+        Parameters
+        ----------
+        workload : sequence of Fraction, shape (J,)
+            At least 0.
+        """
+        for p, space in self._unfinished():
+            small = reduced(space, [j for j, load in enumerate(workload) if load])
+            size = [max(d / c for d, c in zip(row, small.capacity, strict=True)) for row in small.demands]
+            order = sorted(range(len(size)), key=lambda i: -size[i])
+            types = [small.types[i] for i in order]
+            demands = np.array(small.demands, np.int64).reshape(len(size), len(small.capacity))[order]
+            most = np.array([space.most(j) for j in types], np.int64)
+            wanted = np.array([float(workload[j]) for j in types])
+            rows = filled_largest_first(np.array(small.capacity, np.int64), demands, wanted, most)
+            found = np.zeros((len(rows), len(workload)), np.int64)
+            found[:, types] = rows
+            self.add(p, map(tuple, found.tolist()))
+
     def items(self) -> Iterable[tuple[int, Configuration, int]]:
         """Yield (pool, configuration, column) for every column so far."""
         return ((pool, k, column) for (pool, k), column in self._present.items())
@@ -84,8 +112,8 @@ class ConfigurationColumns:
             vertex = self._program.solve()
             prices, unit = to_integers([vertex.dual[row] for row in self._slot_rows])
             added = False
-            for p in self._unfinished():
-                best = max_weight(self._spaces[p], prices)
+            for p, space in self._unfinished():
+                best = max_weight(space, prices)
                 value = sum(a * b for a, b in zip(prices, best, strict=True)) * unit
                 if value > vertex.dual[self._pool_rows[p]]:
                     added |= self.add(p, [best])
@@ -97,23 +125,32 @@ class ConfigurationColumns:
         self._generate()
         return self._program.solve_float()[0]
 
-    def _unfinished(self) -> list[int]:
-        return [p for p, complete in enumerate(self._complete) if not complete]
+    def _unfinished(self) -> list[tuple[int, Additive]]:
+        """Return the pools of which not all maximal configurations are columns, with their spaces."""
+        pools = enumerate(zip(self._spaces, self._complete, strict=True))
+        return [(p, space) for p, (space, complete) in pools if isinstance(space, Additive) and not complete]
 
     def _generate(self) -> None:
+        """Add configurations until, at the prices in floats, none of those found is worth more than its server."""
         unfinished = self._unfinished()
+        several = max(1, SEVERAL // max(1, len(unfinished)))
+        sought, steady = np.zeros(len(self._slot_rows)), 0.0
         while unfinished:
             _, _, dual = self._program.solve_float()
-            prices = _rounded(dual[list(self._slot_rows)])
+            slots = dual[list(self._slot_rows)]
+            sought = steady * sought + (1 - steady) * slots
+            prices = _rounded(sought)
             added = False
-            for p in unfinished:
-                best = max_weight(self._spaces[p], prices)
-                gain = sum(float(dual[self._slot_rows[j]]) * slots for j, slots in enumerate(best))
+            for p, space in unfinished:
+                found = heavy(space, prices)
+                gains = found @ slots
                 threshold = float(dual[self._pool_rows[p]])
-                if gain > threshold + 1e-9 * (1 + abs(threshold)):
-                    added |= self.add(p, [best])
-            if not added:
+                better = np.flatnonzero(gains > threshold + 1e-9 * (1 + abs(threshold)))
+                best = better[np.argsort(-gains[better], kind="stable")[:several]]
+                added |= self.add(p, map(tuple, found[best].tolist()))
+            if not added and not steady:
                 return
+            steady = STEADY if added else 0.0  # nothing at the steady prices: look at the true ones
 
 
 def _is_small(space: Space) -> bool:

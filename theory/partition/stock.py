@@ -10,6 +10,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.exact.filling import filled_largest_first
 from theory.exact.linear import LinearProgram, Vertex
 from theory.numbers import total
 from theory.partition.pricing import dearest, long_dearest
@@ -138,9 +139,11 @@ class _Program:
         self.present: set[Pattern] = set()
         for j, number in enumerate(self.most.tolist()):
             self.add(((j, number),))
-        for pattern in _greedy(self.sizes, self.demand, capacity, self.most):
-            self.add(pattern)
         self.floats = np.array([float(d) for d in self.demand])
+        order = np.argsort(-self.sizes, kind="stable")
+        column = self.sizes[order][:, None]
+        for row in filled_largest_first(np.array([capacity]), column, self.floats[order], self.most[order]):
+            self.add(tuple(sorted((int(order[i]), int(row[i])) for i in row.nonzero()[0])))
         self.centre = np.zeros(len(self.demand))
         self.bound = 0.0
 
@@ -224,25 +227,3 @@ def _items(most: NDArray[np.int64], endless: bool) -> tuple[NDArray[np.int64], N
             done += number[-1]
             bundle *= 2
     return np.array(owner, np.int64), np.array(number, np.int64)
-
-
-def _greedy(
-    sizes: NDArray[np.int64], demand: Sequence[Fraction], capacity: int, most: NDArray[np.int64]
-) -> list[Pattern]:
-    """Return patterns that serve the demand, each filled with the largest jobs that still wait and fit."""
-    left = [float(d) for d in demand]
-    order = sorted(range(len(left)), key=lambda j: -int(sizes[j]))
-    patterns = []
-    while order:
-        free, pattern = capacity, {}
-        for j in order:
-            number = min(free // int(sizes[j]), int(most[j]))
-            if number:
-                pattern[j] = number
-                free -= number * int(sizes[j])
-        amount = min(left[j] / number for j, number in pattern.items())
-        for j, number in pattern.items():
-            left[j] -= amount * number
-        order = [j for j in order if left[j] > 1e-9 * float(demand[j])]
-        patterns.append(tuple(sorted(pattern.items())))
-    return patterns
