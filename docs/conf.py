@@ -109,4 +109,7 @@ suppress_warnings = ["config.cache", "mystnb.unknown_mime_type"]
 def setup(app: object) -> None:
     """Write the generated pages before any page is read."""
     generate.pages(DOCS)
+    # The theme copies the logo into this folder, and makes a file of that name where a failed build left no folder.
+    Path(app.outdir, "_static").mkdir(parents=True, exist_ok=True)  # type: ignore[attr-defined]
     app.connect("source-read", generate.with_notebook)  # type: ignore[attr-defined]
+    app.connect("source-read", generate.with_list)  # type: ignore[attr-defined]

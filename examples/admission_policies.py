@@ -5,21 +5,21 @@ empty, at an SLA of one refused scale-out in 1,000. Every policy has five thresh
 the same deployments in 100 worlds. Between thresholds utilisation is linear in the logarithm of the refused share;
 intervals are BCa (95 %) over worlds, and each resample finds the threshold anew. A second cluster, of 300 cores at an
 SLA of 1 % for a quarter of a year, is the second instance; there the same policy also stands at 41 horizons and at the
-paper's 2,663. Run ``python -m examples.admission_policies STORE [TABLE.csv]``: the store keeps every run, so a stopped
-command goes on where it was, and the table is written anew whenever a policy is finished. The rows of
+paper's 2,663. Run ``python -m examples.admission_policies STORE [TABLE.csv PICTURE.png]``: the store keeps every run,
+so a stopped command goes on where it was, and the table is written anew whenever a policy is finished. The rows of
 ``examples/admission_policies.csv`` come from runs with 100 worlds; a policy of the list without a row was not run.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from bounds.views import arguments
+from bounds.views import Bars, arguments, picture_of_panels
 from fluid.admission import (
     AdmissionCluster,
     AdmissionPolicy,
@@ -141,6 +141,7 @@ def line_of(row: dict[str, object]) -> str:
 def main(
     store: str,
     table: str | None = None,
+    picture: str | None = None,
     runs: int = 100,
     pilots: int = 12,
     chosen: tuple[Instance, ...] | None = None,
@@ -160,11 +161,27 @@ def main(
                         writer = csv.DictWriter(stream, COLUMNS)
                         writer.writeheader()
                         writer.writerows(made)
+    if picture is not None:
+        draw(made, picture)
     return made
 
 
+def draw(rows: Sequence[Mapping[str, object]], picture: str) -> None:
+    """Draw the utilisation of each row with its interval; rows may be those of a table that was read."""
+    panels = []
+    for name in dict.fromkeys(str(row["instance"]) for row in rows):
+        mine = [row for row in rows if row["instance"] == name]
+        numbers = [[float(str(row[column])) for row in mine] for column in ("utilisation", "low", "high")]
+        bars = [f"{row['policy']}, {row['observations']} observations" for row in mine]
+        whiskers = list(zip(*numbers[1:], strict=True))
+        parts = [("utilisation", numbers[0])]
+        title = f"{name}, SLA {float(str(mine[0]['sla'])):g}"
+        panels.append(Bars("utilisation (share of cores)", bars, parts, title, whiskers=whiskers))
+    picture_of_panels(panels, picture, "Admission policies at equal SLA", columns=1, height=3.0)
+
+
 if __name__ == "__main__":
-    given = arguments(__doc__, "STORE", "TABLE.csv")
+    given = arguments(__doc__, "STORE", "TABLE.csv", "PICTURE.png")
     if not given:
         raise SystemExit("expected the name of a store, which keeps the runs")
     main(*given)

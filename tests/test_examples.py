@@ -39,9 +39,10 @@ from fluid.experiment.grid import read_grid
 
 
 @pytest.mark.parametrize("example", [tight_family, monotone_property, server_pools, worst_rewards])
-def test_computed_is_theory(example: ModuleType) -> None:
-    computed, theory = example.main()
+def test_computed_is_theory(example: ModuleType, tmp_path: Path) -> None:
+    computed, theory = example.main(str(tmp_path / "picture.png"))
     assert computed == theory
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 
 def test_grid() -> None:
@@ -51,7 +52,8 @@ def test_grid() -> None:
 
 def test_whole_servers(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    claims = whole_servers.main(str(path))
+    claims = whole_servers.main(str(path), str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
     assert check(json.loads(path.read_text())) == claims
     servers = claims["servers"]
     assert servers["least"] <= servers["most"] <= servers["least"] + len(whole_servers.TYPES)
@@ -75,12 +77,14 @@ def test_admission_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "above zeroth" in capsys.readouterr().out
 
 
-def test_stored_table_of_admission_policies() -> None:
+def test_stored_table_of_admission_policies(tmp_path: Path) -> None:
     with (Path(__file__).parent.parent / "examples" / "admission_policies.csv").open() as stream:
         table = list(csv.DictReader(stream))
     assert tuple(table[0]) == admission_policies.COLUMNS
     known = {(one.name, name, str(n)) for one in admission_policies.instances() for name, _, n in one.policies}
     assert {(row["instance"], row["policy"], row["observations"]) for row in table} <= known
+    admission_policies.draw(table, str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
     assert all(float(row["low"]) <= float(row["utilisation"]) <= float(row["high"]) for row in table)
 
 

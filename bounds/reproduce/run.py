@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.reproduce.model import Effort, Reproduction, WithoutData
-from bounds.views.panels import COLUMNS, Panel, draw
-from bounds.views.pictures import PAGE, as_bytes, figure, styled
+from bounds.views.panels import COLUMNS, Panel, arranged
+from bounds.views.pictures import as_bytes, styled
 from theory.errors import InputError
 from theory.files.places import write_bytes, write_json, write_text
 from theory.version import __version__
@@ -83,7 +83,7 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
     Ctrl-C while it is computed leaves no file of it.
     """
     files = tuple((folder / result.id).with_suffix(ending) for ending in ENDINGS)
-    document = _document(result, effort)
+    document = rests_on(result, effort)
     if not again and (seconds := _stored(files, document)) is not None:
         return Done(result, "stored", seconds=seconds, files=files)
     begin = time.process_time()
@@ -108,15 +108,7 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
 @styled
 def picture(result: Reproduction, panels: Sequence[Panel]) -> Figure:
     """Draw the panels of a result in rows, its title above and its caption below."""
-    columns = min(result.columns, len(panels))
-    rows = -(-len(panels) // columns)
-    made, places = figure(PAGE, 0.55 + result.height * rows, columns, rows)
-    every = [places] if rows * columns == 1 else list(places.flat)
-    for axes, panel in zip(every, panels, strict=False):
-        draw(axes, panel)
-    for axes in every[len(panels) :]:
-        axes.set_axis_off()
-    made.suptitle(f"{result.id}: {result.title}", x=0.01, ha="left")
+    made = arranged(panels, f"{result.id}: {result.title}", result.columns, result.height)
     made.supxlabel("\n".join(textwrap.wrap(result.caption, LETTERS)), x=0.01, ha="left", fontsize=6)
     return made
 
@@ -132,7 +124,7 @@ def table(panels: Sequence[Panel]) -> str:
     return stream.getvalue()
 
 
-def _document(result: Reproduction, effort: Effort) -> dict[str, Any]:
+def rests_on(result: Reproduction, effort: Effort) -> dict[str, Any]:
     """Return what stands in the JSON, but for the time: what the picture depends on, and what it says."""
     return {
         "result": result.id,

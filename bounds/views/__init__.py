@@ -10,6 +10,7 @@ __getattr__, __all__ = doors(
         "by_size": ("picture_of_sizes", "ratios_on_record"),
         "fluid": ("picture_of_crosscheck", "picture_of_phases"),
         "max_weight": ("picture_of_flow",),
+        "panels": ("Bars", "Chart", "Curve", "Line", "picture_of_panels"),
         "pictures": ("figure", "save", "styled"),
         "region": ("picture_of_region",),
         "scripts": ("arguments",),

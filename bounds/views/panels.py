@@ -8,14 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds.views.pictures import DASHES, GREEDY, HATCHES, MARK, MARKERS, PALETTE, legend_above
+from bounds.views.pictures import (
+    DASHES,
+    GREEDY,
+    HATCHES,
+    MARK,
+    MARKERS,
+    PAGE,
+    PALETTE,
+    figure,
+    legend_above,
+    save,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Row = tuple[str, str, float | str, float | str, float | str, float | str]
 """Panel, series, x, y, low, high; texts where there are no numbers."""
@@ -201,6 +215,28 @@ class Spans:
 Panel = Chart | Bars | Cells | Spans
 
 
+@styled
+def arranged(panels: Sequence[Panel], title: str, columns: int = 2, height: float = 2.6) -> Figure:
+    """Return a picture of panels in rows, at most `columns` side by side and `height` inches high each."""
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    made, places = figure(PAGE, 0.55 + height * rows, columns, rows)
+    every = [places] if rows * columns == 1 else list(places.flat)
+    for axes, panel in zip(every, panels, strict=False):
+        draw(axes, panel)
+    for axes in every[len(panels) :]:
+        axes.set_axis_off()
+    made.suptitle(title, x=0.01, ha="left")
+    return made
+
+
+def picture_of_panels(
+    panels: Sequence[Panel], path: str | Path, title: str, columns: int = 2, height: float = 2.6
+) -> None:
+    """Write a picture of panels (`arranged`); the format follows the name."""
+    save(arranged(panels, title, columns, height), path)
+
+
 def draw(axes: Axes, panel: Panel) -> None:
     """Draw a panel on axes; call it in the style (`bounds.views.pictures.styled`)."""
     if panel.title:
@@ -262,7 +298,8 @@ def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) 
         axes.plot(x, y, color=MARK, ls=ACROSS[place % len(ACROSS)], lw=1.0, label=curve.name, zorder=1.5)
         return
     if curve.look == "dots":
-        axes.plot(x, y, marker, color=colour, ms=4.5 if len(x) <= MOST_MARKED else 1.6, mew=0, label=curve.name)
+        edge = 0.9 if marker == "x" else 0.0  # a cross is nothing but its edge
+        axes.plot(x, y, marker, color=colour, ms=4.5 if len(x) <= MOST_MARKED else 1.6, mew=edge, label=curve.name)
         return
     if curve.look == "marks":
         ends = np.abs([y - np.array(curve.low), np.array(curve.high) - y]) if len(curve.low) else None

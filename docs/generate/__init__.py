@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from generate import api, atlas, commands, gallery, notebooks, policies, schemas
+from generate import api, atlas, commands, gallery, notebooks, policies, reproduced, schemas
 from generate.text import written
 
 
 def pages(docs: Path) -> None:
     """Write all generated pages below the folder of the documentation; a file that would not change is left alone."""
-    for part in (atlas, api, commands, policies, schemas, gallery, notebooks):
+    for part in (reproduced, atlas, api, commands, policies, schemas, gallery, notebooks):
         part.write(docs)
     for page in (*docs.glob("atlas/*/*.md"), *docs.glob("reference/api/*.rst")):
         if page not in written:
@@ -26,3 +26,9 @@ def with_notebook(app: Any, name: str, source: list[str]) -> None:
         source[0] = (
             f"{front}{title}\n\n{{download}}`This page as a notebook </{notebooks.FOLDER}/{page}.ipynb>`\n{body}"
         )
+
+
+def with_list(app: Any, name: str, source: list[str]) -> None:
+    """List the examples without a picture below the gallery: a handler of Sphinx's event ``source-read``."""
+    if name == "gallery/index":
+        source[0] = gallery.with_list(source[0], Path(app.srcdir))

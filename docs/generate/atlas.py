@@ -13,7 +13,7 @@ from bounds.checker import check
 from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict, claims
 from bounds.claims.statements import coverage
 from bounds.views.claims import FAILS
-from generate.evidence import CERTIFICATES, DRAWN, PICTURES
+from generate.evidence import CERTIFICATES, pictures
 from generate.text import code, hidden_toctree, plain, save, table
 
 RUN = "atlas/run.json"
@@ -105,12 +105,9 @@ def claim_page(claim: Claim, outcome: dict[str, Any] | None, docs: Path) -> str:
     if outcome:
         rows.append(("Time", f"{outcome['seconds']:.1f} s in the stored run"))
     parts = [f"# {heading(claim)}", table(rows, kind="claim")]
-    pictures = list(PICTURES.get(claim.id, ()))
-    if claim.id in DRAWN:
-        pictures.append(f"_generated/pictures/{page_of(claim).replace('/', '-')}.png")
-        (docs / pictures[-1]).parent.mkdir(parents=True, exist_ok=True)
-        DRAWN[claim.id](docs / pictures[-1])
-    parts += [f"```{{image}} /{name}\n:alt: Picture for {claim.id}\n:width: 90%\n```\n" for name in pictures]
+    for name, caption in pictures(claim, page_of(claim), docs):
+        parts.append(f"```{{image}} /{name}\n:alt: Picture for {claim.id}\n:width: 90%\n```\n")
+        parts += [caption + "\n"] if caption else []
     if claim.id in CERTIFICATES:
         parts.append(_certificates(claim, docs))
     parts += [

@@ -8,22 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import packproof
-from bounds.views import picture_of_region, picture_of_scaling, picture_of_shares
+from bounds.claims import Claim
+from bounds.views import picture_of_region, picture_of_scaling, picture_of_shares, save
+from generate import reproduced
+from generate.drawn import PANELS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-PICTURES: dict[str, tuple[str, ...]] = {
-    "autoscaling/prop-5.4": ("fluid_limit.png",),
-    "autoscaling/theorem-6.1": ("phase_portrait.png",),
-    "nonpreemptive/table-1": ("capacity_region.png",),
-    "nonpreemptive/example-1-queues": ("unstable_queues.png",),
-    "throughput/vii-a-1": ("unstable_queues.png",),
-    "packproof/worst-by-size": ("worst_by_size.png",),
-    "packproof/best-partitions": ("best_partitions.png",),
-    "packproof/max-weight-rate": ("maxweight_flow.png",),
-    "admission/policies-by-observations": ("tenant_admission.png",),
+OF_EXAMPLES: dict[str, str] = {
+    "autoscaling/prop-5.4": "fluid_limit",
+    "autoscaling/theorem-6.1": "phase_portrait",
+    "nonpreemptive/table-1": "capacity_region",
+    "nonpreemptive/example-1-queues": "unstable_queues",
+    "nonpreemptive/supportable": "maxweight_flow",
+    "throughput/vii-a-1": "unstable_queues",
+    "packproof/worst-by-size": "worst_by_size",
+    "packproof/best-partitions": "best_partitions",
+    "packproof/max-weight-rate": "maxweight_flow",
+    "admission/policies-by-observations": "tenant_admission",
 }
-"""Pictures by claim: those of the examples, which stand in ``docs``."""
+"""Examples whose picture, which stands in ``docs``, shows a claim, by claim."""
 
 
 def _scaled(path: Path) -> None:
@@ -47,7 +51,31 @@ DRAWN: dict[str, Callable[[Path], None]] = {
     "nonpreemptive/example-1": _region,
     "ps-dsf/table-4-ps-dsf": _shares,
 }
-"""Pictures by claim that are drawn while the pages are built."""
+"""Pictures by claim that functions of the views draw; `generate.drawn` has those that are drawn from panels."""
+
+
+def pictures(claim: Claim, page: str, docs: Path) -> list[tuple[str, str]]:
+    """Draw what shows a claim and is not drawn yet, and return its pictures: name below `docs`, and caption.
+
+    The pictures of reproduced results (`generate.reproduced`) come first; `page` names the files of the others.
+    """
+    found = [
+        (reproduced.name_of(one), f"`packproof reproduce {one.id}` draws it anew, and writes its numbers as CSV.")
+        for one in reproduced.shown(docs).get(claim.id, ())
+    ]
+    target = docs / f"_generated/pictures/{page.replace('/', '-')}.png"
+    if claim.id in DRAWN or claim.id in PANELS:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if claim.id in DRAWN:
+            DRAWN[claim.id](target)
+        else:
+            save(PANELS[claim.id]().figure(), target)
+        found.append((str(target.relative_to(docs)), ""))
+    if claim.id in OF_EXAMPLES:
+        name = OF_EXAMPLES[claim.id]
+        found.append((f"{name}.png", f"From the example [{name}](/gallery/{name}.rst)."))
+    return found
+
 
 Maker = Callable[[], dict[str, Any]]
 

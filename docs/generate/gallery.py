@@ -1,11 +1,12 @@
 """The gallery of examples: which of them run while the pages are built, and the pictures that they make or made.
 
 An example writes its pictures where its arguments say. Those that are quick run and draw anew; the others show the
-picture that stands in ``docs``, under their own name.
+picture that stands in ``docs``, under their own name. Those without a picture are listed below the gallery as text.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from pathlib import Path
@@ -19,17 +20,17 @@ QUICK: dict[str, tuple[str, ...]] = {
     "capacity_region": ("picture.png",),
     "fair_sharing": ("picture.png",),
     "maxweight_flow": ("picture.png",),
-    "monotone_property": (),
+    "monotone_property": ("picture.png",),
     "phase_portrait": ("picture.png",),
-    "server_pools": (),
+    "server_pools": ("picture.png",),
     "strangers_heuristic": (),
-    "tight_family": (),
-    "whole_servers": (),
+    "tight_family": ("picture.png",),
+    "whole_servers": ("certificate.json", "picture.png"),
     "worst_by_size": ("picture.png",),
     "worst_of_a_family": ("picture.png",),
-    "worst_rewards": (),
+    "worst_rewards": ("picture.png",),
 }
-"""The examples that run, with the arguments that name their pictures."""
+"""The examples that run, with the arguments that name what they write: pictures, and other files."""
 
 
 def write(docs: Path) -> None:
@@ -63,9 +64,35 @@ def titled(path: Path, docs: Path) -> str:
     if path.stem not in QUICK and (docs / f"{path.stem}.png").exists():
         parts.append(f".. image:: /{path.stem}.png\n   :alt: {title}\n")
         front = f"# sphinx_gallery_thumbnail_path = '{path.stem}.png'\n"
-    elif path.stem not in QUICK or not QUICK[path.stem]:
-        front = "# sphinx_gallery_thumbnail_path = '_static/no_picture.png'\n"
     return f'"""\n{chr(10).join(parts)}"""\n{front}{source[found.end() :]}'
+
+
+def without_picture(docs: Path) -> list[Path]:
+    """Return the examples that have no picture, neither one that they draw now nor one that stands in ``docs``."""
+    scripts = (path for path in sorted(EXAMPLES.glob("*.py")) if path.stem != "__init__")
+    drawn = {name for name, files in QUICK.items() if any(file.endswith(".png") for file in files)}
+    return [path for path in scripts if path.stem not in drawn and not (docs / f"{path.stem}.png").exists()]
+
+
+def with_list(source: str, docs: Path) -> str:
+    """Return the index that sphinx-gallery wrote, its examples without a picture as a list below the gallery."""
+    rows = []
+    for path in without_picture(docs):
+        entry = re.compile(THUMBNAIL.format(name=re.escape(path.stem)))
+        assert entry.search(source), f"{path.name}: sphinx-gallery lists it in another form"
+        source = entry.sub("", source)
+        about = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+        rows.append(f"* :doc:`{path.stem.replace('_', ' ').capitalize()} <{path.stem}>`: {about}")
+    return "\n".join((source, "", LIST, "-" * len(LIST), "", *rows, ""))
+
+
+THUMBNAIL = (
+    r'\.\. raw:: html\n\n    <div class="sphx-glr-thumbcontainer"(?:(?!thumbcontainer)[\s\S])*?'
+    r"/sphx_glr_{name}_thumb\.png\n[\s\S]*?</div>\n    </div>\n"
+)
+"""One entry of the gallery, as sphinx-gallery writes it."""
+
+LIST = "Scripts without a picture"
 
 
 def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) -> str:
@@ -76,7 +103,7 @@ def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) ->
     made = []
     for name in QUICK.get(Path(variables["src_file"]).stem, ()):
         written = Path(variables["src_file"]).parent / name
-        if written.exists():
+        if written.suffix == ".png" and written.exists():
             target = next(variables["image_path_iterator"])
             shutil.move(written, target)
             made.append(target)
@@ -113,7 +140,6 @@ GALLERY: dict[str, Any] = {
     "show_signature": False,
     "min_reported_time": 10_000,
     "within_subsection_order": "FileNameSortKey",
-    "default_thumb_file": str(Path(__file__).parents[1] / "_static" / "no_picture.png"),
 }
 """The configuration of sphinx-gallery."""
 

@@ -1,7 +1,8 @@
-"""Refresh the stored run of the atlas: ``python -m generate.store [--all | CLAIM ...]`` in the folder ``docs``.
+"""Refresh what the atlas stores: ``python -m generate.store [--all | CLAIM ...]`` in the folder ``docs``.
 
 Without arguments only the claims that the stored run lacks are checked, and those that it holds and that are no longer
-registered are dropped; the others stay as they are. ``--all`` checks every claim anew.
+registered are dropped; the others stay as they are. ``--all`` checks every claim anew. Unless claims are named, the
+panels of reproduced results are refreshed likewise (`generate.reproduced`): missing or changed ones, or all of them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from generate.reproduced import refresh
 
 RUN = Path(__file__).parents[1] / "atlas" / "run.json"
 FIELDS = ("id", "verdict", "evidence", "computed", "seconds")
@@ -32,6 +35,8 @@ def main(arguments: list[str]) -> int:
         print(f"{answer.id}: {answer.verdict}", flush=True)
     lines = [json.dumps(held[one.id], ensure_ascii=False) for one in everything if one.id in held]
     RUN.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    if not named:
+        refresh(RUN.parents[1], again="--all" in arguments)
     return int(unexpected > 0)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from bounds.claims import claims
+from bounds.reproduce.model import Effort, reproductions
+from bounds.reproduce.run import picture
+from tests.pictures import faults
 
 pytest.importorskip("jupytext")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -26,18 +32,41 @@ def generate() -> Iterator[ModuleType]:
 
 
 def test_pictures_and_certificates_are_of_claims_and_exist() -> None:
-    from generate.evidence import CERTIFICATES, DRAWN, PICTURES
+    from generate.drawn import PANELS
+    from generate.evidence import CERTIFICATES, DRAWN, OF_EXAMPLES
 
     known = {claim.id for claim in claims()}
-    assert set(PICTURES) | set(DRAWN) | set(CERTIFICATES) <= known
-    for names in PICTURES.values():
-        assert all((DOCS / name).exists() for name in names)
+    assert set(OF_EXAMPLES) | set(DRAWN) | set(PANELS) | set(CERTIFICATES) <= known
+    assert not set(DRAWN) & set(PANELS), "one picture a claim"
+    assert all((DOCS / f"{name}.png").exists() for name in OF_EXAMPLES.values())
 
 
 def test_quick_examples_exist() -> None:
     from generate.gallery import EXAMPLES, QUICK
 
     assert all((EXAMPLES / f"{name}.py").exists() for name in QUICK)
+
+
+def test_examples_without_a_picture_are_a_list_below_the_gallery() -> None:
+    from generate.gallery import EXAMPLES, LIST, with_list, without_picture
+
+    bare = [path.stem for path in without_picture(DOCS)]
+    assert bare == ["rules_to_attack", "strangers_heuristic", "tenants_of_a_trace"]
+    entry = (
+        '.. raw:: html\n\n    <div class="sphx-glr-thumbcontainer" tooltip="A &amp; B">\n\n.. only:: html\n\n'
+        "  .. image:: /gallery/images/thumb/sphx_glr_{0}_thumb.png\n    :alt:\n\n"
+        "  :doc:`/gallery/{0}`\n\n.. raw:: html\n\n"
+        '      <div class="sphx-glr-thumbnail-title">{0}</div>\n    </div>\n\n\n'
+    )
+    names = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "__init__")
+    made = with_list("Gallery\n\n" + "".join(entry.format(name) for name in names), DOCS)
+    grid, listed = made.split(LIST)
+    for name in names:
+        assert (f"{name}_thumb.png" in grid) == (name not in bare), name
+        assert (f"<{name}>`: " in listed) == (name in bare), name
+    assert grid.count("raw::") == 2 * (len(names) - len(bare)), "whole entries go"
+    with pytest.raises(AssertionError, match="another form"):
+        with_list("Gallery", DOCS)
 
 
 @pytest.mark.parametrize("name", ["tight_family", "fluid_limit", "rules_to_attack"])
@@ -82,3 +111,64 @@ def test_a_notebook_link_stands_below_the_title(generate: ModuleType, tmp_path: 
     other = ["# Title\n"]
     generate.with_notebook(SimpleNamespace(srcdir=tmp_path), "how-to/one", other)
     assert other == ["# Title\n"]
+
+
+RESULTS = [one.id for one in reproductions()]
+
+
+def test_stored_panels_rest_on_the_parameters_of_today() -> None:
+    from generate.reproduced import basis, stored
+
+    held = stored(DOCS)
+    assert list(held) == RESULTS, "run `make docs-run`"
+    for one in reproductions():
+        assert {name: held[one.id][name] for name in basis(one)} == basis(one), "run `make docs-run`"
+
+
+@pytest.mark.parametrize("name", ["autoscaling/figure-2", "ps-dsf/figure-1", "ps-dsf/table-4", "throughput/figure-2"])
+def test_stored_panels_are_what_is_computed(name: str) -> None:
+    from generate.reproduced import as_data, stored
+
+    (one,) = reproductions([name])
+    panels = [as_data(panel) for panel in one.compute(**one.parameters[Effort.quick])]
+    assert stored(DOCS)[name]["panels"] == json.loads(json.dumps(panels))
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_stored_pictures_are_sound(name: str) -> None:
+    from generate.reproduced import panels_of, stored
+
+    (one,) = reproductions([name])
+    assert not faults(picture(one, panels_of(stored(DOCS)[name])))
+
+
+def test_results_are_computed_where_they_are_missing_or_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from generate import reproduced
+
+    chosen, said = reproductions(["ps-dsf/figure-4", "ps-dsf/figure-5"]), list[str]()
+    monkeypatch.setattr(reproduced, "reproductions", lambda: chosen)
+    (tmp_path / "atlas").mkdir()
+    for expected in (["ps-dsf/figure-4", "ps-dsf/figure-5"], []):
+        reproduced.refresh(tmp_path, say=said.append)
+        assert said == [f"{name}: computed" for name in expected]
+        said.clear()
+    chosen[1] = replace(chosen[1], seed=8)
+    reproduced.refresh(tmp_path, say=said.append)
+    assert said == ["ps-dsf/figure-5: computed"]
+    assert reproduced.stored(tmp_path)["ps-dsf/figure-5"]["seed"] == 8
+    assert set(reproduced.shown(tmp_path)) == {name for one in chosen for name in one.claims}
+
+
+def _drawings() -> dict[str, Callable[[], Any]]:
+    sys.path.insert(0, str(DOCS))
+    from generate.drawn import PANELS
+
+    sys.path.remove(str(DOCS))
+    return {make.__name__: make for make in PANELS.values()}
+
+
+@pytest.mark.parametrize("make", _drawings().values(), ids=_drawings())
+def test_drawings_of_claims_are_sound(make: Callable[[], Any]) -> None:
+    assert not faults(make().figure())

@@ -199,14 +199,14 @@ def static_limit(level: Level, broken: str) -> Outcome:
     factors, gaps, shown = [], [], []
     for name, instance in list(systems.items())[:4]:
         best = float(solve(instance).optimal.reward)
-        found = [best - _erlang_reward(instance, servers, broken) for servers in (largest // 4, largest)]
+        found = [best - erlang_reward(instance, servers, broken) for servers in (largest // 4, largest)]
         factors.append(found[0] / found[1] if found[1] else 0.0)
         gaps.append(found[1] / best)
         shown.append(f"{name} {gaps[-1]:.5f}")
     worst = 0.0
     for instance in SMALL.values():
         law = stationary_law(policy("static"), instance, 2)
-        worst = max(worst, abs(law.reward - _erlang_reward(instance, 2, "")))
+        worst = max(worst, abs(law.reward - erlang_reward(instance, 2)))
     computed = (
         f"gap at L = {largest:,} as a part of U*: {', '.join(shown)}; factors of a fourfold L {min(factors):.3f} to "
         f"{max(factors):.3f}; formula and exact law differ by {worst:.1e}"
@@ -214,7 +214,7 @@ def static_limit(level: Level, broken: str) -> Outcome:
     return Outcome(computed, min(factors) > 1.8 and max(factors) < 2.2 and max(gaps) < 0.01 and worst < 1e-9)
 
 
-def _erlang_reward(instance: Instance, servers: int, broken: str) -> float:
+def erlang_reward(instance: Instance, servers: int, broken: str = "") -> float:
     """Return the mean reward per server of static reservation: an Erlang system for each type."""
     planned = instance
     if broken.startswith("slots"):

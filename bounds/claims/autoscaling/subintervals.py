@@ -143,7 +143,7 @@ def _fractions(instance: Instance, listed: list[Configuration], y: list[Fraction
     return [used.get(k, Fraction(0)) for k in listed]
 
 
-def _psi(x: float) -> float:
+def psi(x: float) -> float:
     """Pollard's function, by which Poisson tails are bounded: 2 ((1 + x) log(1 + x) - x) / x^2."""
     return 2 * ((1 + x) * log(1 + x) - x) / x**2
 
@@ -168,11 +168,11 @@ def lemma_f_1(level: Level, broken: str) -> Outcome:
     worst, tails = -1.0, 0
     for mean in np.geomspace(1, 1e5, 26).tolist():
         for e in (0.05, 0.1, 0.3, 0.6, 0.9, 1.5, 2.0):
-            bound = exp(-factor * mean * e**2 * _psi(e) / 2)
+            bound = exp(-factor * mean * e**2 * psi(e) / 2)
             worst = max(worst, float(poisson.sf(np.ceil((1 + e) * mean) - 1, mean)) - bound)
             tails += 1
             if e < 1:
-                bound = exp(-factor * mean * e**2 * _psi(-e) / 2)
+                bound = exp(-factor * mean * e**2 * psi(-e) / 2)
                 worst = max(worst, float(poisson.cdf(np.floor((1 - e) * mean), mean)) - bound)
                 tails += 1
     n, c, q = sp.symbols("n c q", positive=True)  # n = log L
