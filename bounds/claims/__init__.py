@@ -269,7 +269,7 @@ def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
 def verify_all(chosen: Sequence[Claim], level: Level = Level.quick) -> Iterator[Checked]:
     """Check claims on all processors and yield them as they finish; a few are checked here, one after another.
 
-    The claims of a file go to one processor together, because they share what they compute. Files with many claims
+    Claims that share what they compute go to one processor together, as those of a file do. Groups with many claims
     that rest on simulations or floats take longest and begin first, so that no processor is left alone at the end.
     """
     if len(chosen) < 8:
@@ -277,13 +277,19 @@ def verify_all(chosen: Sequence[Claim], level: Level = Level.quick) -> Iterator[
         return
     from fluid.parallel import run_all
 
-    files: dict[str, list[Claim]] = {}
+    together: dict[str, list[Claim]] = {}
     for one in chosen:
-        files.setdefault(one.check.__module__, []).append(one)
-    groups = sorted(files.values(), key=lambda group: -sum(map(_effort, group)))
+        together.setdefault(_shared(one), []).append(one)
+    groups = sorted(together.values(), key=lambda group: -sum(map(_effort, group)))
     for number, found in run_all(_checked, [([one.id for one in group], level) for group in groups]):
         for one, (outcome, seconds) in zip(groups[number], found, strict=True):
             yield Checked(one, outcome, seconds)
+
+
+def _shared(one: Claim) -> str:
+    """Return what a claim shares with others: its file, or the real trace, which takes long to read."""
+    file = one.check.__module__
+    return "trace" if file.endswith((".trace", ".traces")) else file
 
 
 def _effort(one: Claim) -> int:

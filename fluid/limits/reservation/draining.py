@@ -55,7 +55,7 @@ def _contents(configuration: NDArray[np.int64], occupancy: NDArray[np.float64]) 
         one = np.empty(slots + 1)
         ways = 1.0  # the binomial coefficient of n
         for n in range(slots + 1):
-            one[n] = ways * chance**n * (1 - chance) ** (slots - n)
+            one[n] = ways * chance ** float(n) * (1 - chance) ** float(slots - n)
             ways = ways * (slots - n) / (n + 1)
         law = np.outer(law, one).ravel()
     return law
@@ -65,11 +65,8 @@ def _contents(configuration: NDArray[np.int64], occupancy: NDArray[np.float64]) 
 def _mean_time(configuration: NDArray[np.int64], rates: NDArray[np.float64], occupancy: NDArray[np.float64]) -> float:
     """Mean time until a server is empty whose slots are full by chance."""
     times, law = _emptying_times(configuration, rates), _contents(configuration, occupancy)
-    mean = 0.0
-    for state in range(law.size):
-        if law[state] > EMPTY:
-            mean += law[state] * times[state]
-    return mean
+    held = law > EMPTY
+    return float(np.dot(law[held], times[held]))
 
 
 def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> NDArray[np.float64]:
