@@ -39,12 +39,14 @@ class Command(TyperCommand):
         Raises
         ------
         InputError
-            An option that is unknown, or given twice and may not be.
+            An option that is unknown, or given twice and may not be; words that no argument takes.
         """
         from theory.errors import InputError
 
         with self._refusals(ctx, {}):
-            found, _, order = self.make_parser(ctx).parse_args(list(args))
+            found, more, order = self.make_parser(ctx).parse_args(list(args))
+        if more and not ctx.allow_extra_args and not ctx.resilient_parsing:
+            raise InputError(f"{ctx.command_path}: expected no more words, got {' '.join(more)[:60]!r}")
         for option in order:
             twice = order.count(option) > 1 and option.param_type_name == "option"
             if twice and not option.multiple and not ctx.resilient_parsing:
@@ -67,6 +69,24 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A group of commands whose help gives the first sentence of each, whole."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the first word names.
+
+        Raises
+        ------
+        InputError
+            A word that names none.
+        """
+        from theory.errors import InputError, meant
+
+        names = sorted(name for name, one in self.commands.items() if not one.hidden)
+        if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise InputError(
+                f"{ctx.command_path}: expected one of the commands {', '.join(names)}, got {args[0][:60]!r}"
+                f"{meant(args[0], names)}"
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the list of commands."""
