@@ -7,7 +7,7 @@ intervals are BCa (95 %) over worlds, and each resample finds the threshold anew
 SLA of 1 % for a quarter of a year, is the second instance; there the same policy also stands at 41 horizons and at the
 paper's 2,663. Run ``python -m examples.admission_policies STORE [TABLE.csv PICTURE.png]``: the store keeps every run,
 so a stopped command goes on where it was, and the table is written anew whenever a policy is finished. The rows of
-``examples/admission_policies.csv`` come from runs with 100 worlds; a policy of the list without a row was not run.
+``examples/admission_policies.csv`` come from runs with 100 worlds.
 """
 
 from __future__ import annotations
