@@ -34,7 +34,8 @@ def panel(computed: list[Fraction]) -> Chart:
         Curve("1 - (1 - 1/J)^J", types, [1 - (1 - 1 / J) ** J for J in types], look="plain"),
         Curve("additive resources", types, [float(one) for one in computed], look="dots"),
     ]
-    return Chart("job types J (number)", "greedy reward / optimum (1)", curves, [Line("1 - 1/e", 1 - 1 / e)])
+    ticks, least = [(J, str(J)) for J in types], Line("1 - 1/e", 1 - 1 / e)
+    return Chart("job types J (number)", "greedy reward / optimum (1)", curves, [least], xticks=ticks)
 
 
 if __name__ == "__main__":
