@@ -1,4 +1,4 @@
-"""Pictures of claims that no result of a paper shows, computed while the pages are built: each takes under a second.
+"""Pictures of claims that no result of a paper shows, computed while the pages are built, in seconds each.
 
 A function without arguments returns a `Drawing`; the decorator `draws` names the claims that show it. The functions
 call those that the checks of the claims call, on one of their settings.

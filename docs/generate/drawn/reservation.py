@@ -7,12 +7,13 @@ from math import exp, log
 import numpy as np
 
 import packproof
-from bounds.claims.autoscaling.model import erlang_reward
+from bounds.claims.autoscaling.model import SMALL, erlang_reward
 from bounds.claims.autoscaling.subintervals import psi
 from bounds.claims.instances import dynamic_instance, four_types
 from bounds.views.panels import Chart, Curve, Line
 from fluid.limits import state_of
 from generate.drawn import Drawing, draws
+from packproof import policy, stationary_law
 
 
 @draws("autoscaling/static-limit")
@@ -30,6 +31,27 @@ def erlang() -> Drawing:
     slope = Curve("falls like L^-1/2", sizes, [0.5 * (n / sizes[0]) ** -0.5 for n in sizes], look="plain")
     chart = Chart("servers L (number)", "1 - reward / optimum (1)", [*curves, slope], xscale="log", yscale="log")
     return Drawing("Static reservation: what it lacks of the optimum, by Erlang's formula", [chart])
+
+
+@draws("autoscaling/poisson-domination")
+def tails_of_jobs() -> Drawing:
+    """Draw exact tails of the jobs in service on two servers beside those of the Poisson law."""
+    from scipy.stats import poisson
+
+    instance, servers = SMALL["sizes 5 and 7"], 2
+    laws = {name: stationary_law(policy(name), instance, servers) for name in ("first-fit", "best-fit", "power-of-d")}
+    levels, panels = range(1, 5), []
+    for j, demand in enumerate((5, 7)):
+        mean = servers * float(instance.workload[j])
+        curves = [Curve("Poisson", levels, [float(poisson.sf(n - 1, mean)) for n in levels])]
+        for rule, law in laws.items():
+            tail = [sum(p for y, p in law.totals().items() if y[j] >= n) for n in levels]
+            curves.append(Curve(rule, levels, tail))
+        ticks = [(n, str(n)) for n in levels]
+        panels.append(
+            Chart("jobs in service n (number)", "Pr[at least n] (1)", curves, title=f"jobs of {demand}", xticks=ticks)
+        )
+    return Drawing("Jobs in service on two servers of 12, demands 5 and 7: exact laws and the Poisson law", panels, 2)
 
 
 @draws("autoscaling/section-7-path")

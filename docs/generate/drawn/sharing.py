@@ -9,9 +9,10 @@ from bounds.adversary.sharing import (
     exact_rounds,
     idle_family,
     mean_utilisation,
+    two_allocations,
     unfair_family,
 )
-from bounds.views.panels import Chart, Curve, Line
+from bounds.views.panels import Bars, Chart, Curve, Line
 from generate.drawn import Drawing, draws
 from theory.numbers import total
 
@@ -60,3 +61,21 @@ def rounds() -> Drawing:
         ],
         columns=2,
     )
+
+
+@draws("packproof/resource-division-not-unique")
+def both() -> Drawing:
+    """Draw the tasks of both allocations, by user and server."""
+    shared, *allocations = two_allocations()
+    users = [f"user {n + 1}" for n in range(len(shared.users))]
+    panels = [
+        Bars(
+            "tasks (number)",
+            users,
+            [(f"server {i + 1}", [float(row[i]) for row in tasks]) for i in range(len(shared.servers))],
+            title,
+            (0.0, 0.95),
+        )
+        for title, tasks in zip(("one allocation", "another"), allocations, strict=True)
+    ]
+    return Drawing("Two PS-DSF allocations of one cluster under resource division", panels, columns=2, height=1.5)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import exp
 
 import packproof
 from bounds.claims.packproof.region import harmonic
-from bounds.views.panels import Bars, Chart, Curve, Line
+from bounds.views.panels import Bars, Cells, Chart, Curve, Line
 from generate.drawn import Drawing, draws
-from theory.partition import universal_cells
+from theory.partition import reduced_configurations, universal_cells
 from theory.partition.cuts import by_cuts
 from theory.partition.mixing import initial_cells, mixed
 from theory.partition.spread import spread_prices
@@ -32,6 +33,29 @@ def powers() -> Drawing:
     return Drawing("Exact guarantees: cuts at powers of two, and the universal partition", [chart])
 
 
+@draws("throughput/k-red")
+def reduced() -> Drawing:
+    """Write the reduced configurations for J = 3 as a table, with the sizes that they fill once rounded up."""
+    cells, rows = universal_cells(3), reduced_configurations(3)
+    across = [f"({low}, {high}]" for low, high in cells] + ["size"]
+    sizes = [sum(n * high for n, (_, high) in zip(k, cells, strict=True)) for k in rows]
+    texts = [[*(str(n or "") for n in k), str(size)] for k, size in zip(rows, sizes, strict=True)]
+    tones = [[*("good" if n else "" for n in k), ""] for k in rows]
+    table = Cells(across, [f"k({n})" for n in range(1, len(rows) + 1)], texts, tones)
+    return Drawing("The 8 reduced configurations for J = 3: jobs by virtual queue, and their size rounded up", [table])
+
+
+@draws("packproof/vqs-bf-tight")
+def lost() -> Drawing:
+    """Draw the workload above which VQS-BF loses the system of the claim."""
+    m = [n / 10 for n in range(61)]
+    curve = Curve("(2 + exp(-m)) / 3", m, [(2 + exp(-x)) / 3 for x in m], look="plain")
+    chart = Chart(
+        "workload m of the jobs of size 1 (jobs)", "workload rho (jobs of either type)", [curve], [TWO_THIRDS]
+    )
+    return Drawing("Above the curve the waiting work under VQS-BF tends to infinity", [chart])
+
+
 @draws("packproof/universal-cuts", "packproof/partition-guarantee")
 def each_cut() -> Drawing:
     """Draw the guarantee of the universal partition of (1/8, 1] without each of its cuts."""
@@ -45,7 +69,13 @@ def each_cut() -> Drawing:
     return Drawing("The universal partition of (1/8, 1]: every cut is needed for 2/3", [bars], height=1.9)
 
 
-@draws("packproof/linear-prices", "packproof/mixed-cells", "throughput/example-uniform", "throughput/lemma-2")
+@draws(
+    "packproof/linear-prices",
+    "packproof/mixed-cells",
+    "throughput/example-uniform",
+    "throughput/lemma-2",
+    "throughput/theorem-1",
+)
 def cells() -> Drawing:
     """Draw bounds of the supportable workload of sizes uniform on [1/10, 9/10] by the number of equal cells."""
     law, numbers = packproof.uniform("1/10", "9/10"), (1, 2, 4, 8)

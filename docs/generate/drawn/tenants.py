@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from bounds.claims.admission.instances import WORKED
+from bounds.claims.admission.moments import CAPACITY, PAIR
 from bounds.views.panels import Chart, Curve
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief
+from fluid.admission.law import kind_law
 from fluid.admission.model import Priors
 from fluid.admission.moments import composed_moments, constituents
 from generate.drawn import Drawing, draws
@@ -35,7 +37,7 @@ def beliefs() -> Drawing:
 @draws("admission/prop-4.3", "admission/variance-understated")
 def moments() -> Drawing:
     """Draw both statements on the worked example, by time."""
-    times = (0.4, 1.7, 4.0, 10.0)
+    times = (0.4, 1.7, 6.0)
     still = Priors(WORKED.mu, WORKED.lam, WORKED.sigma, WORKED.kappa, 0.0, WORKED.initial)
     found = [(exact_moments(WORKED, 4, t), composed_moments(WORKED, 4, t)) for t in times]
     left = [
@@ -50,7 +52,20 @@ def moments() -> Drawing:
         "Moments of the size of a deployment of 4 cores (worked example)",
         [
             Chart("time ahead (hours)", "Pr[not out of cores] (1)", left, xscale="log", ylim=(0, 1.05)),
-            Chart("time ahead (hours)", "variance of the size (cores^2)", right, xscale="log", yscale="log"),
+            Chart("time ahead (hours)", "variance of the size (cores^2)", right, xscale="log", ylim=(0, None)),
         ],
         columns=2,
     )
+
+
+@draws("admission/prop-3.1")
+def failing() -> Drawing:
+    """Draw the probability that the sizes of the two deployments of the claim reach the capacity, by time."""
+    times = np.linspace(0.0, 10.0, 81)
+    tails = []
+    for t in times.tolist():
+        one, other = (kind_law(kind, kind.size, t).probability for kind in PAIR)
+        tails.append(float(np.convolve(one, other)[CAPACITY:].sum()))
+    curve = Curve("Pr[sum of Q >= c]", times, tails, look="plain")
+    chart = Chart("time ahead (hours)", "share of scale-outs that fail (1)", [curve])
+    return Drawing(f"Two deployments of known kinds on {CAPACITY} cores", [chart])
