@@ -124,8 +124,9 @@ def test_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     finally:
         for one in stored:
             one.cache_clear()
-    lines = capsys.readouterr().out.splitlines()
+    *lines, last = capsys.readouterr().out.splitlines()
     assert len(lines) == len(names)
+    assert last == f"0 results written to {tmp_path / 'out'} (picture, numbers, description); 6 skipped"
     assert all("skipped: no real data" in line for line in lines)
     assert not (tmp_path / "out").exists()
 
