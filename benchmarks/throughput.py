@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.throughput``; with ``--peers FOLDER`` (a folder of ``conf_cg.py`` and ``conf_vpsolver.py``,
 set up by its ``setup.sh``) each peer runs on the same instances right after ours. Machines are noisy: trust ratios.
-``--many-sizes`` runs large configuration programs only, up to 1,000 sizes.
+``--many-sizes`` runs large configuration programs only, up to 1,000 sizes, on fine grids too.
 """
 
 from __future__ import annotations
@@ -197,6 +197,27 @@ def many_sizes() -> None:
             )
 
 
+def fine_grids() -> None:
+    """Print exact times where a table of the grid would be far too large, beside its memory."""
+    capacity = 10**9
+    sizes = [3 * 10**8 + 1, 5 * 10**8 + 7]
+    stock(sizes, [2, 2], capacity)
+    for types, least, most in ((50, 0.1, 0.5), (100, 0.1, 0.7), (100, 0.05, 0.5), (300, 0.1, 0.7), (1000, 0.1, 0.7)):
+        generator = random.Random(1)
+        sizes = sorted(generator.sample(range(int(least * capacity), int(most * capacity)), types))
+        demand = [generator.randint(1, 100) for _ in sizes]
+        begin = time.process_time()
+        found = stock(sizes, demand, capacity)
+        seconds = time.process_time() - begin
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        value = "no exact answer" if found is None else f"{float(found.servers):.6f} servers, {found.rounds} rounds"
+        print(
+            f"{types:4} sizes of {least:.0%} to {most:.0%} on {capacity:.0e}: {seconds:7.2f} s CPU, {value}, "
+            f"peak {peak} MB (a table: {12 * capacity // 2**20:,} MB)",
+            flush=True,
+        )
+
+
 def guarantees() -> None:
     """Print the time of exact guarantees and of searches."""
     for J in (2, 3, 4):
@@ -215,6 +236,7 @@ def main() -> None:
     """Print every figure."""
     if "--many-sizes" in sys.argv:
         many_sizes()
+        fine_grids()
         return
     folder = Path(sys.argv[sys.argv.index("--peers") + 1]) if "--peers" in sys.argv else None
     brackets_of_laws()

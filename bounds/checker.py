@@ -40,8 +40,12 @@ MAX_CELLS = 40_000_000
 """Largest dynamic program (resource levels times types)."""
 MAX_TABLE = 2_000_000_000
 """Most bytes that the table of a dynamic program takes."""
+MAX_STATES = 1_000_000
+"""Most states that are listed at a time where a table for prices of sizes would be larger than `MAX_CELLS`."""
+LEVELS = 1024
+"""Levels of free capacity at which the worth of what it could hold is bounded, where states are listed."""
 MAX_CONFIGURATIONS = 2_000_000
-"""Most configurations that are enumerated where the dynamic program would be larger than that."""
+"""Most configurations that are enumerated where the dynamic program would be larger than `MAX_CELLS`."""
 MAX_SIMPLICES = 100_000
 """Most simplices of the boundary of a region."""
 MAX_LISTED = 100_000
@@ -1388,12 +1392,17 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     points, values = priced_points(listed)
     require(grid > 0, "there is no grid")
     require(len(points) > 1 or not law.pieces, "one point does not price a piece")
-    if grid * len(points) > MAX_CELLS:
-        raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
-    spend(3 * grid * len(points))
     spend(100 * len(points) * (len(law.atoms) + len(law.pieces)).bit_length())
     between = [law.has_between(Fraction(a, grid), Fraction(b, grid)) for a, b in pairwise(points)]
-    require_worth(grid, points, values, between)
+    if grid * len(points) <= MAX_CELLS:
+        spend(3 * grid * len(points))
+        require_worth(grid, points, values, between)
+    elif any(between):
+        raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
+    else:
+        one = common(value.denominator for value in values)
+        worth = [int(work(value * one)) for value in values]
+        require(not is_worth_more(grid, points, worth, one), "a configuration is worth more than 1")
     places = [Fraction(point, grid) for point in points]
     require_used(law, places, values, between, Fraction(1, grid))
     average = law.expectation(places, values)
@@ -1430,6 +1439,54 @@ def require_worth(grid: int, points: list[int], values: list[Fraction], between:
         for g in range(a + 1, min(b, grid + 1)) if inside else ():
             price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
             require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
+
+
+def is_worth_more(capacity: int, sizes: Sequence[int], prices: Sequence[int], limit: int) -> bool:
+    """Return whether jobs of given sizes within a capacity are worth more than a limit, by lists instead of a table.
+
+    A state is a set of jobs, by size and worth. Jobs join type after type, the largest first. A state is dropped if one
+    no larger is worth as much, or if its worth and what its free capacity could hold are within the limit. Two numbers
+    bound the latter: the greatest worth for its size, and the greatest worth if sizes are rounded down to `LEVELS`.
+    """
+    kinds = sorted(((s, p) for s, p in pairs(sizes, prices) if p and s <= capacity), reverse=True)
+    if not kinds:
+        return False
+    units = 12 * (1 + limit.bit_length() // 1000)
+    spend(units * LEVELS * len(kinds))
+    best = [0] * (LEVELS + 1)  # best[c]: greatest worth within c levels
+    for size, price in kinds:
+        for c in range(max(1, size * LEVELS // capacity), LEVELS + 1):
+            best[c] = max(best[c], best[c - max(1, size * LEVELS // capacity)] + price)
+    rounds_to_none = any(size * LEVELS < capacity for size, _ in kinds)  # a job of no level: the table bounds nothing
+    dear_size, dear = max(kinds, key=lambda kind: Fraction(kind[1], kind[0]))
+    filled, earned = [0], [0]
+    for size, price in kinds:
+        more, worth = list[int](), list[int]()
+        a = b = 0
+        while a < len(filled) or (b < len(more) and more[b] + size <= capacity):
+            spend(units)
+            if b < len(more) and (a == len(filled) or more[b] + size < filled[a]):
+                used, value, b = more[b] + size, worth[b] + price, b + 1
+            else:
+                used, value, a = filled[a], earned[a], a + 1
+            if worth and value <= worth[-1]:
+                continue
+            free = capacity - used
+            hope = dear * free // dear_size
+            if not rounds_to_none:
+                hope = min(hope, best[free * LEVELS // capacity])
+            if value + hope <= limit:
+                continue
+            if value > limit:
+                return True
+            if len(more) == MAX_STATES:
+                raise Unreadable(
+                    f"a table of more than {MAX_CELLS:,} cells, and more than {MAX_STATES:,} states at a time"
+                )
+            more.append(used)
+            worth.append(value)
+        filled, earned = more, worth
+    return False
 
 
 def require_used(

@@ -37,7 +37,7 @@ def throughput(
             metavar="N",
             min=1,
             help="Solve a discrete law exactly if sizes times units of the finest common grid are at most N"
-            " (20 million unless given).",
+            " (20 million unless given); with --gap 0 on any grid, within memory for about so many cells.",
         ),
     ] = None,
     jobs: Annotated[
@@ -59,7 +59,7 @@ def throughput(
     from theory.files.places import write_json
     from theory.files.sizes import read_sizes
     from theory.numbers import rational
-    from theory.partition.bounding import brackets
+    from theory.partition.bounding import EXACT_CELLS, brackets
     from theory.partition.rounded import lower_rounded, upper_rounded
     from theory.partition.universal import vqs_workload
 
@@ -86,6 +86,10 @@ def throughput(
                 raise
             print("interrupted: the best bounds so far", file=sys.stderr)
     assert best is not None
+    if distance == 0 and best.gap and not given.law.pieces:
+        most = f"{EXACT_CELLS if exact_cells is None else exact_cells:,}"
+        print(f"not exact: it takes more than {most} cells: allow more with --exact-cells, or use coarser sizes",
+              file=sys.stderr)  # fmt: skip
     rounded = None
     if given.partition is not None:
         bounds = (f(given.law, given.partition, given.servers) for f in (upper_rounded, lower_rounded))

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
-from theory.partition import bounding
+from theory.partition import bounding, rounded
 from theory.partition.bounding import Bracket
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -101,6 +101,24 @@ def test_the_limit_of_exact_tables_can_be_moved(tmp_path: Path, capsys: pytest.C
     assert high["exact"] is not None
     assert low["exact"] is None
     assert Fraction(low["lower_exact"]) <= Fraction(high["exact"]) <= Fraction(low["upper_exact"])
+
+
+def test_a_fine_grid_is_exact_where_asked_and_within_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sizes.toml"
+    sizes = ("0.123456789", "0.271828183", "0.314159265", "0.577215665")
+    path.write_text("[sizes]\ndiscrete = { " + ", ".join(f'"{size}" = "1/4"' for size in sizes) + " }\n")
+    assert (
+        answer([str(path), "--gap", "0"], capsys)["maximum"]["exact"] == "3"
+    )  # three quarters of a server hold 0.12, 0.27, 0.58
+    monkeypatch.setattr(rounded, "MANY", 0)  # so that no branch and bound takes over
+    assert run(["throughput", str(path), "--gap", "0", "--exact-cells", "1"]) == 0
+    told = capsys.readouterr()
+    assert "exactly" not in told.out
+    assert told.err.splitlines()[-1].startswith("not exact: it takes more than 1 cells: allow more with --exact-cells")
+    assert run(["throughput", str(path), "--exact-cells", "1"]) == 0
+    assert "not exact" not in capsys.readouterr().err
 
 
 def test_bins_of_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -181,20 +182,107 @@ def test_pieces_that_touch_or_overlap() -> None:
     refused("pieces overlap", changed(mixed, (law, overlapping)))
 
 
-def test_a_grid_beyond_the_limit_is_not_decided() -> None:
-    table, old = CERTIFICATES["throughput, atoms"], checker.MAX_CELLS  # 35 places and three points
+def limited(action: Callable[[], Any], **limits: int) -> Any:
+    """Return what an action returns under other limits of the checker, or why it does not decide."""
+    old = {name: getattr(checker, name) for name in limits}
     try:
-        checker.MAX_CELLS = 105
-        assert not verdict(table)
-        checker.MAX_CELLS = 104
-        try:
-            checker.check(table)
-        except checker.Unreadable as reason:
-            assert str(reason).startswith("a table of more than 104 cells")
-        else:
-            raise AssertionError("decided")
+        for name, value in limits.items():
+            setattr(checker, name, value)
+        return action()
+    except checker.Unreadable as reason:
+        return f"not decided: {reason}"
     finally:
-        checker.MAX_CELLS = old
+        for name, value in old.items():
+            setattr(checker, name, value)
+
+
+def test_a_grid_beyond_the_limit_is_decided_by_lists() -> None:
+    table = CERTIFICATES["throughput, atoms"]  # 35 places and three points: 105 cells
+    for cells in (105, 104):
+        assert not limited(lambda: verdict(table), MAX_CELLS=cells)
+    for place in range(3):
+        point = ("evidence", "above", "points", place, 1)
+        price = Fraction(table["evidence"]["above"]["points"][place][1])
+        dear = changed(table, (point, str(price * Fraction(1001, 1000))))
+        for cells in (105, 104):  # a forgery is refused for the same reason
+            reason = limited(lambda forged=dear: verdict(forged), MAX_CELLS=cells)
+            assert reason == "a configuration is worth more than 1"
+    uniform = limited(lambda: verdict(CERTIFICATES["throughput, uniform"]), MAX_CELLS=1)
+    assert uniform == "not decided: a table of more than 1 cells: beyond what this checker decides"
+
+
+def test_lists_of_states_decide_as_a_table_does() -> None:
+    draw = random.Random(8)
+    agreed = {True: 0, False: 0}
+
+    def decided(capacity: int, sizes: list[int], prices: list[int], limit: int) -> Any:
+        return limited(lambda: checker.is_worth_more(capacity, sizes, prices, limit), LEVELS=draw.choice([4, 16]))
+
+    for _ in range(1000):
+        capacity = draw.choice([9, 16, 31, 50, 200])
+        sizes = sorted({draw.randint(1 + capacity // draw.choice([4, 20, 50]), capacity + 3) for _ in range(4)})
+        slope = draw.choice([0, 1, 3])
+        prices = [slope * size // 2 + draw.randint(0, 9) for size in sizes]
+        best = [0] * (capacity + 1)
+        for size, price in zip(sizes, prices, strict=True):
+            for c in range(size, capacity + 1):
+                best[c] = max(best[c], best[c - size] + price)
+        for limit in (best[capacity] - 1, best[capacity], best[capacity] + 1):
+            if limit >= 0:
+                more = decided(capacity, sizes, prices, limit)
+                assert more is (best[capacity] > limit), (capacity, sizes, prices, limit)
+                agreed[more] += 1
+    assert min(agreed.values()) > 500, agreed
+
+
+def test_sizes_of_no_level_are_decided() -> None:
+    """Of jobs of less than one level nothing is known but their worth for their size."""
+    assert checker.is_worth_more(5000, [3], [2], 2 * 1666 - 1)
+    assert not checker.is_worth_more(5000, [3], [2], 2 * 1666)
+    assert checker.is_worth_more(5000, [4, 2499], [1, 630], 1259)
+    assert not checker.is_worth_more(5000, [4, 2499], [1, 630], 1260)
+    assert not checker.is_worth_more(10, [11], [5], 0)
+    assert not checker.is_worth_more(10, [3], [0], 0)
+
+
+def test_lists_of_states_are_limited() -> None:
+    def action() -> Any:
+        return checker.is_worth_more(23, [8, 7], [8, 7], 22)
+
+    # without bounds from levels 0, 8, 16 stay, and then 0, 7, 8, 14, 15, 16, 21, 22, at the end 23
+    assert limited(action, LEVELS=1) is True
+    assert limited(action, LEVELS=1, MAX_STATES=8) is True
+    reason = "not decided: a table of more than 40,000,000 cells, and more than 7 states at a time"
+    assert limited(action, LEVELS=1, MAX_STATES=7) == reason
+
+
+def test_lists_of_states_hold_no_state_twice() -> None:
+    """Jobs of 8 and 4 fill 0, 4, 8, 12, 16 or 20 of 23, however they are put together."""
+
+    def action() -> Any:
+        return units_of(23, [8, 4], [8, 4], 22)
+
+    assert limited(action, LEVELS=1, MAX_STATES=6) == 2 * 12 + 12 * (1 + 2) + 12 * (3 + 5)
+    assert str(limited(action, LEVELS=1, MAX_STATES=5)).startswith("not decided")
+
+
+def units_of(capacity: int, sizes: list[int], prices: list[int], limit: int) -> int:
+    """Return the units of work of finding that no configuration is worth more than a limit."""
+    budget = checker.Budget(10**9)
+    token = checker.WORK.set(budget)
+    try:
+        assert not checker.is_worth_more(capacity, sizes, prices, limit)
+    finally:
+        checker.WORK.reset(token)
+    return int(budget.units - budget.left)
+
+
+def test_lists_of_states_take_from_the_budget() -> None:
+    assert units_of(10, [3], [0], 0) == 0
+    assert units_of(10, [3], [1], 3) == 12 * 1024 + 12  # the empty server cannot come above the limit
+    assert units_of(10, [3, 4], [1, 1], 3) == 2 * 12 * 1024 + 12
+    long = 10**400  # 1,329 bits
+    assert units_of(10, [3], [long], 3 * long) == 2 * (12 * 1024 + 12)
 
 
 def test_prices_that_do_not_rise() -> None:

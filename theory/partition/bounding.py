@@ -9,13 +9,15 @@ from math import lcm
 
 import numpy as np
 
+from theory.errors import TooLargeError
 from theory.numbers import ceiling
 from theory.partition.laws import Law
 from theory.partition.mixing import Cell, Mixed, initial_cells, mixed, split
 from theory.partition.rounded import supportable
 from theory.partition.spread import Prices, lemma_2, spread_prices
+from theory.partition.stock import CELLS
 
-EXACT_CELLS = 20_000_000
+EXACT_CELLS = CELLS
 """Pricing table (types times size units) up to which a law of atoms is solved as it stands, unless told otherwise."""
 
 GRID = 20_000
@@ -67,12 +69,14 @@ def brackets(
     ----------
     law : Law
     gap : Fraction
-        Relative distance of the bounds at which to end; 0 asks for the exact value.
+        Relative distance of the bounds at which to end; 0 asks for the exact value: a law of atoms is then solved as it
+        stands on any grid, while lists of states are small enough (`theory.partition.states`).
     most_cells : int
         Cells beyond which to give up.
     exact_cells : int
         Largest pricing table, types times size units, for which a law of atoms is solved exactly as it stands. Time
-        grows with the table; memory with the size units alone, some tens of bytes for each.
+        grows with the table; memory with the size units alone, some tens of bytes for each. Lists of states may take
+        as much, some tens of bytes for each of these cells.
 
     Yields
     ------
@@ -93,7 +97,7 @@ def brackets(
     >>> best.lower, best.upper
     (Fraction(2, 1), Fraction(2, 1))
     """
-    exact = _exact(law, exact_cells)
+    exact = _exact(law, exact_cells, listed=gap == 0)
     if exact is not None:
         yield exact
         return
@@ -130,15 +134,18 @@ def bracket(
     return last
 
 
-def _exact(law: Law, most: int) -> Bracket | None:
-    """Solve a law of atoms as it stands, if its pricing table is small enough."""
+def _exact(law: Law, most: int, *, listed: bool) -> Bracket | None:
+    """Solve a law of atoms as it stands, if its pricing table, or lists where they are allowed, are small enough."""
     if law.pieces:
         return None
     units = lcm(*(size.denominator for size, _ in law.atoms))
-    if units * len(law.atoms) > most:
+    if units * len(law.atoms) > most and not listed:
         return None
     sizes, probabilities = [size for size, _ in law.atoms], [p for _, p in law.atoms]
-    best = supportable(sizes, probabilities)
+    try:
+        best = supportable(sizes, probabilities, most)
+    except TooLargeError:
+        return None
     assert best is not None
     cells = tuple(Cell(size, Fraction(0), p, ((size, p),)) for size, p in law.atoms)
     below = Mixed(best.workload, cells, best.columns, np.array([float(y) for y in best.prices]))

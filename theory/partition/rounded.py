@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from theory.errors import TooLargeError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
 from theory.exact.linear import LinearProgram
 from theory.instance import Additive, Configuration
 from theory.partition.cuts import Partition
 from theory.partition.laws import Law
-from theory.partition.stock import Stock, stock
+from theory.partition.stock import CELLS, Stock, stock
 
 MANY = 100
 """Types beyond which column generation runs in floats until the end (`theory.partition.stock`)."""
@@ -37,7 +38,7 @@ class Supportable:
     prices: tuple[Fraction, ...]
 
 
-def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) -> Supportable | None:
+def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], cells: int = CELLS) -> Supportable | None:
     """Return the maximum supportable workload (4) of job types on one server of capacity 1, exactly.
 
     Parameters
@@ -46,16 +47,24 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) ->
         At most 1; a type of size 0 takes no room.
     probabilities : sequence of Fraction, shape (J,)
         P_j >= 0.
+    cells : int
+        Limit of the memory of pricing, of `stock`.
 
     Returns
     -------
     Supportable or None
         None if every job has size 0: any workload is supportable.
 
+    Raises
+    ------
+    TooLargeError
+        If pricing is beyond `cells`, or, of at most `MANY` types, beyond branch and bound.
+
     Notes
     -----
-    The configuration linear program by column generation with exact pricing; beyond `MANY` types by `stock`, whose
-    columns and prices may be others where they are not unique. On L servers the maximum is L times it.
+    The configuration linear program by column generation with exact pricing; beyond `MANY` types, or where a table
+    would be larger than `cells`, by `stock`, whose columns and prices may be others where they are not unique. On L
+    servers the maximum is L times it.
     Source: high-throughput bin packing, (4).
 
     Examples
@@ -70,7 +79,7 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) ->
     capacity = lcm(*(sizes[j].denominator for j in real))
     demands = tuple((int(sizes[j] * capacity),) for j in real)
     share = [probabilities[j] for j in real]
-    found = stock([d for (d,) in demands], share, capacity) if len(real) > MANY else None
+    found = _by_stock([d for (d,) in demands], share, capacity, cells)
     if found is not None:
         return _widened(found, real, len(sizes), share)
     program = LinearProgram([(None, 0)] * len(real) + [(None, 1)])
@@ -81,6 +90,18 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction]) ->
     workload = vertex.objective
     used = [(p, k, vertex.primal[column]) for p, k, column in columns.items() if vertex.primal[column]]
     return _answer(workload, used, [price / workload for price in vertex.dual[: len(real)]], real, len(sizes), share)
+
+
+def _by_stock(sizes: Sequence[int], share: Sequence[Fraction], capacity: int, cells: int) -> Stock | None:
+    """Solve a program of many types or of a fine grid; None for others, and where branch and bound may do better."""
+    if len(sizes) <= MANY and len(sizes) * capacity <= cells:
+        return None
+    try:
+        return stock(sizes, share, capacity, cells=cells)
+    except TooLargeError:
+        if len(sizes) > MANY:
+            raise
+        return None
 
 
 def _widened(found: Stock, real: Sequence[int], width: int, share: Sequence[Fraction]) -> Supportable:

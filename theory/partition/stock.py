@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.errors import TooLargeError
 from theory.exact.filling import filled_largest_first
 from theory.exact.linear import LinearProgram, Vertex
 from theory.numbers import total
+from theory.partition import states
 from theory.partition.pricing import dearest, long_dearest
+
+CELLS = 20_000_000
+"""Largest table (items times levels of the capacity) by which configurations are priced, unless more is allowed.
+
+Beyond, lists of states do it. A state counts as four cells, and as two more for each word of its exact value."""
+
+PASSES = 2
+"""All states that are ever listed for a program are at most so many times `CELLS`: it bounds the time."""
+
+ROUNDED = (20_000, 400_000)
+"""Levels to which sizes are rounded up in the first rounds, where lists follow: what fits so fits as it stands."""
 
 SEVERAL = 100
 """Most columns that join in one round, each the best with a size of its own."""
@@ -54,7 +68,11 @@ class Stock:
 
 
 def stock(
-    sizes: Sequence[int], demand: Sequence[Fraction | int], capacity: int, most: Sequence[int] | None = None
+    sizes: Sequence[int],
+    demand: Sequence[Fraction | int],
+    capacity: int,
+    most: Sequence[int] | None = None,
+    cells: int = CELLS,
 ) -> Stock | None:
     """Solve the configuration program of one resource exactly.
 
@@ -68,18 +86,28 @@ def stock(
     most : sequence of int, length J, optional
         Most jobs of each type in one server; only the capacity bounds them where left out. With the demand itself, this
         is the tighter program of cutting stock whose configurations are all proper.
+    cells : int
+        Limit of the memory of pricing, tens of bytes a cell: of a table, or of lists of states where the table would
+        be larger.
 
     Returns
     -------
     Stock or None
         None where no basis in floats became an exact optimum.
 
+    Raises
+    ------
+    TooLargeError
+        If neither a table nor lists of states are within `cells`.
+
     Notes
     -----
     Columns are found by a table in floats, O(J capacity) time and O(capacity) memory (with `most`, each type counts as
     often as its number has bits, and the table of choices takes a bit for each of them and each level). One table gives
     a good configuration with each of the types, and many of them join. Prices are smoothed towards those of the best
-    bound. At the end the basis is made exact, and its prices are proved by the same table over integers of any length;
+    bound. Where the table would be too large, the sizes are first rounded up to `ROUNDED` levels, and then lists of
+    states take its place (`theory.partition.states`). At the end the basis is made exact, and its prices are proved by
+    the same table, or by lists, over integers of any length;
     a configuration that is worth too much joins, and it goes on.
 
     Examples
@@ -90,7 +118,7 @@ def stock(
     >>> stock([3, 5], [2, 2], 10, most=[2, 2]).servers
     Fraction(2, 1)
     """
-    program = _Program(sizes, demand, capacity, most)
+    program = _Program(sizes, demand, capacity, most, cells)
     rounds = 0
     while True:
         rounds += program.generate()
@@ -121,8 +149,15 @@ class _Program:
     """A program, its columns, and how they are priced."""
 
     def __init__(
-        self, sizes: Sequence[int], demand: Sequence[Fraction | int], capacity: int, most: Sequence[int] | None
+        self,
+        sizes: Sequence[int],
+        demand: Sequence[Fraction | int],
+        capacity: int,
+        most: Sequence[int] | None,
+        cells: int,
     ) -> None:
+        self.cells = cells
+        self.listed = 0  # states so far
         self.sizes = np.array(sizes, np.int64)
         self.capacity = capacity
         room = capacity // self.sizes
@@ -132,6 +167,13 @@ class _Program:
         self.owner, self.number = _items(self.most, unbounded)
         self.endless = unbounded
         self.weight = self.sizes[self.owner] * self.number
+        self.tabled = len(self.weight) * capacity <= cells
+        if not self.tabled and (capacity > states.FINEST or capacity // min(sizes) > states.MOST_JOBS):
+            raise TooLargeError(
+                f"a server holds {capacity // min(sizes):,} jobs, on a grid of {capacity:,} units: expected at most "
+                f"{states.MOST_JOBS:,} jobs and {states.FINEST:,} units; use coarser units, or leave out tiny sizes"
+            )
+        self.order = np.argsort(-self.weight, kind="stable")  # largest first, as lists of states are shortest
         self.demand = [Fraction(d) for d in demand]
         self.unit = len(self.demand) / total(self.demand)  # the solver sees a mean demand of 1
         self.linear = LinearProgram([(d * self.unit, None) for d in self.demand])
@@ -157,13 +199,27 @@ class _Program:
 
     def generate(self) -> int:
         """Add columns until none in floats is worth more than its server; return the rounds."""
+        if self.tabled:
+            return self._rounds(partial(self._dearest, weight=self.weight, capacity=self.capacity))
+        rounds = 0
+        for levels in ROUNDED:
+            rounds += self._rounds(partial(self._dearest, weight=self._weight_in(levels), capacity=levels))
+            self.bound = 0.0  # rounded sizes bound nothing
+        return rounds + self._rounds(self._dearest_listed)
+
+    def _weight_in(self, levels: int) -> NDArray[np.int64]:
+        """Return the sizes of the items, each job rounded up to whole levels of the capacity."""
+        jobs = [-(-size * levels // self.capacity) for size in self.sizes.tolist()]
+        return np.array(jobs, np.int64)[self.owner] * self.number
+
+    def _rounds(self, dearest_at: Callable[[NDArray[np.float64]], tuple[float, set[Pattern]]]) -> int:
         rounds, steady = 0, STEADY
         while True:
             rounds += 1
             _, _, dual = self.linear.solve_float()
             prices = np.maximum(-dual, 0.0)
             sought = steady * self.centre + (1 - steady) * prices if self.bound else prices
-            best, found = self._dearest(sought)
+            best, found = dearest_at(sought)
             bound = float(self.floats @ sought) / max(best, 1.0)
             if bound > self.bound:
                 self.bound, self.centre = bound, sought / max(best, 1.0)
@@ -177,10 +233,32 @@ class _Program:
             else:
                 steady = STEADY
 
-    def _dearest(self, prices: NDArray[np.float64]) -> tuple[float, set[Pattern]]:
+    def _dearest(
+        self, prices: NDArray[np.float64], weight: NDArray[np.int64], capacity: int
+    ) -> tuple[float, set[Pattern]]:
         values = prices[self.owner] * self.number
-        best, chosen = dearest(self.weight, values, self.owner, len(self.sizes), self.capacity, self.endless)
+        best, chosen = dearest(weight, values, self.owner, len(self.sizes), capacity, self.endless)
         return best, self._patterns(chosen)
+
+    def _dearest_listed(self, prices: NDArray[np.float64]) -> tuple[float, set[Pattern]]:
+        values = prices[self.owner] * self.number
+        made = self._listed(values, np.zeros((len(values), 0), np.int64), 1.0)
+        rows = states.various(made.state, made.item, made.parent, self.owner[self.order], len(self.sizes), SEVERAL)
+        best = float(made.values[-1]) if len(made.values) else 1.0
+        return max(best, 1.0), self._patterns(rows[:, np.argsort(self.order)])
+
+    def _listed(self, values: NDArray[np.float64], words: NDArray[np.int64], target: float) -> states.Sets:
+        """Return the sets of items that may be worth more than the target, items by `order`."""
+        most = self.cells // (4 + 2 * words.shape[1])
+        weight, price, exact = self.weight[self.order], values[self.order], words[self.order]
+        made = states.undominated(weight, price, exact, self.capacity, self.endless, target, most)
+        self.listed += len(made.item)
+        if not made.within or self.listed > PASSES * self.cells:
+            raise TooLargeError(
+                f"the exact maximum of {len(self.sizes):,} sizes on a grid of {self.capacity:,} units takes more than "
+                f"{self.cells:,} cells, of tables or lists of states: allow more, or use coarser sizes"
+            )
+        return made
 
     def _patterns(self, chosen: NDArray[np.int32]) -> set[Pattern]:
         """Turn rows of items into patterns."""
@@ -202,7 +280,12 @@ class _Program:
         limbs = max(1, -(-(max(worth) * jobs).bit_length() // LIMB))
         mask = (1 << LIMB) - 1
         words = np.array([[(w >> (LIMB * (limbs - 1 - i))) & mask for i in range(limbs)] for w in items], np.int64)
-        row = long_dearest(self.weight, words, self.capacity, self.endless)
+        if self.tabled:
+            row = long_dearest(self.weight, words, self.capacity, self.endless)
+        else:
+            made = self._listed(np.array([Fraction(w, unit) for w in items], np.float64), words, 1.0)
+            row = np.zeros(len(items), np.int32)
+            row[self.order] = states.jobs_of(made, len(items))
         fresh = False
         for pattern in self._patterns(row[None, :]):
             if sum(worth[j] * k for j, k in pattern) > unit:
