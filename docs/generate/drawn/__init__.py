@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from bounds.views.panels import Panel, arranged
@@ -33,13 +34,14 @@ PANELS: dict[str, Make] = {}
 
 
 def draws(*claims: str) -> Callable[[Make], Make]:
-    """Register a function as the one that draws the picture of these claims."""
+    """Register a function as the one that draws the picture of these claims; it computes once for all of them."""
 
     def register(make: Make) -> Make:
+        once = cache(make)
         for claim in claims:
             assert claim not in PANELS, claim
-            PANELS[claim] = make
-        return make
+            PANELS[claim] = once
+        return once
 
     return register
 
