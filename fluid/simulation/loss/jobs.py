@@ -21,6 +21,9 @@ from fluid.simulation.event_list import EventList, enlarged, new_event_list, pop
 from fluid.simulation.state import Common
 from theory.jit import step
 
+HOLDING, TYPE, JOB = 0, 1, 2
+"""Places in ``ahead``."""
+
 
 class Urn(NamedTuple):
     """Entries of J urns, one after another in one array.
@@ -35,12 +38,15 @@ class Urn(NamedTuple):
         Entries in each urn, stale ones included.
     stale : int32[L, J]
         Stale entries by server and type; L = 0 where the policy moves no jobs.
+    ahead : float64[3]
+        Numbers drawn already for the next event: holding time, which type, which job; -1 where not drawn.
     """
 
     servers: NDArray[np.int32]
     first: NDArray[np.int64]
     length: NDArray[np.int64]
     stale: NDArray[np.int32]
+    ahead: NDArray[np.float64]
 
 
 def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
@@ -52,7 +58,8 @@ def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_j
     numbers = np.arange(len(counts), dtype=np.int32)
     for j, n in enumerate(held):
         servers[first[j] : first[j] + n] = np.repeat(numbers, counts[:, j])
-    return Urn(servers, first, held, np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32))
+    stale = np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32)
+    return Urn(servers, first, held, stale, np.full(3, -1.0))
 
 
 def _margin(types: int) -> int:
@@ -72,7 +79,7 @@ def larger_urn(urn: Urn) -> Urn:
     servers = np.zeros(first[-1], np.int32)
     for j, n in enumerate(urn.length):
         servers[first[j] : first[j] + n] = urn.servers[urn.first[j] : urn.first[j] + n]
-    return Urn(servers, first, urn.length, urn.stale)
+    return Urn(servers, first, urn.length, urn.stale, urn.ahead)
 
 
 @step
@@ -81,7 +88,11 @@ def draw_job(urn: Urn, state: Common, job_type: int, draws: Any) -> int:
     first = urn.first[job_type]
     while True:
         length = urn.length[job_type]
-        entry = first + int(draws.random() * length)
+        drawn = urn.ahead[JOB]
+        urn.ahead[JOB] = -1.0
+        if drawn < 0.0:
+            drawn = draws.random()
+        entry = first + int(drawn * length)
         server = urn.servers[entry]
         urn.servers[entry] = urn.servers[first + length - 1]
         urn.length[job_type] = length - 1

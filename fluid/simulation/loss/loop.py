@@ -22,7 +22,18 @@ from fluid.simulation.loop import (
     place,
     settle,
 )
-from fluid.simulation.loss.jobs import Calendar, Urn, add_job, draw_job, next_end, schedule, take_next
+from fluid.simulation.loss.jobs import (
+    HOLDING,
+    JOB,
+    TYPE,
+    Calendar,
+    Urn,
+    add_job,
+    draw_job,
+    next_end,
+    schedule,
+    take_next,
+)
 from fluid.simulation.measures import (
     ARRIVAL,
     DEPARTURE,
@@ -35,6 +46,10 @@ from fluid.simulation.measures import (
 )
 from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, fits, put, take
 from theory.jit import step
+from theory.prefetch import prefetch
+
+FAR = 1 << 15
+"""Servers from which on the next event is looked at ahead; the caches of a processor hold what fewer need."""
 
 
 class Rates(NamedTuple):
@@ -110,14 +125,67 @@ def try_to_place(state: Common, jobs: Any, measures: Measures, job_type: int, dr
 
 
 @step
-def end(state: Common, jobs: Any, measures: Measures, server: int, job_type: int, draws: Any) -> None:
+def leave(state: Common, measures: Measures, server: int, job_type: int) -> None:
     """Let a job leave its server."""
     measures.events[0] += 1
     note(measures, DEPARTURE, job_type, server, -1)
     take(state, server, job_type)
+
+
+@step
+def follow(state: Common, jobs: Any, measures: Measures, server: int, job_type: int, draws: Any) -> None:
+    """Let the policy follow a job that has left."""
     depart(state, server, job_type, draws)
     if state.done[MOVES] > 0:
         carry_out(state, jobs, measures)
+
+
+@step
+def keeps_totals(state: Common) -> bool:
+    """Return whether ``depart`` and ``refresh`` leave the number of jobs of each type as it is."""
+    return True
+
+
+@step
+def draw_event(urn: Urn, arrival_rng: Any) -> None:
+    """Draw the holding time, and what tells the type."""
+    urn.ahead[HOLDING] = arrival_rng.standard_exponential()
+    urn.ahead[TYPE] = arrival_rng.random()
+
+
+@step
+def leaving_type(state: Common, rates: Rates, level: float) -> int:
+    """Return the type of the job that leaves, by a level between 0 and the rate at which jobs leave."""
+    j = 0
+    while j < len(rates.service) - 1 and level >= state.totals[j] * rates.service[j]:
+        level -= state.totals[j] * rates.service[j]
+        j += 1
+    while state.totals[j] == 0:  # rounding at the very end of the scale
+        j -= 1
+    return j
+
+
+@step
+def look_ahead(state: Common, urn: Urn, rates: Rates, arriving: float, arrival_rng: Any) -> int:
+    """Draw the numbers of the next event; return the entry of the job that will leave then, -1 if a job will come.
+
+    With a million servers an event waits longest for that entry and then for the row of its server, both anywhere in
+    memory. They are fetched while the policy looks at the system after the event before. The entry is a guess, as the
+    policy may still migrate jobs. The numbers are not, since the policy keeps the totals (`keeps_totals`): they decide
+    between an arrival and a departure now as they will then, so the path is that of numbers drawn when they are needed.
+    """
+    draw_event(urn, arrival_rng)
+    total = arriving
+    for j in range(len(rates.service)):
+        total += state.totals[j] * rates.service[j]
+    level = urn.ahead[TYPE] * total
+    if level < arriving or total <= 0.0:
+        return -1
+    urn.ahead[JOB] = arrival_rng.random()
+    leaving = leaving_type(state, rates, level - arriving)
+    entry = urn.first[leaving] + int(urn.ahead[JOB] * urn.length[leaving])
+    prefetch(urn.servers, entry)
+    return int(entry)
 
 
 @step
@@ -149,6 +217,7 @@ def jump_chain(
     arriving = 0.0
     for j in range(types):
         arriving += rates.arrival[j]
+    far = len(state.counts) >= FAR and keeps_totals(state)
     for _ in range(most):
         total = arriving
         for j in range(types):
@@ -156,9 +225,12 @@ def jump_chain(
         if total <= 0.0:
             advance(measures, state, np.inf)
             return FINISHED
-        if not advance(measures, state, measures.now[0] + arrival_rng.standard_exponential() / total):
+        if urn.ahead[HOLDING] < 0.0:
+            draw_event(urn, arrival_rng)
+        if not advance(measures, state, measures.now[0] + urn.ahead[HOLDING] / total):
             return FINISHED
-        level = arrival_rng.random() * total
+        urn.ahead[HOLDING] = -1.0
+        level = urn.ahead[TYPE] * total
         if level < arriving:
             j = 0
             while j < types - 1 and level >= rates.arrival[j]:
@@ -167,17 +239,16 @@ def jump_chain(
             server = try_to_place(state, urn, measures, j, policy_rng)
             if server >= 0:
                 add_job(urn, j, server)
+            entry = look_ahead(state, urn, rates, arriving, arrival_rng) if far else -1
         else:
-            level -= arriving
-            j = 0
-            while j < types - 1 and level >= state.totals[j] * rates.service[j]:
-                level -= state.totals[j] * rates.service[j]
-                j += 1
-            while state.totals[j] == 0:  # rounding at the very end of the scale
-                j -= 1
+            j = leaving_type(state, rates, level - arriving)
             server = draw_job(urn, state, j, arrival_rng)
-            end(state, urn, measures, server, j, policy_rng)
+            leave(state, measures, server, j)
+            entry = look_ahead(state, urn, rates, arriving, arrival_rng) if far else -1
+            follow(state, urn, measures, server, j, policy_rng)
         finish_event(state, urn, measures, policy_rng)
+        if entry >= 0:
+            prefetch(state.counts, urn.servers[entry])
         if state.done[ASKS] != 0:
             return GOING
         observe(state, urn, measures)
@@ -227,7 +298,8 @@ def event_list(
             server = calendar.server[job]
             if server < 0:  # it was stopped
                 continue
-            end(state, calendar, measures, server, calendar.kind[job], policy_rng)
+            leave(state, measures, server, calendar.kind[job])
+            follow(state, calendar, measures, server, calendar.kind[job], policy_rng)
         else:
             if not advance(measures, state, arrival):
                 return FINISHED
