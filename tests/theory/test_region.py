@@ -217,6 +217,35 @@ def test_limits_and_bad_questions() -> None:
         region_slice(additive([6], [[4], [1], [2]], workload=[0, 0, 4]), 0, 1)
 
 
+def test_far_too_many_facets_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = additive([60], [[p] for p in range(3, 23)])
+    growing, begun = facets_module._Growing, []
+
+    class Watched(growing):  # type: ignore[misc, valid-type]
+        def __init__(self, support: Support, width: int, *rest: object) -> None:
+            begun.append(width)
+            super().__init__(support, width, *rest)
+
+    monkeypatch.setattr(facets_module, "_Growing", Watched)
+    with pytest.raises(TooLargeError, match=r"20 types are estimated to need .* allow more \(limit, or --facets N\)"):
+        region_facets(instance, limit=1000)
+    assert max(begun) <= facets_module.PROBED
+    monkeypatch.setattr(facets_module, "MARGIN", 1e30)  # negative control: the work begins, and ends at the limit
+    with pytest.raises(TooLargeError, match="20 types need more than 1,000 simplices"):
+        region_facets(instance, limit=1000)
+    assert begun[-1] == 20
+
+
+def test_simplices_are_estimated_to_their_order_of_magnitude() -> None:
+    for seed in (1, 2, 3):
+        choose = np.random.default_rng(seed)
+        demands = [[int(choose.integers(1, 17)), int(choose.integers(1, 33))] for _ in range(10)]
+        instance = additive([32, 64], demands)
+        simplices = len(region_facets(instance).simplices)
+        expected = facets_module.estimated_simplices(instance)
+        assert simplices / facets_module.MARGIN < expected < simplices * facets_module.MARGIN
+
+
 def test_no_workload() -> None:
     answer = CapacityProgram(additive([6], [[4], [1]], workload=[0, 0])).intensity()
     assert (answer.value, answer.columns, answer.prices, answer.boundary) == (0, (), (0, 0), None)

@@ -118,7 +118,7 @@ def heavy(space: Additive, weights: Sequence[int]) -> NDArray[np.int64]:
     --------
     >>> from theory.instance import additive
     >>> heavy(additive([10], [[3], [5]]).pools[0].space, [3, 4]).tolist()
-    [[3, 0], [1, 1]]
+    [[3, 0], [0, 2]]
     """
     small = reduced(space)
     chosen = [weights[j] for j in small.types]
