@@ -211,6 +211,13 @@ def test_a_grid_beyond_the_limit_is_decided_by_lists() -> None:
     assert uniform == "not decided: a table of more than 1 cells: beyond what this checker decides"
 
 
+def test_the_grid_may_be_finer_than_the_sizes_need() -> None:
+    """21 million units and 3 points: a table would be beyond the limit of cells, and beyond the budget."""
+    table, finer = CERTIFICATES["throughput, atoms"], 600_000
+    points = [[finer * place, price] for place, price in table["evidence"]["above"]["points"]]
+    assert not verdict(changed(table, (("evidence", "above"), {"grid": finer * 35, "points": points})))
+
+
 def test_lists_of_states_decide_as_a_table_does() -> None:
     draw = random.Random(8)
     agreed = {True: 0, False: 0}
