@@ -284,6 +284,14 @@ def units_of(capacity: int, sizes: list[int], prices: list[int], limit: int) -> 
     return int(budget.units - budget.left)
 
 
+def test_lists_of_states_drop_what_another_dominates_and_what_cannot_be_worth_enough() -> None:
+    """Counted by hand, without bounds from levels; each state that is looked at costs 12 units."""
+    # 0, 8, 16; then 0, 4, 8, 12, 16, 20, where 4, 12 and 20 have too little room for what they are worth
+    assert limited(lambda: units_of(23, [8, 4], [8, 2], 22), LEVELS=1) == 12 * (2 + 3 + 6)
+    # 0, 6; then 0, 5, 6, where 6 is worth less than 5; then 0, 4, 5, 9
+    assert limited(lambda: units_of(9, [6, 5, 4], [4, 5, 1], 6), LEVELS=1) == 12 * (3 + 2 + 3 + 4)
+
+
 def test_lists_of_states_take_from_the_budget() -> None:
     assert units_of(10, [3], [0], 0) == 0
     assert units_of(10, [3], [1], 3) == 12 * 1024 + 12  # the empty server cannot come above the limit
