@@ -103,7 +103,7 @@ def test_lists_of_items_of_users() -> None:
         ({"capacity": [4], "sizes": []}, "at least one item"),
         ({"capacity": [4], "sizes": [[5]]}, "fits a bin"),
         ({"capacity": [4], "sizes": [[1, 2]]}, "1 whole numbers"),
-        ({"capacity": [4], "sizes": [[3], [3]], "packing": [0, 0]}, "holds"),
+        ({"capacity": [4], "sizes": [[3], [3]], "packing": [0, 0]}, "take 6 of 4"),
         ({"capacity": [4], "sizes": [[3], [3]], "packing": [0]}, "each of 2"),
         ({"capacity": [4], "sizes": [[True]]}, "whole numbers"),
     ):
