@@ -4,7 +4,7 @@ The cluster of ``examples/admission.toml`` (2,000 cores, one arrival in two hour
 empty, at an SLA of one refused scale-out in 1,000. Every policy has five thresholds around the SLA; all of them meet
 the same deployments in 100 worlds. Between thresholds utilisation is linear in the logarithm of the refused share;
 intervals are BCa (95 %) over worlds, and each resample finds the threshold anew. A second cluster, of 300 cores at an
-SLA of 1 % for a quarter of a year, is the second instance; there the same policy also stands at 41 horizons and at the
+SLA of 1 % for a quarter of a year, is the second instance; there the same policy also stands at 40 horizons and at the
 paper's 2,663. Run ``python -m examples.admission_policies STORE [TABLE.csv PICTURE.png]``: the store keeps every run,
 so a stopped command goes on where it was, and the table is written anew whenever a policy is finished. The rows of
 ``examples/admission_policies.csv`` come from runs with 100 worlds.
@@ -69,7 +69,7 @@ def instances() -> tuple[Instance, Instance]:
         ("second moment", second(), 50),
         ("second moment, the paper's moments", second("paper"), 50),
         ("second moment, marginal heuristic", second(marginal=1.0), 50),
-        ("second moment, 41 horizons", AdmissionPolicy("second"), 0),
+        ("second moment, 40 horizons", AdmissionPolicy("second"), 0),
         ("second moment, the paper's horizons", AdmissionPolicy("second", horizons=printed_horizons()), 0),
     )
     small = replace(cluster, capacity=300, arrival_rate=0.075)

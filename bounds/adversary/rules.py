@@ -37,9 +37,15 @@ class FileRule:
         InputError
             A file that cannot be read or run, or has no function of the name.
         """
-        found = getattr(module_of(self.path, "RULE"), self.name, None)
+        module = module_of(self.path, "RULE")
+        found = getattr(module, self.name, None)
         if not callable(found):
-            raise InputError(f"RULE: {self.path}: expected the name of a function, got {self.name!r}")
+            functions = (n for n, v in vars(module).items() if callable(v) and v.__module__ == module.__name__)
+            here = ", ".join(functions)
+            raise InputError(
+                f"RULE: {self.path}: expected the name of one of its functions ({here or 'it has none'}), got "
+                f"{self.name!r}"
+            )
         function: Callable[..., Any] = found
         return function
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 
-from theory.errors import InputError
+from theory.errors import InputError, meant
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
 """The papers by key; ``packproof`` stands for results of packproof itself.
@@ -252,7 +252,8 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     wanted = list(names)
     for name in wanted:
         if not any(name in (identity, identity.partition("/")[2]) for identity in listed):
-            raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}")
+            near = meant(name, {part for identity in listed for part in (identity, identity.partition("/")[2])})
+            raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}{near}")
     chosen = [x for x in listed if not wanted or x in wanted or x.partition("/")[2] in wanted]
     for identity in chosen:
         import_module(listed[identity])

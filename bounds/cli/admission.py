@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bounds.cli.app import Application, JsonFlag, PlotFile, app, show
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 group = Application(
     help="Cluster admission: deployments that grow on their own, and whether another may enter.",
@@ -48,6 +52,13 @@ def cores_of(text: str, name: str) -> list[int]:
         if value < 1 or value != int(value) or value > 1e9:
             raise InputError(f"{name}: expected whole numbers of cores of at least 1, got {value:g}")
     return [int(value) for value in made]
+
+
+def times_of(text: str | None) -> NDArray[np.float64] | None:
+    """Read the horizons of an option, if it is given."""
+    from fluid.admission.model import horizons_of
+
+    return None if text is None else horizons_of(numbers_of(text, "--horizons"))
 
 
 def checked_size(size: int, capacity: int, name: str = "--size") -> int:
@@ -184,21 +195,28 @@ def decide(
         str, typer.Option("--active", metavar="C,...", help="Cores of the deployments in the cluster; may be empty.")
     ],
     arriving: Annotated[int, typer.Option("--arriving", metavar="C", help="Cores of the deployment that arrives.")],
-    horizons: Annotated[str, typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order.")],
+    horizons: Annotated[
+        str | None,
+        typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; those of tune by default."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """The thresholds above which each policy accepts an arriving deployment."""
     from bounds.views.admission import decide_answer, decide_lines
     from fluid.admission.decisions import both_thresholds
     from fluid.admission.files import read_admission
-    from fluid.admission.model import horizons_of
+    from fluid.admission.outlook import aligned_horizons
+    from theory.errors import InputError
 
     cluster = read_admission(file)
     sizes = cores_of(active, "--active")
+    if sum(sizes) > cluster.capacity:
+        raise InputError(f"--active: expected at most the capacity, {cluster.capacity} cores, got {sum(sizes)} in all")
     checked_size(arriving, cluster.capacity, "--arriving")
     if sum(sizes) + arriving > cluster.capacity:
         used = sum(sizes)
         print(f"{used} cores and {arriving} more do not fit {cluster.capacity}: nobody may accept", file=sys.stderr)
-    times = horizons_of(numbers_of(horizons, "--horizons"))
+    given = times_of(horizons)
+    times = aligned_horizons() if given is None else given
     answer = decide_answer(*both_thresholds(cluster.priors, cluster.capacity, sizes, arriving, times))
-    show(answer, lambda: decide_lines(answer), as_json=as_json)
+    show(answer, lambda: decide_lines(answer, times.tolist()), as_json=as_json)

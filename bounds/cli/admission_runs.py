@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.admission import AdmissionFile, group
+from bounds.cli.admission import AdmissionFile, group, times_of
 from bounds.cli.app import JsonFlag, PlotFile, progress, show
 
 PolicyOption = Annotated[
@@ -23,6 +23,14 @@ MarginalOption = Annotated[
 ]
 ObservationsOption = Annotated[
     int, typer.Option("--observations", min=0, max=10_000, help="Observations of each process before arrival.")
+]
+WarmupOption = Annotated[
+    float,
+    typer.Option("--warmup", metavar="W", help="First hours, while an empty cluster fills, that are not measured."),
+]
+HorizonsOption = Annotated[
+    str | None,
+    typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; 40 from 0.04 h on by default."),
 ]
 UntilOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run.", show_default=False)]
 ReplicationsOption = Annotated[int, typer.Option("--replications", metavar="N", min=1, max=1_000_000)]
@@ -46,6 +54,17 @@ def span_of(until: float, warmup: float) -> None:
         raise InputError(f"--warmup: expected a time of at least 0 and less than --until, got {warmup!r}")
 
 
+def threshold_of(threshold: float, policy: str) -> float:
+    """Refuse a threshold of the second-moment policy that is no bound of a probability."""
+    from theory.errors import InputError
+
+    if policy == "second" and threshold > 1:
+        raise InputError(
+            f"--threshold: expected a bound of a probability, at most 1, for --policy second, got {threshold:g}"
+        )
+    return threshold
+
+
 @group.command(
     examples=(
         "packproof admission simulate examples/admission.toml --policy zeroth --threshold 1500 --until 500",
@@ -57,12 +76,13 @@ def simulate(
     policy: PolicyOption,
     threshold: Annotated[float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)],
     until: UntilOption,
-    warmup: Annotated[float, typer.Option("--warmup", metavar="W", help="Hours that are not measured.")] = 0.0,
+    warmup: WarmupOption = 0.0,
     replications: ReplicationsOption = 10,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
     moments: MomentsOption = "exact",
     marginal: MarginalOption = 0.0,
+    horizons: HorizonsOption = None,
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Of known kinds, hide which one arrives.")] = False,
     most: MostOption = None,
     store: Annotated[
@@ -81,7 +101,9 @@ def simulate(
 
     span_of(until, warmup)
     cluster = read_admission(file)
-    chosen = AdmissionPolicy(policy, threshold, moments, marginal, labelled=not unlabelled)
+    chosen = AdmissionPolicy(
+        policy, threshold_of(threshold, policy), moments, marginal, times_of(horizons), labelled=not unlabelled
+    )
     with ExitStack() as stack:
         found = simulate_admission(
             cluster,
@@ -114,11 +136,13 @@ def tune(
     until: Annotated[
         float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
     ] = 8760,
+    warmup: WarmupOption = 0.0,
     replications: ReplicationsOption = 20,
     seed: SeedOption = 0,
     observations: ObservationsOption = 0,
     moments: MomentsOption = "exact",
     marginal: MarginalOption = 0.0,
+    horizons: HorizonsOption = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=40, help="Halvings of the bisection.")] = 10,
     engine: EngineOption = "local",
     workers: WorkersOption = 1,
@@ -131,9 +155,9 @@ def tune(
     from fluid.admission.simulate import AdmissionPolicy
     from fluid.admission.tuning import tune as tuned
 
-    span_of(until, 0.0)
+    span_of(until, warmup)
     cluster = read_admission(file)
-    chosen = AdmissionPolicy(policy, moments=moments, marginal=marginal)
+    chosen = AdmissionPolicy(policy, moments=moments, marginal=marginal, horizons=times_of(horizons))
     with progress() as say:
         found = tuned(
             cluster,
@@ -143,6 +167,7 @@ def tune(
             replications=replications,
             seed=seed,
             observations=observations,
+            warmup=warmup,
             steps=steps,
             workers=workers,
             engine=engine,
@@ -153,7 +178,7 @@ def tune(
 
         picture_of_tuning(found, sla, plot)
     answer = tuned_answer(found, sla)
-    show(answer, lambda: tuned_lines(answer), as_json=as_json)
+    show(answer, lambda: tuned_lines(answer, until, warmup), as_json=as_json)
 
 
 @group.command(
@@ -176,7 +201,9 @@ def exact(
     from fluid.admission.files import read_admission
     from fluid.admission.simulate import AdmissionPolicy
 
-    found = exact_policy(read_admission(file), AdmissionPolicy(policy, threshold, marginal=marginal), most)
+    found = exact_policy(
+        read_admission(file), AdmissionPolicy(policy, threshold_of(threshold, policy), marginal=marginal), most
+    )
     answer = exact_answer(found)
     show(answer, lambda: exact_lines(answer), as_json=as_json)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bounds.views.tables import aligned
-from bounds.views.text import Answer
+from bounds.views.text import Answer, many
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Belief, PlugIn
 from fluid.admission.decisions import Thresholds
@@ -195,10 +195,11 @@ def decide_answer(exact: Thresholds, paper: Thresholds) -> DecideAnswer:
     )
 
 
-def decide_lines(answer: DecideAnswer) -> list[str]:
-    """Return the answer of ``admission decide`` as text."""
+def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
+    """Return the answer of ``admission decide`` as text, with the hours at which it looks ahead."""
+    span = f"{horizons[0]:g} to {horizons[-1]:,.6g} hours" if len(horizons) > 1 else f"{horizons[0]:g} hours"
     return [
-        "each policy accepts if its threshold is above",
+        f"each policy accepts if its threshold is above ({many(len(horizons), 'horizon')}, {span} ahead)",
         f"zeroth moment   {answer.zeroth:.6g} cores",
         f"first moment    {answer.first:.6g} cores (paper's moments: {answer.paper.first:.6g})",
         f"second moment   {answer.second:.6g} (paper's moments: {answer.paper.second:.6g})",

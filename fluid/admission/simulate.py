@@ -42,7 +42,7 @@ class AdmissionPolicy:
         Marginal heuristic (Definition 6.1): times ahead at which the arrival's expected cores are below this do not
         count; 0 for none.
     horizons : float64[H] or None
-        Hours ahead; None for 41 horizons from 0.04 to 26,280 hours, each the root of 2 times the one before.
+        Hours ahead; None for 40 horizons from 0.04 to 26,280 hours, each the root of 2 times the one before.
     tolerance : float
         Of the outlook (`fluid.admission.outlook`); 0 computes everything anew at each arrival.
     labelled : bool

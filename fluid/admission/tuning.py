@@ -19,6 +19,10 @@ from theory.errors import InputError
 SMALLEST = 1e-6
 """Least threshold of the second-moment policy that is tried."""
 
+REFUSING = 5
+"""Runs that must have refused a scale-out for an interval to show that an SLA is met: without them its width says
+nothing, as with no refusal at all it is 0."""
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -32,7 +36,8 @@ class Tuned:
         At that threshold.
     interval : (float, float)
         Every threshold outside was found to miss, or to meet, the SLA at 95 %: by intervals of its share of refused
-        scale-outs over runs. Open ends are 0 and infinity.
+        scale-outs over runs, of which at least `REFUSING` refused one where it is to be met. Open ends are 0 and
+        infinity.
     tried : tuple of (float, Interval)
         Thresholds and shares of refused scale-outs, in the order in which they were tried.
     """
@@ -52,6 +57,7 @@ def tune(
     replications: int = 20,
     seed: int = 0,
     observations: int = 0,
+    warmup: float = 0.0,
     steps: int = 10,
     bracket: tuple[float, float] | None = None,
     workers: int = 1,
@@ -67,8 +73,9 @@ def tune(
         Its threshold does not matter.
     sla : float
         Between 0 and 1.
-    until : float
-        Hours of each run.
+    until, warmup : float
+        Hours of each run, which begins with an empty cluster, and of those that do not count. While a cluster fills,
+        little is refused: without a warm-up the threshold is one for the first hours, not for the long run.
     replications, seed, observations, workers, engine, progress
         See `fluid.admission.replications.simulate_admission`; every threshold meets the same deployments.
     steps : int
@@ -87,6 +94,7 @@ def tune(
     whole = (SMALLEST, 1.0) if second else (0.0, cluster.capacity + 1.0)
     low, high = (log(x) if second else x for x in (bracket or whole))
     tried: list[tuple[float, Interval]] = []
+    telling: list[bool] = []
     best: tuple[AdmissionPolicy, AdmissionResult] | None = None
 
     def attempt(at: float, number: int) -> bool:
@@ -99,10 +107,12 @@ def tune(
             replications=replications,
             seed=seed,
             observations=observations,
+            warmup=warmup,
             workers=workers,
             engine=engine,
         )
         tried.append((one.threshold, found.sla))
+        telling.append(sum(bool(run.refused.any()) for run in found.runs) >= REFUSING)
         if progress is not None:
             progress(f"step {number} of {steps + 1}: threshold {one.threshold:.6g}, refused {found.sla.mean:.3g}")
         meets = found.sla.mean <= sla
@@ -121,7 +131,7 @@ def tune(
         attempt(low, steps + 2)
     if best is None:
         raise InputError(f"--sla: no threshold tried meets {sla:g}, and none below {tried[-1][0]:.3g} was tried")
-    meets = [threshold for threshold, share in tried if share.high < sla]
+    meets = [threshold for (threshold, share), tells in zip(tried, telling, strict=True) if tells and share.high < sla]
     misses = [threshold for threshold, share in tried if share.low > sla]
     return Tuned(best[0], best[1], (max(meets, default=0.0), min(misses, default=inf)), tuple(tried))
 

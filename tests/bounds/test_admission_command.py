@@ -11,6 +11,7 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.schemas import schema
+from fluid.admission.outlook import aligned_horizons
 
 ROOT = Path(__file__).parent.parent.parent
 STAND_IN = str(ROOT / "examples" / "admission.toml")
@@ -112,6 +113,17 @@ def test_optimal_of_hidden_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "--beliefs" in capsys.readouterr().err
 
 
+def test_decisions_and_runs_look_ahead_at_the_same_horizons(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["decide", STAND_IN, "--active", "120,40,7", "--arriving", "4"]
+    given = ",".join(str(t) for t in aligned_horizons())
+    assert answer(common, capsys) == answer([*common, "--horizons", given], capsys)
+    few = answer([*common, "--horizons", "24"], capsys)
+    assert few["second"] < answer(common, capsys)["second"]
+    runs = ["simulate", STAND_IN, "--policy", "first", "--threshold", "900", "--until", "900", "--replications", "2"]
+    assert answer(runs, capsys)["sla"] == answer([*runs, "--horizons", given], capsys)["sla"]
+    assert answer(runs, capsys)["admitted"] < answer([*runs, "--horizons", "0.04"], capsys)["admitted"]
+
+
 def test_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "tuned.png"
     arguments = ["tune", STAND_IN, "--policy", "zeroth", "--sla", "0.01", "--until", "300", "--replications", "3"]
@@ -156,7 +168,11 @@ def test_bad_files_get_one_line(
         (["law", "FILE", "--at", "1", "--size", "1", "--given", "mu=0,lambda=1,sigma=1"], "--given"),
         (["simulate", "FILE", "--policy", "third", "--threshold", "1", "--until", "1"], "--policy"),
         (["simulate", "FILE", "--policy", "zeroth", "--threshold", "-1", "--until", "1"], "--threshold"),
+        (["simulate", "FILE", "--policy", "second", "--threshold", "300", "--until", "1"], "--threshold"),
+        (["decide", "FILE", "--active", "60,50", "--arriving", "1"], "--active"),
         (["tune", "FILE", "--policy", "zeroth", "--sla", "2"], "--sla"),
+        (["tune", "FILE", "--policy", "zeroth", "--sla", "0.1", "--until", "5", "--warmup", "5"], "--warmup"),
+        (["tune", "FILE", "--policy", "first", "--sla", "0.1", "--horizons", "2,1"], "--horizons"),
         (["exact", "FILE", "--policy", "zeroth", "--threshold", "1", "--most-deployments", "2"], "kind"),
         (["optimal", str(ROOT / "examples" / "four_types.toml")], "cluster"),
     ],

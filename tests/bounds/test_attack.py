@@ -214,7 +214,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["attack", f"{RULES}:equal_parts", "--kind", "sharing", "--evaluations", "20"]) == 0
     own = tmp_path / "own.py"
     for code, arguments, said in (
-        ("x = 1", [f"{own}:x"], "name of a function"),
+        ("x = 1", [f"{own}:x"], "one of its functions (it has none)"),
         ("def f(", [f"{own}:f"], "does not run"),
         ("def f(a): return [(0, (9, 9), 1)]", [f"{own}:f"], "not feasible"),
         ("def f(a): return a", [f"{own}"], "FILE.py:NAME"),

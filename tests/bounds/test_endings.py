@@ -83,9 +83,11 @@ def test_shares_of_zero_are_drawn_and_positive_ones_fill_the_axis(
     ],
 )
 def test_a_tuned_threshold_says_what_is_decided(interval: tuple[float, float], said: str, tuned: Tuned) -> None:
-    lines = "\n".join(tuned_lines(tuned_answer(replace(tuned, interval=interval), 0.05)))
+    lines = "\n".join(tuned_lines(tuned_answer(replace(tuned, interval=interval), 0.05), 900.0, 300.0))
     assert said in lines
     assert "any" not in lines.replace("many", "")
+    assert ("more or longer runs may decide" in lines) is (0.0 in interval or inf in interval)
+    assert "900 hours from an empty cluster, the first 300 not measured" in lines
 
 
 def test_the_default_of_tune_is_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:

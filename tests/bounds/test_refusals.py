@@ -39,6 +39,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ([*SIMULATE, "--until", "soon"], "--until: expected a number, got 'soon'"),
         ([*SIMULATE, "--polcy", "x"], "--polcy: no such option, did you mean --plot or --policy?"),
         ([*SIMULATE, "--xyz", "x"], "--xyz: no such option, `packproof simulate --help` lists them"),
+        (["verify", "fig-3"], "CLAIM: expected an id of `packproof verify --list`, got 'fig-3'; did you mean figure-3 or"),
         (["simulate"], "INSTANCE: missing, expected it after packproof simulate: instance file, TOML or JSON"),
         (SIMULATE, "--until: missing, expected --until T: a number"),
         (["solve", FOUR, "--json=3"], "--json: expected no value, since it is a switch"),
@@ -205,3 +206,10 @@ def test_an_item_list_is_no_instance(tmp_path: Path, capsys: pytest.CaptureFixtu
     items.write_text("[items]\ncapacity = [10]\nsizes = [[4], [6], [5]]\n")
     assert "found a list of items (table items): packproof throughput" in refused(["solve", str(items)], capsys)
     assert run(["throughput", str(items)]) == 0, "as the message says"
+
+
+def test_a_required_field_with_a_slip_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "slip.toml"
+    path.write_text(Path(FOUR).read_text().replace("workload", "worklaod", 1))
+    assert run(["solve", str(path)]) == 2
+    assert "workload: missing, expected a number of at least 0; there is a field worklaod\n" in capsys.readouterr().err

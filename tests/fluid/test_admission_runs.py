@@ -20,7 +20,7 @@ from fluid.admission.model import AdmissionCluster, Gamma, InitialSize, Kind, Pr
 from fluid.admission.moments import belief_moments
 from fluid.admission.replications import simulate_admission, simulate_policies
 from fluid.admission.simulate import AdmissionPolicy, run_policy
-from fluid.admission.tuning import bca_interval, pathwise_bound, tune
+from fluid.admission.tuning import Tuned, bca_interval, pathwise_bound, tune
 from fluid.experiment.store import Store
 from fluid.statistics import mean_interval, ratio_interval
 from theory.errors import InputError
@@ -330,6 +330,25 @@ def test_tuning_meets_the_sla_and_is_tight() -> None:
     assert min(above) > 0.01
     with pytest.raises(InputError, match="--sla"):
         tune(CLUSTER, AdmissionPolicy("zeroth"), 1.5, 10.0)
+
+
+def test_tuning_measures_after_the_warm_up() -> None:
+    def tuned(warmup: float) -> Tuned:
+        return tune(CLUSTER, AdmissionPolicy("zeroth"), 0.01, 2000.0, warmup=warmup, replications=6, seed=1, steps=6)
+
+    late, early = tuned(1500.0), tuned(0.0)
+    again = simulate_admission(CLUSTER, late.policy, 2000.0, warmup=1500.0, replications=6, seed=1)
+    assert late.result.sla == again.sla
+    assert late.result.sla != early.result.sla
+
+
+def test_runs_without_a_refusal_show_no_threshold_that_is_met() -> None:
+    found = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 20.0, replications=4, seed=1)
+    assert not any(run.refused.any() for run in found.result.runs)
+    assert found.result.sla.high == 0
+    assert found.interval[0] == 0.0
+    plenty = tune(CLUSTER, AdmissionPolicy("zeroth"), 0.5, 2000.0, replications=6, seed=1)
+    assert plenty.interval[0] == plenty.policy.threshold
 
 
 def test_bca_interval_is_that_of_scipy_and_covers() -> None:

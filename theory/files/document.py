@@ -153,7 +153,10 @@ class Fields:
         """Take a required field as it stands."""
         self._known.append(name)
         if name not in self._left:
-            self.fail(name, f"missing, expected {expected}")
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self._left, 1, 0.75)  # perhaps it is there, with a slip of the keys
+            self.fail(name, f"missing, expected {expected}{f'; there is a field {near[0]}' if near else ''}")
         return self._left.pop(name)
 
     def number(self, name: str, expected: str = "a number", *, least: int = 0, strict: bool = False) -> Fraction:
