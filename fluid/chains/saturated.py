@@ -176,6 +176,8 @@ class Saturated:
             return node
         state, serving = node
         missing = [max(0, n - w) for n, w in zip(supply, self.waiting(node), strict=True)]
+        if not any(missing):
+            return node
         return self._step.with_more(
             state, [self._class_of[j] for j, n in enumerate(missing) for _ in range(n)]
         ), serving
@@ -315,17 +317,21 @@ def closed_sets(following: Sequence[Sequence[int]]) -> list[list[int]]:
     >>> closed_sets([[1, 2], [1], [3], [2]])
     [[1], [2, 3]]
     """
-    from scipy.sparse import coo_array
+    n = len(following)
+    if n == 1:  # nearly every set of few servers: the library takes longer to look at its input
+        return [[0]]
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    rows = [i for i, row in enumerate(following) for _ in row]
-    columns = [to for row in following for to in row]
-    n = len(following)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
-    _, label = connected_components(graph, directed=True, connection="strong")
-    leaving = {int(label[i]) for i, to in zip(rows, columns, strict=True) if label[i] != label[to]}
+    once = [sorted(set(row)) for row in following]  # the search does not end where an entry is stored twice
+    columns = [to for row in once for to in row]
+    starts = np.cumsum([0, *map(len, once)])
+    graph = csr_array((np.ones(len(columns)), columns, starts), shape=(n, n))
+    _, found = connected_components(graph, directed=True, connection="strong")
+    label = found.tolist()
+    leaving = {label[i] for i, row in enumerate(once) for to in row if label[i] != label[to]}
     sets: dict[int, list[int]] = {}
-    for i, one in enumerate(label.tolist()):
+    for i, one in enumerate(label):
         if one not in leaving:
             sets.setdefault(one, []).append(i)
     return list(sets.values())
@@ -333,6 +339,8 @@ def closed_sets(following: Sequence[Sequence[int]]) -> list[list[int]]:
 
 def _stationary(part: Sequence[int], ends: Sequence[Sequence[tuple[Fraction, int]]]) -> list[Fraction]:
     """Return the stationary law of a closed set, exactly: balance of all states but the first, and the sum."""
+    if len(part) == 1:
+        return [Fraction(1)]
     place = {i: n for n, i in enumerate(part)}
     matrix = [[Fraction(0)] * len(part) for _ in part]
     for i in part:

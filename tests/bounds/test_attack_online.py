@@ -138,8 +138,24 @@ def test_regimes() -> None:
     with pytest.raises(InputError, match="loss systems"):
         Saturated(policy("first-fit"), additive([2], [[1]]), 1)
     assert closed_sets([[1], [2], [1, 0]]) == [[0, 1, 2]]
+    assert closed_sets([[]]) == closed_sets([[0, 0]]) == [[0]]
+    assert closed_sets([[1, 1], []]) == [[1]]
     assert sorted(map(sorted, closed_sets([[1], [0], [0, 3], [3]]))) == [[0, 1], [3]]
     assert len(set(queues(3, 2))) == 3 + 3 * 3 + 4
+
+
+def test_states_are_not_changed_by_what_follows() -> None:
+    """A slotted state whose queues are long enough is shared, so nothing that starts from it may write into it."""
+    cluster = Saturated(policy("bf-js"), additive([10], [[2], [5]]), 1)
+    node = cluster.filled(cluster.begun(), [10, 10])
+    assert cluster.held(node, [10, 10]) is node
+    assert cluster.waiting(cluster.held(node, [11, 10])) == [11, 10]
+    before = cluster.name(node), cluster.waiting(node), cluster.contents(node), [array.tobytes() for array in node[0]]
+    cluster.filled(node, [10, 0])
+    cluster.joined(node, 0)
+    cluster.regimes([node], [10, 10])
+    after = cluster.name(node), cluster.waiting(node), cluster.contents(node), [array.tobytes() for array in node[0]]
+    assert before == after
 
 
 @step

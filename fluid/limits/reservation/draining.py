@@ -150,17 +150,22 @@ def emptying_rates(
     """
     full = [0.0 if chance < LEAST else chance for chance in occupancy.tolist()]  # short lists: faster than arrays
     occupancy = np.array(full)
-    held = [[slots > 0 and chance > 0 for slots, chance in zip(k, full, strict=True)] for k in configurations]
-    holders = [sum(column) for column in zip(*held, strict=True)]
-    if all(number <= 1 for number in holders):  # no type in two of them: they do not meet
+    holders, empty = _holders(tuple(configurations), tuple(chance > 0 for chance in full))
+    if max(holders, default=0) <= 1:  # no type in two of them: they do not meet
         return [emptying_rate(k, rates, occupancy) for k in configurations]
     partly = any(0 < chance < 1 for chance in full)  # a mean as it is: not worth a chain
     # a type that never departs stops whoever holds it: no single stationary law
     stuck = any(number and rate <= 0 for number, rate in zip(holders, rates.tolist(), strict=True))
-    empty = not all(map(any, held))
     if partly or empty or stuck or joint_contents(configurations) > MOST_STATES:
         return _thinned(configurations, rates, occupancy)
     return _joint(configurations, rates, occupancy)
+
+
+@lru_cache(maxsize=4096)  # a path asks at every step, for few draining configurations
+def _holders(configurations: tuple[Configuration, ...], some: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
+    """Return how many configurations hold each type that is present, and whether one of them holds none of these."""
+    held = [[slots > 0 and present for slots, present in zip(k, some, strict=True)] for k in configurations]
+    return tuple(sum(column) for column in zip(*held, strict=True)), not all(map(any, held))
 
 
 def joint_contents(configurations: Sequence[Configuration]) -> int:

@@ -88,13 +88,17 @@ class Reservation:
 
     def slots_of(self, masses: Iterable[tuple[Configuration, float]]) -> Vector:
         """Return the slots per server that fractions of servers in given configurations make, float64[J]."""
+        return np.array(self.listed_slots(masses))
+
+    def listed_slots(self, masses: Iterable[tuple[Configuration, float]]) -> list[float]:
+        """Return what `slots_of` returns as a list of length J."""
         slots = [0.0] * self.types  # a few short tuples: faster than arrays
         for k, mass in masses:
             if mass:
                 for j, number in enumerate(k):
                     if number:
                         slots[j] += mass * number
-        return np.array(slots)
+        return slots
 
     def checked(self, configuration: Sequence[int]) -> Configuration:
         """Return a configuration as a tuple.

@@ -301,8 +301,9 @@ class Segment:
         masses.update(zip(regime.drains, self._draining(time) if draining is None else draining, strict=True))
         masses[regime.rest] = 0.0
         masses[regime.rest] = 1.0 - sum(masses.values())
-        slots = model.slots_of(masses.items())
-        return np.where(regime.blocked, slots, jobs), masses
+        if any(regime.blocked):
+            jobs = np.where(regime.blocked, model.slots_of(masses.items()), jobs)
+        return jobs, masses
 
     def _draining(self, time: float) -> NDArray[np.float64]:
         if not self.regime.drains:

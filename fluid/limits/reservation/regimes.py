@@ -249,8 +249,8 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) 
     """
     result = [1.0] * model.types
     if not all(regime.blocked):
-        ahead = model.slots_of((f.configuration, masses.get(f.configuration, 0.0)) for f in regime.followed).tolist()
-        slots = model.slots_of(masses.items()).tolist()
+        ahead = model.listed_slots((f.configuration, masses.get(f.configuration, 0.0)) for f in regime.followed)
+        slots = model.listed_slots(masses.items())
         for j, (blocked, held) in enumerate(zip(regime.blocked, jobs.tolist(), strict=True)):
             behind = slots[j] - ahead[j]
             if not blocked and behind > TOLERANCE:
@@ -325,7 +325,9 @@ def _settled(
     """Decide which shrinking stages keep to their types, and who takes the rest."""
     drained = _drained(_part(regime, moving, supply), supply, between)
     late = {k for k, rate in drained.items() if rate < -moving.get(k, 0.0) - TOLERANCE}
-    followed = tuple(replace(f, moves=False) if f.moves and f.configuration in late else f for f in regime.followed)
+    followed = regime.followed
+    if late:
+        followed = tuple(replace(f, moves=False) if f.moves and f.configuration in late else f for f in followed)
     keeping = {f.configuration for f in followed if f.moves}
     drains = [k for k in regime.asked if k not in keeping]
     rest = regime.rest
