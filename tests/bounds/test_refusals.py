@@ -39,7 +39,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ([*SIMULATE, "--until", "soon"], "--until: expected a number, got 'soon'"),
         ([*SIMULATE, "--polcy", "x"], "--polcy: no such option, did you mean --plot or --policy?"),
         ([*SIMULATE, "--xyz", "x"], "--xyz: no such option, `packproof simulate --help` lists them"),
-        (["verify", "fig-3"], "CLAIM: expected an id of `packproof verify --list`, got 'fig-3'; did you mean figure-3 or"),
+        (["verify", "fig-3"], "got 'fig-3'; did you mean figure-3 or"),
         (["simulate"], "INSTANCE: missing, expected it after packproof simulate: instance file, TOML or JSON"),
         (SIMULATE, "--until: missing, expected --until T: a number"),
         (["solve", FOUR, "--json=3"], "--json: expected no value, since it is a switch"),
