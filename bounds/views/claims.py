@@ -165,12 +165,15 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     table = aligned([("paper", "statement", "claim", "evidence", "verdict", "what fails"), *rows])
     numbered = [row for row in found if row.statement in STATEMENTS.get(row.paper, ())]
     with_claims = sum(bool(row.claims) for row in numbered)
-    ranks = Counter(c.evidence or "skipped" for c in {c.id: c for row in found for c in row.claims}.values())
+    each = {c.id: c for row in found for c in row.claims}.values()
+    ranks, verdicts = Counter(c.evidence or "skipped" for c in each), Counter(SAID[c.verdict].lower() for c in each)
     shown = ", ".join(f"{ranks[rank]} {rank}" for rank in (*Evidence, "skipped") if ranks[rank])
+    came_out = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
     return [
         *table,
         "",
         f"{with_claims} of {len(numbered)} numbered statements have a claim; claims by evidence: {shown}",
+        f"claims by verdict: {came_out}",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,9 @@ def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "--coverage", "--paper", "throughput"]) == 0
     text = capsys.readouterr().out
     assert "prop-2-epsilon" in text
+    last = text.splitlines()[-1]
+    assert last.startswith("claims by verdict: ")
+    assert sum(map(int, re.findall(r"\d+", last))) == len(claims(paper="throughput"))
     assert "autoscaling" not in text
 
 

@@ -16,7 +16,7 @@ from bounds.claims.ps_dsf.motion import section_5_schedule
 from bounds.cli import run
 from bounds.views.comparison import charts_of
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
-from bounds.views.panels import draw
+from bounds.views.panels import Chart, Curve, draw
 from bounds.views.pictures import figure
 from fluid.experiment.grid import read_grid
 from fluid.experiment.references import references
@@ -158,6 +158,20 @@ def test_experiments_as_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert by_policy[0].xticks == [(0.0, "first-fit"), (1.0, "static")]
     picture_of_experiment(by_policy, tmp_path / "q.svg")
     assert (tmp_path / "q.svg").stat().st_size > 10_000
+
+
+def test_panels_of_one_number_have_one_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    monkeypatch.setattr("bounds.views.experiment_pictures.save", lambda figure, _: made.append(figure))
+    charts = [
+        Chart("servers (number)", f"{number} (1)", [Curve("dra", [1.0, 2.0], [low, low + 1])])
+        for number, low in (("reward", 0.0), ("reward", 8.0), ("queue", 100.0))
+    ]
+    picture_of_experiment(charts, "unused.png")
+    first, second, third = (axes.get_ylim() for axes in made[0].axes)
+    assert first == second
+    assert first[0] <= 0
+    assert 9 <= first[1] < third[0]
 
 
 def at_workload(factor: Fraction) -> dict[str, float]:
