@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +31,17 @@ FLAGS = (
 )
 PATIENCE = 30.0
 """Seconds to wait for a condition."""
+
+LEFT = (
+    "Inspected target navigated or closed",
+    "Execution context was destroyed.",
+    "Cannot find default execution context",
+)
+"""What Chromium answers when a page goes while a script of it runs."""
+
+
+class PageGoneError(Exception):
+    """The page went before it answered."""
 
 
 def chromium() -> str | None:
@@ -85,6 +97,8 @@ class Browser:
             text = self._loop.run_sync(self._read, timeout=PATIENCE)
             answer = json.loads(text)
             if answer.get("id") == self._number:
+                if answer.get("error", {}).get("message") in LEFT:
+                    raise PageGoneError(method)
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return answer["result"]
             self._note(answer)
@@ -113,24 +127,27 @@ class Browser:
         """Wait until an expression is true, and return it."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            if value := self.do(script):
-                return value
+            with suppress(PageGoneError):
+                if value := self.do(script):
+                    return value
             time.sleep(0.05)
         raise AssertionError(f"not within {PATIENCE:g} s: {script} at {self.do('location.href')}")
 
     def open(self, page: Path, query: str = "") -> None:
         """Open a page, and wait until all of it is there."""
+        self.do("window.left = true")
         self._send("Page.navigate", url=page.as_uri() + query)
         self.settle(page.name)
 
     def click(self, selector: str, arrive: str) -> None:
         """Click what a selector names first, and wait for the page whose address, without its query, ends so."""
-        self.do(f"document.querySelector({json.dumps(selector)}).click()")
+        self.do(f"window.left = true; document.querySelector({json.dumps(selector)}).click()")
         self.settle(arrive)
 
     def settle(self, ending: str) -> None:
-        """Wait until the page whose address ends so has been loaded."""
-        self.wait(f"location.pathname.endsWith({json.dumps(ending)}) && document.readyState === 'complete'")
+        """Wait until the page whose address ends so has been loaded, and is not the one that was left."""
+        here = f"!window.left && location.pathname.endsWith({json.dumps(ending)})"
+        self.wait(f"{here} && document.readyState === 'complete'")
 
     def picture(self, path: Path) -> None:
         """Take a screenshot."""

@@ -87,7 +87,9 @@ def test_atlas(browser: Browser, shot: Path) -> None:
         assert part in " ".join(text.split())
     browser.do("document.querySelector('article details summary').click()")
     assert browser.wait("document.querySelector('article details pre').offsetHeight > 50")
-    browser.click(".bd-article a[href*='code/bounds.claims']", ".html")
+    code = ".bd-article a[href*='code/bounds.claims']"
+    browser.click(code, Path(browser.do(f"document.querySelector({json.dumps(code)}).pathname")).name)
+    assert "figure-2-86-percent" in browser.do("document.querySelector('article').innerText")
 
 
 def test_tutorial(browser: Browser, shot: Path) -> None:
