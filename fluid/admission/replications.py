@@ -131,9 +131,9 @@ def _given(
     warmup: float,
     most: int | None,
 ) -> dict[str, Any]:
-    """Return what a run depends on, but for its number."""
+    """Return what a run depends on, but for its number; the name of the file is no part of it."""
     return {
-        "cluster": asdict(cluster),
+        "cluster": {name: value for name, value in asdict(cluster).items() if name != "source"},
         "policy": {**asdict(policy), "horizons": None if policy.horizons is None else policy.horizons.tolist()},
         "until": until,
         "seed": seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import sqrt
 from pathlib import Path
@@ -361,9 +362,14 @@ def test_bca_interval_is_that_of_scipy_and_covers() -> None:
 def test_runs_are_stored_and_read_again(tmp_path: Path) -> None:
     policy = AdmissionPolicy("second", 0.1)
     direct = simulate_admission(CLUSTER, policy, 200.0, replications=3, seed=2)
+    said: list[str] = []
     with Store(tmp_path / "s.db") as store:
-        first = simulate_admission(CLUSTER, policy, 200.0, replications=2, seed=2, store=store)
-        again = simulate_admission(CLUSTER, policy, 200.0, replications=3, seed=2, store=store)
+        first = simulate_admission(
+            replace(CLUSTER, source="a.toml"), policy, 200.0, replications=2, seed=2, store=store
+        )
+        moved = replace(CLUSTER, source="elsewhere/a.toml")
+        again = simulate_admission(moved, policy, 200.0, replications=3, seed=2, store=store, progress=said.append)
+    assert said == ["1 of 1 runs"], "two were read, wherever the file stands now"
     assert first.utilisation.mean == pytest.approx(float(np.mean([r.utilisation for r in direct.runs[:2]])))
     assert again.utilisation == direct.utilisation
     assert again.sla == direct.sla
