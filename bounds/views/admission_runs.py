@@ -163,11 +163,10 @@ def tuned_lines(answer: TunedAdmission, until: float, warmup: float) -> list[str
     meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
     misses = "none surely misses it" if high is None else f"from {high:.6g} on it is missed"
     more = ["                   more or longer runs may decide (--replications, --until)"]
-    all_enter = len(answer.tried) == 1
-    which = "everybody who fits enters, and" if all_enter else "the greatest tried"
+    range_ends = ", the end of the range searched" if len(answer.tried) == 1 else ""
     return [
         INTERVALS,
-        f"threshold          {answer.threshold:.6g}, {which} {'the mean' if all_enter else 'whose mean'} meets the SLA",
+        f"threshold          {answer.threshold:.6g}, the greatest tried whose mean meets the SLA{range_ends}",
         f"                   by intervals over the runs, {meets}, and {misses}",
         *(more if low == 0 or high is None else ()),
         f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",

@@ -117,6 +117,8 @@ def test_decisions_and_runs_look_ahead_at_the_same_horizons(capsys: pytest.Captu
     common = ["decide", STAND_IN, "--active", "120,40,7", "--arriving", "4"]
     given = ",".join(str(t) for t in aligned_horizons())
     assert answer(common, capsys) == answer([*common, "--horizons", given], capsys)
+    assert run(["admission", "tune", "--help"]) == 0
+    assert f"{len(aligned_horizons())} from 0.04 h on by default" in " ".join(capsys.readouterr().out.split())
     few = answer([*common, "--horizons", "24"], capsys)
     assert few["second"] < answer(common, capsys)["second"]
     runs = ["simulate", STAND_IN, "--policy", "first", "--threshold", "900", "--until", "900", "--replications", "2"]

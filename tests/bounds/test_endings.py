@@ -88,6 +88,9 @@ def test_a_tuned_threshold_says_what_is_decided(interval: tuple[float, float], s
     assert "any" not in lines.replace("many", "")
     assert ("more or longer runs may decide" in lines) is (0.0 in interval or inf in interval)
     assert "900 hours from an empty cluster, the first 300 not measured" in lines
+    assert ("the end of the range searched" in lines) is (len(tuned.tried) == 1)
+    one = replace(tuned, tried=tuned.tried[:1])
+    assert "meets the SLA, the end of the range searched" in tuned_lines(tuned_answer(one, 0.05), 900.0, 300.0)[1]
 
 
 def test_the_default_of_tune_is_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
