@@ -7,8 +7,8 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from bounds.views.panels import Chart, Curve, Line, draw
-from bounds.views.pictures import PAGE, figure, save, styled
+from bounds.views.panels import Chart, Curve, Line, in_rows
+from bounds.views.pictures import save, styled
 from fluid.experiment.grid import Grid
 from fluid.experiment.references import Reference, references
 from fluid.experiment.store import Store
@@ -170,17 +170,10 @@ def _numeric(values: Sequence[Any]) -> list[float] | None:
 @styled
 def picture_of_experiment(charts: Sequence[Chart], path: str | Path) -> None:
     """Draw charts, three in a row; those of one number on one scale."""
-    columns = min(3, len(charts))
-    rows = -(-len(charts) // columns)
-    made, places = figure(PAGE if columns > 1 else 4.6, 2.5 * rows + 0.3, columns, rows)
-    every = [places] if len(charts) == 1 else list(places.flat)
-    for axes, chart in zip(every, charts, strict=False):
-        draw(axes, chart)
+    made, every = in_rows(charts, 3, 2.5, above=0.3, alone=4.6)
     for label in dict.fromkeys(chart.ylabel for chart in charts):
-        same = [axes for axes, chart in zip(every, charts, strict=False) if chart.ylabel == label]
+        same = [axes for axes, chart in zip(every, charts, strict=True) if chart.ylabel == label]
         ends = [axes.get_ylim() for axes in same]
         for axes in same:
             axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
-    for axes in every[len(charts) :]:
-        axes.set_axis_off()
     save(made, path)

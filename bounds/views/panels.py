@@ -215,17 +215,43 @@ class Spans:
 Panel = Chart | Bars | Cells | Spans
 
 
-@styled
-def arranged(panels: Sequence[Panel], title: str, columns: int = 2, height: float = 2.6) -> Figure:
-    """Return a picture of panels in rows, at most `columns` side by side and `height` inches high each."""
+def in_rows(
+    panels: Sequence[Panel], columns: int, height: float, *, above: float = 0.0, alone: float = PAGE
+) -> tuple[Figure, list[Axes]]:
+    """Draw panels in rows; call it in the style (`bounds.views.pictures.styled`).
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+    columns : int
+        Most panels side by side.
+    height : float
+        Inches of each row.
+    above : float
+        Inches above all rows.
+    alone : float
+        Width in inches of a picture of one column.
+
+    Returns
+    -------
+    (Figure, list of Axes)
+        The axes in the order of the panels.
+    """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    made, places = figure(PAGE, 0.55 + height * rows, columns, rows)
+    made, places = figure(PAGE if columns > 1 else alone, above + height * rows, columns, rows)
     every = [places] if rows * columns == 1 else list(places.flat)
     for axes, panel in zip(every, panels, strict=False):
         draw(axes, panel)
     for axes in every[len(panels) :]:
         axes.set_axis_off()
+    return made, every[: len(panels)]
+
+
+@styled
+def arranged(panels: Sequence[Panel], title: str, columns: int = 2, height: float = 2.6) -> Figure:
+    """Return a picture of panels in rows, at most `columns` side by side and `height` inches high each."""
+    made, _ = in_rows(panels, columns, height, above=0.55)
     made.suptitle(title, x=0.01, ha="left")
     return made
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from bounds.views.panels import Bars, Chart, Curve, draw
+from bounds.views.panels import Bars, Chart, Curve, draw, in_rows
 from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Exact
@@ -265,18 +265,8 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
     InputError
         If the picture cannot be written there.
     """
-    from matplotlib.figure import Figure
-
     most = max(len(a.cluster.servers) * len(a.cluster.resources) for a in allocations)
-    columns = min(3, len(allocations))
-    rows = -(-len(allocations) // columns)
-    width = COLUMN if columns == 1 else PAGE
-    made = Figure(figsize=(width, rows * min(6.0, 1.2 + 0.2 * most)), layout="constrained")
-    every = made.subplots(rows, columns, squeeze=False).flatten()
-    for axes, allocation in zip(every, allocations, strict=False):
-        draw(axes, bars_of(allocation))
-    for axes in every[len(allocations) :]:
-        axes.set_axis_off()
+    made, _ = in_rows([bars_of(allocation) for allocation in allocations], 3, min(6.0, 1.2 + 0.2 * most), alone=COLUMN)
     save(made, path)
 
 
@@ -301,8 +291,6 @@ def picture_of_history(history: History, cluster: Cluster, path: str | Path, res
 @styled
 def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, path: str | Path) -> None:
     """Draw utilisation over time by mechanism: a panel for each server class and resource, two in a row."""
-    from matplotlib.figure import Figure
-
     charts = [
         Chart(
             "time (s)",
@@ -318,12 +306,5 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
         for r in range(len(cluster.resources))
         if cluster.capacity[i][r]
     ][:MOST_PANELS]
-    columns = min(2, len(charts))
-    rows = -(-len(charts) // columns)
-    made = Figure(figsize=(PAGE, 2.2 * rows), layout="constrained")
-    every = made.subplots(rows, columns, squeeze=False).flatten()
-    for axes, chart in zip(every, charts, strict=False):
-        draw(axes, chart)
-    for axes in every[len(charts) :]:
-        axes.set_axis_off()
+    made, _ = in_rows(charts, 2, 2.2)
     save(made, path)
