@@ -40,8 +40,8 @@ class FileRule:
         module = module_of(self.path, "RULE")
         found = getattr(module, self.name, None)
         if not callable(found):
-            functions = (n for n, v in vars(module).items() if callable(v) and v.__module__ == module.__name__)
-            here = ", ".join(functions)
+            named = ((name, value) for name, value in vars(module).items() if callable(value))
+            here = ", ".join(name for name, value in named if getattr(value, "__module__", "") == module.__name__)
             raise InputError(
                 f"RULE: {self.path}: expected the name of one of its functions ({here or 'it has none'}), got "
                 f"{self.name!r}"

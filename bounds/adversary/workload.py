@@ -136,8 +136,10 @@ class PathProgram:
     def _relaxed(self, least: Fraction) -> Iterator[None]:
         self._program.set_cost(self._rest, -least)
         self._program.set_bounds(self._rest, 0, None)
-        yield
-        self._program.set_bounds(self._rest, 0, 0)
+        try:
+            yield
+        finally:
+            self._program.set_bounds(self._rest, 0, 0)
 
     def job_prices(self, vertex: Vertex) -> tuple[Fraction, ...]:
         """Return the multipliers of ``y <= rho``, shape (J,): what one more job of each type is worth."""
