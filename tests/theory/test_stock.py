@@ -135,10 +135,11 @@ def test_long_and_short_tables_agree(seed: int, endless: bool) -> None:
     assert (again[1] == rows).all()
 
 
-def test_prices_that_floats_miss_are_found_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Negative control: with floats that see no gain at all, the exact table alone must still reach the optimum."""
-    sizes, demand, capacity = [3, 5, 7, 11], [7, 3, 5, 4], 24
-    right = stock(sizes, demand, capacity)
+@pytest.mark.parametrize("unit", [1, 10**8], ids=["by a table", "by lists"])
+def test_prices_that_floats_miss_are_found_exactly(unit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: with floats that see no gain at all, the exact step alone must still reach the optimum."""
+    right = stock([3, 5, 7, 11], [7, 3, 5, 4], 24)
+    sizes, demand, capacity = [size * unit for size in (3, 5, 7, 11)], [7, 3, 5, 4], 24 * unit
     monkeypatch.setattr(module, "NEAR", 1e9)
     blind = stock(sizes, demand, capacity)
     assert right is not None
@@ -147,4 +148,5 @@ def test_prices_that_floats_miss_are_found_exactly(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module._Program, "price_exactly", lambda *_: False)
     unproved = stock(sizes, demand, capacity)
     assert unproved is not None
-    assert not is_proved(unproved, sizes, demand, capacity, None)
+    assert unproved.servers > right.servers
+    assert unit > 1 or not is_proved(unproved, sizes, demand, capacity, None)
