@@ -18,7 +18,7 @@ SLACK = 1.5
 def faults(made: Figure) -> list[str]:
     """Return what is wrong with a picture, in words; nothing where all is well."""
     made.draw_without_rendering()
-    found = [*_outside(made)]
+    found = [*_outside(made), *_over_axes(made)]
     for number, axes in enumerate(one for one in made.axes if one.axison):
         name = f"axes {number}"
         found += [f"{name}: {fault}" for fault in (*_labels(axes), *_legend(axes), *_crowded(axes), *_data(axes))]
@@ -44,7 +44,7 @@ def _overlap(one: Any, other: Any) -> bool:
 def _outside(made: Figure) -> Iterator[str]:
     """Texts and legends must lie on the canvas."""
     canvas = made.bbox
-    every: list[Any] = list(made.texts)
+    every: list[Any] = [*made.texts, *made.legends]
     for axes in made.axes:
         if axes.axison:
             legend = axes.get_legend()
@@ -61,6 +61,14 @@ def _outside(made: Figure) -> Iterator[str]:
         )
         if box.width and not inside:
             yield f"outside the canvas: {getattr(one, 'get_text', lambda: 'a legend')()!r}"
+
+
+def _over_axes(made: Figure) -> Iterator[str]:
+    """A legend of all panels covers none of them, nor its title."""
+    boxes = [box for axes in made.axes if axes.axison for box in (axes.get_window_extent(), _box(axes._left_title))]  # type: ignore[attr-defined]
+    for legend in made.legends:
+        if any(_overlap(legend.get_window_extent(), box) for box in boxes):
+            yield "the legend of all panels covers one"
 
 
 def _shown_ticks(axes: Axes) -> list[Any]:

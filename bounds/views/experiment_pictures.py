@@ -170,7 +170,7 @@ def _numeric(values: Sequence[Any]) -> list[float] | None:
 @styled
 def picture_of_experiment(charts: Sequence[Chart], path: str | Path) -> None:
     """Draw charts, three in a row; those of one number on one scale."""
-    made, every = in_rows(charts, 3, 2.5, above=0.3, alone=4.6)
+    made, every = in_rows(charts, 3, 2.5, alone=4.6)
     for label in dict.fromkeys(chart.ylabel for chart in charts):
         same = [axes for axes, chart in zip(every, charts, strict=True) if chart.ylabel == label]
         ends = [axes.get_ylim() for axes in same]

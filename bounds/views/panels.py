@@ -24,6 +24,7 @@ from bounds.views.pictures import (
     figure,
     legend_above,
     save,
+    share_legend,
     styled,
 )
 
@@ -216,9 +217,11 @@ Panel = Chart | Bars | Cells | Spans
 
 
 def in_rows(
-    panels: Sequence[Panel], columns: int, height: float, *, above: float = 0.0, alone: float = PAGE
+    panels: Sequence[Panel], columns: int, height: float, *, title: str = "", alone: float = PAGE
 ) -> tuple[Figure, list[Axes]]:
     """Draw panels in rows; call it in the style (`bounds.views.pictures.styled`).
+
+    Panels that name the same things, drawn alike, share one legend above all of them.
 
     Parameters
     ----------
@@ -227,8 +230,8 @@ def in_rows(
         Most panels side by side.
     height : float
         Inches of each row.
-    above : float
-        Inches above all rows.
+    title : str
+        Stands above all panels.
     alone : float
         Width in inches of a picture of one column.
 
@@ -239,21 +242,39 @@ def in_rows(
     """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
+    above = 0.55 if title else 0.3
     made, places = figure(PAGE if columns > 1 else alone, above + height * rows, columns, rows)
     every = [places] if rows * columns == 1 else list(places.flat)
     for axes, panel in zip(every, panels, strict=False):
         draw(axes, panel)
     for axes in every[len(panels) :]:
         axes.set_axis_off()
-    return made, every[: len(panels)]
+    shown = every[: len(panels)]
+    if len(panels) > 1 and any(axes.get_legend() for axes in shown) and len({_looks(panel) for panel in panels}) == 1:
+        share_legend(made, shown, title)
+    elif title:
+        made.suptitle(title, x=0.01, ha="left")
+    return made, shown
+
+
+def _looks(panel: Panel) -> tuple[Any, ...]:
+    """Return what a legend shows of a panel, but for marks that mean the same everywhere: equal ones share a legend."""
+    if isinstance(panel, Chart):
+        curves = [(curve.name, curve.look, len(curve.x) > MOST_MARKED) for curve in panel.curves]
+        lines = [(line.name, line.upright, line.printed) for line in panel.lines]
+        return ("chart", *curves, *lines, *(name for name, _, _ in panel.shaded))
+    if isinstance(panel, Bars):
+        return ("bars", *(name for name, _ in panel.parts))
+    if isinstance(panel, Spans):
+        lines = [(line.name, line.upright, line.printed) for line in panel.lines]
+        return ("spans", *dict.fromkeys(one.group for one in panel.spans if one.group), *lines)
+    return ("cells",)
 
 
 @styled
 def arranged(panels: Sequence[Panel], title: str, columns: int = 2, height: float = 2.6) -> Figure:
     """Return a picture of panels in rows, at most `columns` side by side and `height` inches high each."""
-    made, _ = in_rows(panels, columns, height, above=0.55)
-    made.suptitle(title, x=0.01, ha="left")
-    return made
+    return in_rows(panels, columns, height, title=title)[0]
 
 
 def picture_of_panels(

@@ -126,6 +126,32 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
     axes.legend(handles, labels, ncols=columns, title=title or None, **how)
 
 
+def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
+    """Put one legend, under a title, above all axes instead of those above each.
+
+    Parameters
+    ----------
+    made : Figure
+    every : sequence of Axes
+        Axes on which one name means one look.
+    title : str
+    """
+    named: dict[str, Any] = {}
+    for axes in every:
+        if (own := axes.get_legend()) is not None:
+            axes.set_title(own.get_title().get_text(), loc="left")
+            own.remove()
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    how: Mapping[str, Any] = {"loc": "outside upper left", "alignment": "left", "title": title or None}
+    columns = min(len(named), 8)
+    legend = made.legend(named.values(), named.keys(), ncols=columns, **how)
+    while columns > 1 and legend.get_window_extent().width > made.bbox.width:
+        columns -= 1
+        legend.remove()
+        legend = made.legend(named.values(), named.keys(), ncols=columns, **how)
+
+
 def _width_of(axes: Axes) -> float:
     """Return the width that axes have in a picture, in pixels, but for the space of their labels."""
     made = axes.get_figure(root=True)

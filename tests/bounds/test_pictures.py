@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from bounds.cli import run
 from bounds.reproduce import Effort, Reproduction, WithoutData, reproductions
 from bounds.reproduce.run import picture
-from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, draw
+from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled
 from tests.pictures import faults
 
@@ -91,6 +92,31 @@ def test_curves_that_coincide_are_both_seen() -> None:
     widths = [line.get_linewidth() for line in lines]
     assert widths == sorted(widths, reverse=True)
     assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 3
+
+
+def test_panels_that_name_the_same_share_a_legend() -> None:
+    """One look a name is the condition: other names, other looks or another order keep legends of their own."""
+    other = Curve("other", (0.0, 1.0), (1.0, 0.0))
+    grows = replace(LINE, grows=(False, True))
+
+    def legends(*curves: tuple[Curve, ...], title: str = "all") -> tuple[list[str], int]:
+        panels = [Chart("time (s)", "queue (jobs)", some, title=f"part {n}") for n, some in enumerate(curves)]
+        made = arranged(panels, title)
+        assert not faults(made)
+        assert [axes.get_title("left") or axes.get_legend().get_title().get_text() for axes in made.axes] == [
+            panel.title for panel in panels
+        ]
+        above = [text.get_text() for legend in made.legends for text in (legend.get_title(), *legend.get_texts())]
+        return above, sum(axes.get_legend() is not None for axes in made.axes)
+
+    assert legends((LINE, other), (LINE, other)) == (["all", "a line", "other"], 0)
+    assert legends((LINE, other), (grows, other)) == (["all", "a line", "other", "grows (99.9 %)"], 0)
+    assert legends((LINE, other), (other, LINE)) == ([], 2)
+    assert legends((LINE, other), (replace(LINE, look="dots"), other)) == ([], 2)
+    assert legends((LINE, other)) == ([], 1)
+    made = arranged([Chart("time (s)", "queue (jobs)", (LINE, other))] * 2, "all")
+    made.legends[0].set_loc("center")
+    assert "the legend of all panels covers one" in faults(made)
 
 
 def test_faults_are_found() -> None:
