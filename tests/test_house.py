@@ -81,6 +81,11 @@ def test_a_command_loads_what_it_needs(arguments: str, most: int, free_of: set[s
         assert all(name.startswith("bounds.claims.autoscaling") for name in others)
 
 
+def test_no_solver_stops_by_the_clock() -> None:
+    """A limit of time that nobody gave would make an answer depend on how busy the machine is."""
+    assert not [path for path in FILES if '"time_limit",' in path.read_text()]
+
+
 def test_old_names_warn_and_strangers_are_told(tmp_path: Path) -> None:
     code = "import warnings; warnings.simplefilter('error'); import packproof; packproof.QueueScene"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

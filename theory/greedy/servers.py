@@ -23,8 +23,8 @@ MOST_JOBS = 10**14
 MILP_COLUMNS = 2_000
 """Columns, by reduced cost, among which whole servers are looked for."""
 
-MILP_SECONDS = 5.0
-"""Time given to that search; it affects the upper bound only."""
+MILP_NODES = 500
+"""Nodes of that search, some seconds of work: by a limit of time the upper bound would depend on the machine's load."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     -----
     Lower bound: the exact program that carries the greatest multiple of the (rounded-up) jobs on N servers, over all
     configurations; N is raised until the multiple is 1. Upper bound: the best of the rounded-up vertex and a
-    time-limited integer search over the columns of small reduced cost, both recounted in integers. Where they meet,
+    node-limited integer search over the columns of small reduced cost, both recounted in integers. Where they meet,
     the number is exact.
 
     Examples
@@ -287,7 +287,7 @@ def _whole(
     """Search for whole servers among given columns; what is found is recounted, so floats cannot mislead."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("time_limit", MILP_SECONDS)
+    highs.setOptionValue("mip_max_nodes", MILP_NODES)
     width, infinity = len(need), highspy.kHighsInf
     for amount in need:
         highs.addRow(float(ceil(amount)), infinity, 0, np.empty(0, np.int32), np.empty(0))
