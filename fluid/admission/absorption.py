@@ -19,13 +19,14 @@ a coarser one beside it states the error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import Gamma, Priors
+from fluid.admission.model import Gamma, InitialSize, Priors
 from theory.jit import kernel
 
 RANGE = 16.0
@@ -305,15 +306,23 @@ def _mixed(priors: Priors, size: int, t: float, work: int, density: float) -> ND
     mu, mu_weight = log_nodes(priors.mu, 4 * density)
     sigma, sigma_weight = gamma_grid(priors.sigma, density)
     r, r_weight = r_nodes(priors, mu, mu_weight, density)
-    until = float(min(RANGE, t * mu[-1]))
-    grid_r, grid_sigma = (a.ravel() for a in np.meshgrid(r, sigma, indexing="ij"))
-    steps = int(np.clip((work / (2.5 * len(grid_r))) ** 0.5, 100, 2000))
-    table = first_visits(grid_r, grid_sigma, size, until, steps)
+    running = replace(priors, delta=0.0, initial=InitialSize())  # what the first visits depend on
+    table = _visits_on_grid(running, size, float(min(RANGE, t * mu[-1])), work, density)
     tau = mu * t
     values = _sizes_given(table, tau)  # float64[3, n, mu]
     shaped = values.reshape(3, len(r), len(sigma), len(mu))
     shutdown = np.exp(-priors.delta * tau)
     return np.asarray(np.einsum("qrsm,mr,s,m->q", shaped, r_weight, sigma_weight, mu_weight * shutdown, optimize=True))
+
+
+@lru_cache(maxsize=2)  # a fine one and a coarse one: all times that are far ahead ask for the same
+def _visits_on_grid(priors: Priors, size: int, until: float, work: int, density: float) -> Absorption:
+    """The first visits at all pairs of nodes (r, sigma), sigma fastest; the time ahead is in `until` alone."""
+    sigma, _ = gamma_grid(priors.sigma, density)
+    r, _ = r_nodes(priors, *log_nodes(priors.mu, 4 * density), density)
+    grid_r, grid_sigma = (a.ravel() for a in np.meshgrid(r, sigma, indexing="ij"))
+    steps = int(np.clip((work / (2.5 * len(grid_r))) ** 0.5, 100, 2000))
+    return first_visits(grid_r, grid_sigma, size, until, steps)
 
 
 def _sizes_given(table: Absorption, tau: NDArray[np.float64]) -> NDArray[np.float64]:

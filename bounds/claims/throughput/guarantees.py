@@ -249,16 +249,14 @@ def slots_below_half(log_of_events: Any, sizes: Any, servers: int, slots: int) -
     sizes : int64[classes]
         In units of 1 / `UNIT` of a server.
     """
-    used, below, now = [0] * servers, [0] * servers, 0
-    for time, kind, job_class, server, _ in log_of_events.tolist():
-        while now < min(time, slots):
-            below = [b + (2 * u < UNIT) for b, u in zip(below, used, strict=True)]
-            now += 1
-        if kind == START:
-            used[int(server)] += int(sizes[int(job_class)])
-        elif kind == DEPARTURE:
-            used[int(server)] -= int(sizes[int(job_class)])
-    return [b + (slots - now) * (2 * u < UNIT) for b, u in zip(below, used, strict=True)]
+    change = np.select([log_of_events[:, 1] == START, log_of_events[:, 1] == DEPARTURE], [1, -1])
+    changed = np.flatnonzero(change)
+    time, _, job_class, server, _ = log_of_events[changed].astype(int).T
+    steps = np.bincount(
+        server * (slots + 1) + np.minimum(time, slots), change[changed] * sizes[job_class], servers * (slots + 1)
+    )
+    used = steps.reshape(servers, slots + 1)[:, :slots].cumsum(axis=1)
+    return [int(below) for below in (2 * used < UNIT).sum(axis=1)]
 
 
 def _watched(policy: str, crowd: Crowd, size: float, generator: np.random.Generator) -> Run:

@@ -402,9 +402,9 @@ class Segment:
 
     def _integrate(self, horizon: float, free: float) -> None:
         """Follow the draining configurations to the first switch, or to the horizon."""
-        for start, stop, values in self._steps(horizon):
+        for start, stop, values, parts in self._steps(horizon):
             self._dense.append((stop, values))
-            for before, after in pairwise(np.linspace(start, stop, 4)):
+            for before, after in pairwise(np.linspace(start, stop, parts + 1)):
                 if self._switches(float(before), float(after), free):
                     return
         self.stop = horizon
@@ -413,10 +413,11 @@ class Segment:
         moving = self.velocity(self.state(time, draining))
         return np.array([moving[k] for k in self.regime.drains])
 
-    def _steps(self, horizon: float) -> Iterator[tuple[float, float, Values]]:
-        """Yield (from, to, values between): of high order where draining servers are full, else plain steps.
+    def _steps(self, horizon: float) -> Iterator[tuple[float, float, Values, int]]:
+        """Yield (from, to, values between, parts to look at): of high order where draining servers are full.
 
-        Where contents are means the right-hand side has corners at which a solver with error control creeps.
+        Where contents are means the right-hand side has corners at which a solver with error control creeps, so
+        plain steps are taken, as short as a grid on which switches are looked for; long steps are looked at in parts.
         """
         if self._full_drains(self.start):
             from scipy.integrate import DOP853
@@ -424,7 +425,7 @@ class Segment:
             solver = DOP853(self._slope, self.start, self._initial(), horizon, rtol=1e-9, atol=1e-11)
             while solver.status == "running":
                 solver.step()
-                yield float(solver.t_old), float(solver.t), solver.dense_output()
+                yield float(solver.t_old), float(solver.t), solver.dense_output(), 3
             return
         rate = float(self._model.service.max())
         time, width, at = self.start, 0.002 / rate, self._initial()
@@ -436,7 +437,7 @@ class Segment:
             fourth = self._slope(time + step, np.maximum(at + step * third, 0.0))
             after = np.maximum(at + step / 6 * (first + 2 * second + 2 * third + fourth), 0.0)
             end = time + step if step < horizon - time else horizon
-            yield time, end, _straight(time, at, end, after)
+            yield time, end, _straight(time, at, end, after), 1
             time, at, width = end, after, min(1.05 * width, 0.05 / rate)
 
 
