@@ -278,7 +278,8 @@ def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
     found = [f"{source}: {note}" for note in given.notes]
     unread = [name for name in given.table.options if name not in policy.options]
     if unread:
-        found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}")
+        reads = f"it reads {', '.join(policy.options)}" if policy.options else "it has no options"
+        found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}; {reads}")
     intensity = None if given.scenario.model == "loss" else given.scenario.intensity
     if intensity is not None and intensity >= 1:
         found.append(
