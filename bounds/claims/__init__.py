@@ -153,8 +153,13 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether the outcome is the registered one."""
+        """Whether the outcome does not contradict the registered one: it is that, or nothing was checked."""
         return self.claim.is_as_registered(self.outcome)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether nothing was checked."""
+        return self.outcome.holds is None
 
     @property
     def verdict(self) -> Verdict:
@@ -164,7 +169,7 @@ class Checked:
     @property
     def evidence(self) -> Evidence | None:
         """The rank of the evidence; None where nothing was checked."""
-        return None if self.outcome.holds is None else self.claim.evidence
+        return None if self.skipped else self.claim.evidence
 
     @property
     def refutes(self) -> Refutes | None:

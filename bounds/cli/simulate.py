@@ -16,16 +16,19 @@ if TYPE_CHECKING:
 
 
 class Simulate(Command):
-    """The command, which lists the policies for ``--policy list`` and needs nothing else then."""
+    """The command, which for ``--policy list`` and ``--policy NAME:list`` lists policies and needs nothing else."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of a command line."""
         given = self.given(ctx, args)
-        if "list" in (given.get("policies") or ()) and not ctx.resilient_parsing:
+        words = () if ctx.resilient_parsing else given.get("policies") or ()
+        named = [word.removesuffix(":list") for word in words if word.endswith(":list")]
+        if named or "list" in words:
             from bounds.views.catalogue import policies_answer, policies_lines
 
-            wanted = bool(given.get("as_json"))
-            show(policies_answer() if wanted else None, policies_lines, as_json=wanted)
+            chosen = [] if "list" in words else named
+            answer = policies_answer(chosen) if chosen else policies_answer()
+            show(answer, lambda: policies_lines(chosen), as_json=bool(given.get("as_json")))
             raise typer.Exit
         return super().parse_args(ctx, args)
 
@@ -34,7 +37,7 @@ class Simulate(Command):
     cls=Simulate,
     examples=(
         "packproof simulate examples/four_types.toml --policy dra --servers 200 --until 20",
-        "packproof simulate --policy list",
+        "packproof simulate --policy dra:list",
     ),
 )
 def simulate(
@@ -44,7 +47,7 @@ def simulate(
         typer.Option(
             "--policy",
             metavar="NAME",
-            help="A policy, FILE.py:NAME, or list: show all policies; again: compare on the same jobs.",
+            help="A policy, or FILE.py:NAME; list: show all; NAME:list: its options; again: compare on the same jobs.",
         ),
     ],
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],

@@ -37,7 +37,7 @@ def verify(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Check claims one by one: status 0 if every outcome is the registered one, 1 if not."""
+    """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
     import time
 
     from bounds.claims import PAPERS, Level, claims, verify_all
@@ -45,6 +45,7 @@ def verify(
     from bounds.views.claims import (
         coverage_lines,
         covered,
+        ending,
         listed,
         listing_lines,
         summary_lines,
@@ -75,10 +76,8 @@ def verify(
     if as_json:
         show([verified(checked) for checked in found], list, as_json=True)
     else:
-        unexpected = sum(not checked.ok for checked in found)
         print("\n".join(("", *summary_lines(found))))
-        print(f"{len(found)} claims, {unexpected} with an outcome other than on record, "
-              f"{time.perf_counter() - begin:.1f} s")  # fmt: skip
+        print(f"{ending(found)}, {time.perf_counter() - begin:.1f} s")
     if pictures is not None:
         _draw([checked.claim.id for checked in found], pictures, level, as_json=as_json)
     if not all(checked.ok for checked in found):

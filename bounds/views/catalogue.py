@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Exact
+from fluid.simulation.options import OPTIONS
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import HOMES, policy
 from theory.files.price_catalogue import catalogue, missing_sizes
 from theory.numbers import text
@@ -42,13 +44,22 @@ class Catalogue(Answer, frozen=True):
     missing: list[MissingSizes]
 
 
+class OptionLine(Answer, frozen=True):
+    """An option of a policy; `default` as it stands in a file, null where the policy works it out, or needs a value."""
+
+    name: str
+    default: str | None
+    about: str
+
+
 class PolicyLine(Answer, frozen=True):
-    """A policy, in one line; `options` are fields of the table ``[simulation]``."""
+    """A policy, in one line; `options` are fields of the table ``[simulation]``, which `explained` explains."""
 
     name: str
     model: str
     about: str
     options: list[str]
+    explained: list[OptionLine]
 
 
 def catalogue_answer(names: Sequence[str]) -> Catalogue:
@@ -89,18 +100,40 @@ def catalogue_lines(answer: Catalogue) -> list[str]:
     return lines
 
 
-def policies_answer() -> list[PolicyLine]:
-    """Return all policies that come with packproof."""
-    found = [policy(name) for name in HOMES]
-    return [PolicyLine(name=p.name, model=p.model, about=p.about, options=list(p.options)) for p in found]
+def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[PolicyLine]:
+    """Return policies, unless they are named all that come with packproof."""
+    return [
+        PolicyLine(name=p.name, model=p.model, about=p.about, options=list(p.options), explained=_explained(p))
+        for p in map(policy, names)
+    ]
 
 
-def policies_lines() -> list[str]:
-    """Return all policies as text, by model."""
+def _explained(found: Policy) -> list[OptionLine]:
+    """Return the options of a policy; of one that an author declares nothing but its name is known."""
+    known = [(name, OPTIONS.get(name)) for name in found.options]
+    return [
+        OptionLine(name=name, default=(option and option.written) or None, about=option.about if option else "")
+        for name, option in known
+    ]
+
+
+def policies_lines(names: Sequence[str] = ()) -> list[str]:
+    """Return policies with their options as text: those that are named, or all, by model."""
     lines = []
-    found = policies_answer()
+    found = policies_answer(names) if names else policies_answer()
     width = max(len(one.name) for one in found)
     for model, words in MODEL_NAMES.items():
-        mine = [[f"  {one.name:{width}}", one.about] for one in found if one.model == model]
-        lines += [words, *aligned(mine, head=False), ""]
-    return [*lines, "or a policy of your own: FILE.py:NAME"]
+        mine: list[list[str]] = []
+        for one in (one for one in found if one.model == model):
+            mine += [[f"  {one.name:{width}}", one.about], *(["", _option(option)] for option in one.explained)]
+            mine += [["", "no options"]] if names and not one.options else []
+        lines += [words, *aligned(mine, head=False), ""] if mine else []
+    if any(one.options for one in found):
+        lines += ["options are fields of the table [simulation] of the instance file, shown with their defaults"]
+    return lines if names else [*lines, "or a policy of your own: FILE.py:NAME"]
+
+
+def _option(option: OptionLine) -> str:
+    """Return an option, its default and its meaning as a line."""
+    default = f" = {option.default}" if option.default else ""
+    return f"  {option.name}{default}" + (f": {option.about}" if option.about else "")

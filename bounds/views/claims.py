@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bounds.claims import PAPERS, Checked, Claim, Evidence, Refutes, Verdict
 from bounds.claims.statements import STATEMENTS, Covered
 from bounds.views.tables import aligned
-from bounds.views.text import Answer
+from bounds.views.text import Answer, many
 
 FAILS = {
     Refutes.statement: "the printed statement fails",
@@ -39,7 +39,7 @@ class Listed(Answer, frozen=True):
 
 
 class Verified(Answer, frozen=True):
-    """A claim and the outcome of its check; `evidence` and `holds` are null where it was skipped."""
+    """A claim and the outcome of its check; `evidence`, `holds` and `as_registered` are null where it was skipped."""
 
     id: str
     paper: str
@@ -52,7 +52,7 @@ class Verified(Answer, frozen=True):
     refutes: str | None
     theorems: list[str]
     holds: bool | None
-    as_registered: bool
+    as_registered: bool | None
     seconds: float
 
 
@@ -87,7 +87,7 @@ def verified(checked: Checked) -> Verified:
         refutes=checked.refutes,
         theorems=list(claim.theorems),
         holds=checked.outcome.holds,
-        as_registered=checked.ok,
+        as_registered=None if checked.skipped else checked.ok,
         seconds=round(checked.seconds, 3),
     )
 
@@ -95,8 +95,9 @@ def verified(checked: Checked) -> Verified:
 def verdict_lines(checked: Checked) -> list[str]:
     """Return a claim with its outcome as text, the verdict first."""
     claim = checked.claim
-    unexpected = "" if checked.ok else f" (UNEXPECTED: {SAID[claim.verdict]} is on record)"
-    lines = [f"{SAID[checked.verdict]:14}  {claim.id}{unexpected}"]
+    recorded = "" if checked.verdict is claim.verdict else f"{SAID[claim.verdict]} is on record"
+    beside = f" ({'' if checked.skipped else 'UNEXPECTED: '}{recorded})" if recorded else ""
+    lines = [f"{SAID[checked.verdict]:14}  {claim.id}{beside}"]
     known = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
     lines += [f"     known    {known}"] if known else []
     lines += [f"     theorems {', '.join(claim.theorems)} (folder proofs, checked by Coq)"] if claim.theorems else []
@@ -165,6 +166,7 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     table = aligned([("paper", "statement", "claim", "evidence", "verdict", "what fails"), *rows])
     numbered = [row for row in found if row.statement in STATEMENTS.get(row.paper, ())]
     with_claims = sum(bool(row.claims) for row in numbered)
+    checkable = sum(any(c.verdict is not Verdict.skipped for c in row.claims) for row in numbered)
     each = {c.id: c for row in found for c in row.claims}.values()
     ranks, verdicts = Counter(c.evidence or "skipped" for c in each), Counter(SAID[c.verdict].lower() for c in each)
     shown = ", ".join(f"{ranks[rank]} {rank}" for rank in (*Evidence, "skipped") if ranks[rank])
@@ -172,8 +174,9 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     return [
         *table,
         "",
-        f"{with_claims} of {len(numbered)} numbered statements have a claim; claims by evidence: {shown}",
-        f"claims by verdict: {came_out}",
+        f"{with_claims} of {len(numbered)} numbered statements have a claim, {checkable} one that can be checked",
+        f"claims by evidence, on record: {shown}",
+        f"claims by verdict, on record: {came_out}",
     ]
 
 
@@ -185,3 +188,13 @@ def summary_lines(found: Sequence[Checked]) -> list[str]:
     if len(papers) > 1:
         rows.append(("all", *(str(sum(c.verdict is verdict for c in found)) for verdict in Verdict)))
     return aligned([("paper", *(SAID[verdict].lower() for verdict in Verdict)), *rows], right=len(Verdict))
+
+
+def ending(found: Sequence[Checked]) -> str:
+    """Return the last line: how many claims were checked, how many came out unexpectedly, how many were skipped."""
+    skipped = sum(checked.skipped for checked in found)
+    checked, unexpected = len(found) - skipped, sum(not one.ok for one in found)
+    if not checked:
+        return f"{many(len(found), 'claim')}, nothing checked: {skipped} skipped"
+    left = f", {skipped} skipped" if skipped else ""
+    return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{left}"

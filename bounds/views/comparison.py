@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bounds.views.panels import Chart, Curve, draw
-from bounds.views.pictures import PAGE, figure, save, styled
-from bounds.views.simulation import SimulatedLoss, SimulatedQueue, chart_over_time, references, simulation_answer
+from bounds.views.panels import Chart, Curve, in_rows
+from bounds.views.pictures import save, styled
+from bounds.views.simulation import (
+    Simulated,
+    SimulatedLoss,
+    SimulatedQueue,
+    chart_over_time,
+    curve_of,
+    references,
+    simulation_answer,
+    start_lines,
+)
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Number, many, number, with_interval
+from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.files.scenarios import Given
-from fluid.simulation.results import QueueResult, Result
+from fluid.simulation.results import QueueResult, Result, Run, replications
 from fluid.statistics import Interval, band, paired
 from theory.errors import InputError
 
 FEWEST = 8
 """Replications unless given: enough for bands."""
 
+NOT_MEASURES = ("drift", "events")
+"""Numbers of a run that say nothing of how good a policy is."""
+
+SHARES = {"least": 0.0, "most": 1.0}
+
 
 class Difference(Answer, frozen=True, kw_only=False):
-    """Mean of the first policy minus that of the second, over replications that saw the same jobs."""
+    """Mean of the first policy minus that of the second, over replications that saw the same jobs.
+
+    `number` is one of the numbers of a run as experiments name them: ``reward``, ``acceptance.TYPE``,
+    ``utilisation.RESOURCE``, ``queue``, ``delay.p95`` and so on; ``acceptance`` is that of all types together.
+    """
 
     first: str
     second: str
@@ -32,17 +52,25 @@ class Difference(Answer, frozen=True, kw_only=False):
 
 
 class ComparedLoss(Answer, frozen=True, kw_only=False):
-    """Policies of loss systems on the same jobs: the answer of each, and what each has more than the first."""
+    """Policies of loss systems on the same jobs: the answer of each, and what each has more than the first.
+
+    `replications` are those that count: copies of one run count as one.
+    """
 
     policies: list[SimulatedLoss]
     differences: list[Difference]
+    replications: int
 
 
 class ComparedQueues(Answer, frozen=True, kw_only=False):
-    """Policies of queues on the same jobs: the answer of each, and how much longer its queue is than the first's."""
+    """Policies of queues on the same jobs: the answer of each, and what each has more than the first.
+
+    `replications` are those that count: copies of one run count as one.
+    """
 
     policies: list[SimulatedQueue]
     differences: list[Difference]
+    replications: int
 
 
 Compared = ComparedLoss | ComparedQueues
@@ -63,12 +91,40 @@ def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
         raise InputError(f"--policy: expected policies of one model, which can see the same jobs, got {shown}")
 
 
+def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
+    """Return the numbers of a run by which policies are compared; None where nothing came, or started."""
+    measures, first = run.measures, run.first
+    came, began = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
+    if queue:
+        started = (float(a / b) if b else None for a, b in zip(began, came, strict=True))
+        found = queue_numbers(run) | {f"started.{name}": x for name, x in zip(run.scenario.names, started, strict=True)}
+    else:
+        found = loss_numbers(run) | {"acceptance": float(began.sum() / came.sum()) if came.sum() else None}
+    return {name: value for name, value in found.items() if name not in NOT_MEASURES}
+
+
 def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, Interval]]:
-    """Return what each policy but the first has more than it: reward, or mean queue, paired by replication."""
+    """Return what each policy but the first has more than it, of every number that both have, paired by replication.
+
+    Notes
+    -----
+    Shares, delays and their quantiles are those of single replications, whose differences are averaged; the answer of a
+    policy has them of all replications together. A pair in which one run has no such number is left out. The growth of
+    one run is measured by increments (`fluid.statistics.growth`), and so has no difference of fitted slopes.
+    """
     queue = isinstance(results[0], QueueResult)
-    means = [[run.mean_queue if queue else run.mean_reward for run in one.runs] for one in results]
-    name = "queue" if queue else "reward"
-    return [(one, name, paired(mean, means[0])) for one, mean in zip(results[1:], means[1:], strict=True)]
+    every = [[numbers_of(run, queue=queue) for run in one.runs] for one in results]
+    made = []
+    for one, numbers in zip(results[1:], every[1:], strict=True):
+        count = replications([one, results[0]])
+        names = [name for name in numbers[0] if name in every[0][0] and (name != "growth" or count > 1)]
+        for name in names:
+            both = [(mine[name], first[name]) for mine, first in zip(numbers[:count], every[0][:count], strict=True)]
+            known = [(mine, first) for mine, first in both if mine is not None and first is not None]
+            if known:
+                mine, theirs = zip(*known, strict=True)
+                made.append((one, name, paired(mine, theirs)))
+    return made
 
 
 def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Compared:
@@ -78,29 +134,69 @@ def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) ->
     every = [simulation_answer(result, one) for result, one in zip(results, given, strict=True)]
     queues = [one for one in every if isinstance(one, SimulatedQueue)]
     if queues:
-        return ComparedQueues(queues, more)
-    return ComparedLoss([one for one in every if isinstance(one, SimulatedLoss)], more)
+        return ComparedQueues(queues, more, replications(results))
+    return ComparedLoss([one for one in every if isinstance(one, SimulatedLoss)], more, replications(results))
+
+
+def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
+    """Return what is compared of a policy: by the name of the number, what it is called and how it is written."""
+    found = {}
+    if isinstance(answer, SimulatedQueue):
+        queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
+        grows = "   (it grows)" * growth.grows
+        found["queue"] = "jobs waiting", with_interval(Number(queue.mean, queue.ci95), 5, least=0.0) + grows
+        quantiles = (("delay.p95", "delay, 95 %", delay.p95, delay.p95_ci95),
+                     ("delay.p99", "delay, 99 %", delay.p99, delay.p99_ci95))  # fmt: skip
+        for name, label, value, its in (("delay", "delay, mean", delay.mean, delay.ci95), *quantiles):
+            found[name] = label, with_interval(Number(value, its), 5, least=0.0)
+        found["growth"] = "growth of the queue per unit time", with_interval(Number(growth.per_time, growth.ci95), 5)
+    else:
+        assert isinstance(answer, SimulatedLoss)
+        found["reward"] = "reward per server", with_interval(answer.reward, least=0.0)
+        found["acceptance"] = "jobs accepted (share)", with_interval(answer.accepted, 4, **SHARES)
+        for name in ("migrations", "reassignments", "preemptions"):
+            rate = getattr(answer, name)
+            found[name] = f"{name} per unit time", with_interval(rate, 5, least=0.0) if rate.mean else ""
+    for name, share in answer.utilisation.items():
+        found[f"utilisation.{name}"] = f"{name} in use (share)", with_interval(share, 4, **SHARES)
+    return found
 
 
 def comparison_lines(answer: Compared) -> list[str]:
-    """Return a table: a row a policy, with the difference to the first."""
+    """Return a table, a row a measure and policy, with the difference to the first; then one of the types of jobs."""
     one = answer.policies[0]
-    what = "jobs waiting" if isinstance(one, SimulatedQueue) else "reward per server"
-    table = [["policy", f"{what} [95 %]", f"more than {one.policy} [95 %]"]]
-    more = ["", *(_gain(row.difference) for row in answer.differences)]
-    for policy, gain in zip(answer.policies, more, strict=True):
-        if isinstance(policy, SimulatedQueue):
-            shown = with_interval(Number(policy.queue.mean, policy.queue.ci95), 5, least=0.0)
-            shown += "   (it grows)" * policy.queue.growth.grows
-        else:
-            shown = with_interval(policy.reward, least=0.0)
-        table.append([policy.policy, shown, gain])
-    span = f"time {one.warmup:g} to {one.until:g}"
-    most = max(policy.replications for policy in answer.policies)
-    size = f"{many(one.servers, 'server')}, {span}, {many(most, 'replication')}"
+    table = [["measure", "policy", "[95 %]", f"more than {one.policy} [95 %]"]]
+    more = {(row.first, row.number): _gain(row.difference) for row in answer.differences}
+    every = [(policy.policy, measures_of(policy)) for policy in answer.policies]
+    for name, (label, _) in every[0][1].items():
+        if any(found[name][1] for _, found in every):  # none migrates jobs, say
+            table += [[label, who, found[name][1] or "0", more.get((who, name), "")] for who, found in every]
+    size = f"{many(one.servers, 'server')}, time {one.warmup:g} to {one.until:g}"
     alone = [policy.policy for policy in answer.policies if policy.replications == 1]
-    notes = [f"one replication of {', '.join(alone)}: its interval is by batches of time, and a difference has none"]
-    return [f"{size}, the same jobs for all policies", *(notes if alone else ()), "", *aligned(table)]
+    note = f"one replication of {', '.join(alone)}: intervals by batches of time"
+    note += "; differences have none" if answer.replications == 1 else ""
+    return [
+        f"{size}, {many(answer.replications, 'replication')}, the same jobs for all policies",
+        *([note] if alone else ()),
+        *start_lines(one),
+        "",
+        *aligned(table),
+        *_by_type(answer),
+    ]
+
+
+def _by_type(answer: Compared) -> list[str]:
+    """Return a table, a row a type: the share of its jobs that each policy accepts, or how many of them wait."""
+    if len(answer.policies[0].jobs) < 2:
+        return []
+    if isinstance(answer, ComparedQueues):
+        what, columns = "jobs waiting", [[f"{x:,.2f}" for x in one.queue.by_type.values()] for one in answer.policies]
+    else:
+        accepted = [one.acceptance.values() for one in answer.policies]
+        what, columns = "jobs accepted (share)", [["-" if x is None else f"{x:.4f}" for x in one] for one in accepted]
+    rows = zip(answer.policies[0].jobs, *columns, strict=True)
+    head = [f"{what}, type", *(one.policy for one in answer.policies)]
+    return ["", *aligned([head, *map(list, rows)], right=len(columns))]
 
 
 def _gain(difference: Number) -> str:
@@ -110,26 +206,70 @@ def _gain(difference: Number) -> str:
 
 
 def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
-    """Return reward or queue over time by policy, and what each policy has more than the first, both with bands."""
+    """Return the measures over time, by policy, with bands where replications differ.
+
+    Reward or queue comes first, then what each policy has more than the first of it; the jobs that were refused so far,
+    or the delays; and each resource in use.
+    """
     queue = isinstance(results[0], QueueResult)
-    runs = len(results[0].runs)
-    title = f"{many(results[0].scenario.servers, 'server')}, {many(runs, 'replication')}"
+    count = replications(results)
+    title = f"{many(results[0].scenario.servers, 'server')}, {many(count, 'replication')}"
     left = chart_over_time(results, references(results[0]), title)
+    right = replace(left, title=f"difference{', 95 % band' * (count > 1)}", lines=(), ylim=(None, None))
+    right = replace(right, ylabel=f"more {left.ylabel}", curves=_more(results, queue=queue))
+    resources = results[0].scenario.utilisation(results[0].runs[0])
+    shares = [replace(left, ylabel=f"{name} in use (share)", curves=_in_use(results, name), lines=(), title="")
+              for name in resources]  # fmt: skip
+    return [left, right, _delays(results) if queue else _refused(results, left), *shares]
+
+
+def _in_use(results: Sequence[Result[Any]], resource: str) -> list[Curve]:
+    """Return the share of a resource that is in use over time."""
+    curves = [curve_of(one, values=lambda run: run.scenario.utilisation(run)[resource]) for one in results]
+    return [replace(one, high=[min(1.0, x) for x in one.high]) for one in curves]
+
+
+def _more(results: Sequence[Result[Any]], *, queue: bool) -> list[Curve]:
+    """Return the differences to the first policy over time; it is the line at 0, so that each looks as elsewhere."""
     bins = min(one.bins for one in results)
     first, *others = ([(run.queue if queue else run.reward)[:bins] for run in one.runs] for one in results)
     at = results[0].curve()[0][:bins].tolist()
-    curves = [Curve(results[0].policy.name, at, [0.0] * bins)]  # so that each policy looks as on the left
+    curves = [Curve(results[0].policy.name, at, [0.0] * bins)]
     for one, every in zip(results[1:], others, strict=True):
-        ends = [values.tolist() for values in band(np.array(every) - np.array(first))]
-        curves.append(Curve(one.policy.name, at, *(ends if runs > 1 else ends[:1])))
-    what = "queue (jobs)" if queue else "reward (per server)"
-    return [left, Chart(left.xlabel, f"more {what}", curves, title="difference, 95 % band", shaded=left.shaded)]
+        count = replications([one, results[0]])
+        found = [values.tolist() for values in band(np.array(every[:count]) - np.array(first[:count]))]
+        curves.append(Curve(one.policy.name, at, *(found if count > 1 else found[:1])))
+    return curves
+
+
+def _refused(results: Sequence[Result[Any]], like: Chart) -> Chart:
+    """Return the jobs that were refused from time 0 on, at the ends of the bins."""
+    curves = []
+    for one in results:
+        found = curve_of(
+            one, values=lambda run: (run.measures.arrivals - run.measures.starts).sum(axis=1).cumsum() * 1.0
+        )
+        curves.append(replace(found, x=one.runs[0].measures.edges[1 : one.bins + 1].tolist()))
+    return replace(like, ylabel="refused so far (jobs)", curves=curves, lines=(), title="")
+
+
+def _delays(results: Sequence[Result[Any]]) -> Chart:
+    """Return the mean of the delays and their quantiles, with intervals over replications."""
+    curves = []
+    for place, one in enumerate(one for one in results if isinstance(one, QueueResult)):
+        found = [one.delay(), one.quantile_interval(0.95), one.quantile_interval(0.99)]
+        apart = 0.5 * (place + 0.5) / len(results) - 0.25
+        known = [(at + apart, x) for at, x in enumerate(found) if np.isfinite(x.mean)]
+        low = [max(0.0, x.low) if np.isfinite(x.low) else x.mean for _, x in known]
+        high = [x.high if np.isfinite(x.high) else x.mean for _, x in known]
+        curves.append(Curve(one.policy.name, [at for at, _ in known], [x.mean for _, x in known], low, high, "marks"))
+    ticks = [(0.0, "mean"), (1.0, "95 %"), (2.0, "99 %")]
+    unit = results[0].scenario.unit
+    return Chart("quantile (of all jobs)", f"delay ({unit})", curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)
 
 
 @styled
 def picture_of_comparison(results: Sequence[Result[Any]], path: str | Path) -> None:
-    """Draw `charts_of` side by side."""
-    made, places = figure(PAGE, 3.1, 2)
-    for axes, chart in zip(places, charts_of(results), strict=True):
-        draw(axes, chart)
+    """Draw `charts_of` in rows of two."""
+    made, _ = in_rows(charts_of(results), 2, 3.1)
     save(made, path)

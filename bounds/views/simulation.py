@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from bounds.views.text import INTERVALS, Answer, Ends, Number, ends, many, numbe
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.results import LossResult, QueueResult, Result
+from fluid.simulation.results import Array, LossResult, QueueResult, Result, Run, replications
 from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
 from theory.greedy.servers import apportion
 
@@ -92,6 +92,7 @@ class Simulated(Answer, frozen=True, kw_only=True):
 class SimulatedLoss(Simulated, frozen=True, kw_only=True):
     """The answer for a loss system; rates are per unit time."""
 
+    accepted: Number
     acceptance_ci95: dict[str, Ends]
     migrations: Number
     reassignments: Number
@@ -153,6 +154,7 @@ def simulation_answer(result: Result[Any], given: Given) -> SimulatedLoss | Simu
     return SimulatedLoss(
         **_common(result, given),
         acceptance={name: share.mean for name, share in zip(names, accepted, strict=True)},
+        accepted=number(result.accepted()),
         acceptance_ci95={name: share.ci95 for name, share in zip(names, accepted, strict=True)},
         migrations=number(result.rate("migrations")),
         reassignments=number(result.rate("reassigned")),
@@ -197,7 +199,7 @@ def _common(result: Result[Any], given: Given) -> dict[str, Any]:
         "servers": scenario.servers,
         "until": min(run.until for run in result.runs),
         "warmup": scenario.warmup,
-        "replications": len(result.distinct),
+        "replications": replications([result]),
         "interrupted": result.interrupted,
         "events": events,
         "events_as_python": sum(run.interpreted for run in result.distinct),
@@ -276,7 +278,8 @@ def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
     found = [f"{source}: {note}" for note in given.notes]
     unread = [name for name in given.table.options if name not in policy.options]
     if unread:
-        found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}")
+        reads = f"it reads {', '.join(policy.options)}" if policy.options else "it has no options"
+        found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}; {reads}")
     intensity = None if given.scenario.model == "loss" else given.scenario.intensity
     if intensity is not None and intensity >= 1:
         found.append(
@@ -348,7 +351,8 @@ def _loss_lines(answer: SimulatedLoss) -> list[str]:
         idle = [with_interval(reserved[name], 4, least=0.0)] if reserved else []
         table.append([name, f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
     reward = f"reward per server {with_interval(answer.reward, least=0.0)}"
-    made = [*_start_lines(answer), reward, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
+    accepted = f"jobs accepted {with_interval(answer.accepted, 4, least=0.0, most=1.0)}"
+    made = [*start_lines(answer), reward, accepted, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
     rates = (
         (answer.migrations, "migrations"),
         (answer.reassignments, "reassigned servers"),
@@ -370,7 +374,7 @@ def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     if answer.traffic_intensity is not None:
         made.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
     made += [
-        *_start_lines(answer),
+        *start_lines(answer),
         f"jobs waiting {with_interval(Number(queue.mean, queue.ci95), 5, least=0.0)}",
         f"growth per unit time {rate}{'   (it grows, at 99.9 %)' * growth.grows}",
         f"delay {with_interval(Number(delay.mean, delay.ci95), 5, least=0.0)}{tail}",
@@ -387,7 +391,7 @@ def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     return made
 
 
-def _start_lines(answer: Simulated) -> list[str]:
+def start_lines(answer: Simulated) -> list[str]:
     """Return what is said of a trace, and of the jobs at time 0."""
     made = []
     if trace := answer.trace:
@@ -403,13 +407,12 @@ def _start_lines(answer: Simulated) -> list[str]:
     return made
 
 
-def curve_of(result: Result[Any], name: str = "") -> Curve:
-    """Return reward, or queue, over time, with its 95 % band where there are replications."""
-    loss = isinstance(result, LossResult)
-    at, mean, low, high = result.curve()
-    if len(result.distinct) < 2:
+def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array] | None = None) -> Curve:
+    """Return `values` by bins, unless given reward or queue, over time, with its 95 % band over replications."""
+    at, mean, low, high = result.curve() if values is None else result.curve_of(values)
+    if replications([result]) < 2:
         return Curve(name or result.policy.name, at.tolist(), mean.tolist())
-    low = low if loss else low.clip(min=0.0)
+    low = low if values is None and isinstance(result, LossResult) else low.clip(min=0.0)
     return Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
 
 
@@ -461,7 +464,7 @@ def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, b
     if isinstance(results[0], QueueResult):
         known = "" if scenario.intensity is None else f", traffic intensity {scenario.intensity:.4g}"
         known += " at least" * (by_mean and bool(known))
-    title = f"{many(scenario.servers, 'server')}, {many(len(results[0].distinct), 'replication')}{known}"
+    title = f"{many(scenario.servers, 'server')}, {many(replications(results), 'replication')}{known}"
     made, axes = figure(4.6, 3.1)
     draw(axes, chart_over_time(results, references(results[0]), title))
     save(made, path)

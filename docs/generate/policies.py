@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from fluid.simulation.options import OPTIONS, Expression, Option
+from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_names import HOMES, policy
 from generate.text import code, plain, save, table
 
@@ -37,16 +37,6 @@ def write(docs: Path) -> None:
                 options = ", ".join(map(code, found.options)) or "none"
                 rows.append((code(name), plain(first), options))
         parts += [f"## {title}\n", about + "\n", table(rows, ("policy", "what it does", "options"))]
-    rows = [(code(option.name), plain(option.about), code(default(option))) for option in OPTIONS.values()]
+    rows = [(code(option.name), plain(option.about), code(option.written)) for option in OPTIONS.values()]
     parts += ["## Options\n", table(rows, ("option", "meaning", "value where the file has none"))]
     save(docs / "reference" / "policies.md", "\n".join(parts))
-
-
-def default(option: Option) -> str:
-    """Return the default of an option as it would stand in a file; empty where the policy works it out."""
-    value = option.default
-    if value is None:
-        return ""
-    if isinstance(value, Expression):
-        return f'"{value.text}"'
-    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else f"{value:g}"

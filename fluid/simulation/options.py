@@ -141,6 +141,18 @@ class Option:
     about: str
     check: Check
 
+    @property
+    def written(self) -> str:
+        """The default as it would stand in a file; empty where the policy works it out, or a value must be given."""
+        value = self.default
+        if value is None:
+            return ""
+        if isinstance(value, Expression):
+            return f'"{value.text}"'
+        return (
+            str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else f"{value:g}"
+        )
+
     def __call__(self, options: Mapping[str, Any]) -> Any:
         """Return the value in a table of options, or the default.
 

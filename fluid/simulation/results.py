@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -203,8 +203,19 @@ class Result(Shown, Generic[AnyScenario]):
         }
 
 
+def replications(results: Iterable[Result[Any]]) -> int:
+    """Return how many replications of several results count: the most of any one, copies of one run being one."""
+    return max(len(one.distinct) for one in results)
+
+
 class LossResult(Result[AnyScenario]):
     """Replications of a loss system."""
+
+    def accepted(self, level: float = 0.95) -> Interval:
+        """Jobs of all types that began their service over those that came, in [W, T]."""
+        return self.ratio(
+            lambda run: run.measures.starts.sum(axis=1), lambda run: run.measures.arrivals.sum(axis=1), level
+        )
 
     def rate(self, name: str, level: float = 0.95) -> Interval:
         """Events of a kind per unit time: migrations, reassigned (servers) or preempted (jobs)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.schemas import schema
+from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_names import HOMES, policy
+from theory.files.document import Fields
 from theory.files.price_catalogue import catalogue, matching, missing_sizes, near
 
 FOUR = str(Path(__file__).parent.parent.parent / "examples" / "four_types.toml")
@@ -30,6 +33,37 @@ def test_list_of_policies_needs_nothing_else(capsys: pytest.CaptureFixture[str])
     found = json.loads(capsys.readouterr().out)
     jsonschema.validate(found, schema("policies"))
     assert {one["name"]: one["model"] for one in found} == {name: policy(name).model for name in HOMES}
+
+
+def test_options_of_policies_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of all policies, and of those that are named; an author's options have no text but their names."""
+    assert run(["simulate", "--policy", "list"]) == 0
+    every = capsys.readouterr().out
+    assert run(["simulate", "--policy", "power-of-d:list", "--policy", "first-fit:list"]) == 0
+    some = capsys.readouterr().out
+    for name, option in OPTIONS.items():
+        default = f" = {option.written}" if option.default is not None else ""
+        shown = f"  {name}{default}: {option.about}\n"
+        readers = [home for home in HOMES if name in policy(home).options]
+        assert every.count(shown) == len(readers) > 0
+        assert some.count(shown) == (name == "d")
+    assert "max-weight" not in some
+    assert some.count("no options\n") == 1
+    assert run(["simulate", "--json", "--policy", "max-weight-local:list"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    jsonschema.validate([found], schema("policies"))
+    assert [one["name"] for one in found["explained"]] == found["options"] == list(policy("max-weight-local").options)
+    assert run(["simulate", "--policy", "frst-fit:list"]) == 2
+    assert capsys.readouterr().err.endswith("; did you mean first-fit or best-fit?\n")
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_default_as_it_is_shown_means_the_default(name: str) -> None:
+    """What the list shows may be copied into a file."""
+    option = OPTIONS[name]
+    if option.default is not None:
+        given = tomllib.loads(f"{name} = {option.written}")
+        assert option.take(Fields(given, "f"), ("a",)) == option.default
 
 
 def test_unknown_policy_names_near_ones_and_shows_a_person_the_list(

@@ -46,6 +46,36 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "--level", "huge"]) == 2
 
 
+def test_what_is_skipped_is_not_on_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A claim without its data, alone and beside one that is checked, and one that cannot be checked at all."""
+    monkeypatch.setenv("PACKPROOF_DATA", str(tmp_path))
+    without, never, checked = "autoscaling/figure-6-window", "autoscaling/lemma-g.1", "autoscaling/introduction"
+    assert run(["verify", without]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "SKIPPED         autoscaling/figure-6-window (NOT REPRODUCED is on record)"
+    assert last.startswith("1 claim, nothing checked: 1 skipped, ")
+    assert "outcome" not in last
+    assert run(["verify", without, never]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("2 claims, nothing checked: 2 skipped, ")
+    assert run(["verify", without, never, checked]) == 0
+    shown = "1 claim checked, 0 with an outcome other than on record, 2 skipped, "
+    assert capsys.readouterr().out.splitlines()[-1].startswith(shown)
+    assert run(["verify", without, never, checked, "--json"]) == 0
+    found = {row["id"]: (row["verdict"], row["as_registered"]) for row in json.loads(capsys.readouterr().out)}
+    assert found == {without: ("skipped", None), never: ("skipped", None), checked: ("holds", True)}
+
+
+def test_coverage_tells_what_cannot_be_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    """Five lemmas of the auto-scaling paper are lost, and have no other claim."""
+    assert run(["verify", "--coverage", "--paper", "autoscaling"]) == 0
+    text = capsys.readouterr().out
+    whole, checkable = map(int, re.findall(r"(\d+) of \d+ numbered statements have a claim, (\d+) one", text)[0])
+    lost = {claim.source for claim in claims(paper="autoscaling") if claim.verdict == "skipped"}
+    assert whole - checkable == len(lost) == 5
+
+
 def test_many_claims_are_reported_in_the_order_of_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """Nine claims of seven files, which processes check file by file."""
     names = [
@@ -78,7 +108,7 @@ def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert "prop-2-epsilon" in text
     last = text.splitlines()[-1]
-    assert last.startswith("claims by verdict: ")
+    assert last.startswith("claims by verdict, on record: ")
     assert sum(map(int, re.findall(r"\d+", last))) == len(claims(paper="throughput"))
     assert "autoscaling" not in text
 

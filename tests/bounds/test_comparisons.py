@@ -24,6 +24,7 @@ from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
 from fluid.limits.sharing import Event, Schedule, run_at_once, run_schedule
 from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.replicate import simulate
 from tests.bounds.test_schemas import schema
 from tests.pictures import faults
@@ -54,8 +55,12 @@ def test_differences_are_paired(capsys: pytest.CaptureFixture[str]) -> None:
     jsonschema.validate(found, schema("simulate_several"))
     first, second = found["policies"]
     assert min(first["acceptance"].values()) == min(second["acceptance"].values()) == 1
-    (difference,) = found["differences"]
-    assert difference["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]}
+    reward, *others = found["differences"]
+    assert reward["number"] == "reward"
+    assert reward["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]}
+    numbers = {row["number"] for row in others}
+    assert numbers >= {"acceptance", "acceptance.large", "jobs.small", "utilisation.memory", "migrations"}
+    assert not numbers & {"drift", "events"}
     low, high = first["reward"]["ci95"]
     assert high - low > 0.1
 
@@ -67,8 +72,13 @@ def test_the_order_of_policies_turns_the_sign(capsys: pytest.CaptureFixture[str]
         chosen = [word for name in order for word in ("--policy", name)]
         found.append(answer(["simulate", CAUGHT, *chosen, "--servers", "1", "--until", "40"], capsys))
         jsonschema.validate(found[-1], schema("simulate_several_queues"))
-    one, other = (document["differences"][0]["difference"]["mean"] for document in found)
-    assert one == pytest.approx(-other)
+    by_number = [{row["number"]: row["difference"]["mean"] for row in document["differences"]} for document in found]
+    assert (
+        by_number[0].keys() == by_number[1].keys() >= {"delay", "delay.p95", "queue.small", "started.large", "growth"}
+    )
+    for number, difference in by_number[0].items():
+        assert difference == pytest.approx(-by_number[1][number])
+    one = by_number[0]["queue"]
     assert one == pytest.approx(found[0]["policies"][1]["queue"]["mean"] - found[0]["policies"][0]["queue"]["mean"])
 
 
@@ -83,11 +93,82 @@ def test_as_text_and_from_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "more than first-fit [95 %]" in shown[0]
 
 
+LOSSES, QUEUES = ("first-fit", "best-fit"), ("nonpreemptive", "randomized-sampling")
+
+
+@pytest.mark.parametrize(("names", "count"), [(LOSSES, 1), (QUEUES, 3)])
+def test_all_measures_of_a_trace(
+    names: tuple[str, ...],
+    count: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Text, JSON and picture count the same replications: those of policies that draw nothing are copies of one."""
+    titles: list[str] = []
+    monkeypatch.setattr(
+        "bounds.views.comparison.charts_of", lambda results: titles.extend(c.title for c in charts_of(results)) or []
+    )
+    monkeypatch.setattr("bounds.views.comparison.in_rows", lambda *_: (None, None))
+    monkeypatch.setattr("bounds.views.comparison.save", lambda *_: None)
+    chosen = [word for name in names for word in ("--policy", name)]
+    words = ["simulate", CAUGHT, *chosen, "--servers", "3", "--until", "30", "--trace", str(EXAMPLES / "jobs.csv")]
+    words += ["--replications", "3"]
+    found = answer([*words, "--plot", str(tmp_path / "p.png")], capsys)
+    assert run(words) == 0
+    head, note, *text = capsys.readouterr().out.splitlines()
+    shown = "1 replication" if count == 1 else "3 replications"
+    assert found["replications"] == count == max(one["replications"] for one in found["policies"])
+    assert f", {shown}, the same jobs" in head
+    assert (
+        note
+        == f"one replication of {', '.join(names if count == 1 else names[:1])}: intervals by batches of time"
+        + ("; differences have none" if count == 1 else "")
+    )
+    assert titles[0] == f"3 servers, {shown}"
+    assert titles[1] == ("difference" if count == 1 else "difference, 95 % band")
+    assert text[0].startswith("318 arrivals in the trace")
+    first, second = found["policies"]
+    difference = {row["number"]: row["difference"] for row in found["differences"]}
+    assert all((row["ci95"] == [None, None]) == (count == 1) for row in difference.values())
+    used = second["utilisation"]["cpu"]["mean"] - first["utilisation"]["cpu"]["mean"]
+    assert difference["utilisation.cpu"]["mean"] == pytest.approx(used)
+    if count == 1:  # one run: the difference is that of the two answers
+        for name in ("large", "small"):
+            gain = second["acceptance"][name] - first["acceptance"][name]
+            assert difference[f"acceptance.{name}"]["mean"] == pytest.approx(gain)
+        assert difference["acceptance"]["mean"] == pytest.approx(second["accepted"]["mean"] - first["accepted"]["mean"])
+    else:
+        late = found["policies"][1]["queue"]["mean"] - found["policies"][0]["queue"]["mean"]
+        assert difference["queue"]["mean"] == pytest.approx(late)
+    rows = {(line.split("  ")[0], name) for line in text for name in names if f"  {name}  " in f"{line}  "}
+    labels = ("reward per server", "jobs accepted (share)") if count == 1 else ("jobs waiting", "delay, 95 %")
+    assert rows >= {(label, name) for label in (*labels, "cpu in use (share)") for name in names}
+    assert text[-2].split()[0] == "large"
+    assert text[-1].split()[0] == "small"
+
+
+def test_charts_of_queues() -> None:
+    """Delays stand beside the queue; what was refused beside the reward, as often as the runs say."""
+    instance = additive([2], [[1]], rewards=[1], workload=[3])
+    lost = [simulate(name, LossScenario(instance, 2, 6.0, 1.0, bins=4), replications=2) for name in LOSSES]
+    _, _, refused, used = charts_of(lost)
+    assert refused.ylabel == "refused so far (jobs)"
+    for curve, one in zip(refused.curves, lost, strict=True):
+        assert curve.x[-1] == 6.0
+        assert curve.y[-1] == np.mean([(run.measures.arrivals - run.measures.starts).sum() for run in one.runs]) > 0
+    assert used.ylabel == "r1 in use (share)"
+    waiting = [simulate(name, QueueScenario(instance, 2, 20.0, 1.0, bins=4), replications=2) for name in QUEUES]
+    _, _, delays, _ = charts_of(waiting)
+    for curve, result in zip(delays.curves, waiting, strict=True):
+        assert list(curve.y) == [result.delay().mean, result.quantile(0.95), result.quantile(0.99)]
+
+
 def test_charts_of_a_comparison() -> None:
     """Each policy looks alike in both panels: the first is the line at 0 on the right."""
     scenario = LossScenario(additive([2], [[1]], rewards=[1], workload=[1]), 5, 4.0, 1.0, bins=4, synchronised=True)
     results = [simulate(name, scenario, replications=3) for name in ("first-fit", "best-fit")]
-    left, right = charts_of(results)
+    left, right, *_ = charts_of(results)
     assert [curve.name for curve in left.curves] == [curve.name for curve in right.curves]
     assert set(right.curves[0].y) == {0.0}
     expected = np.array(left.curves[1].y) - np.array(left.curves[0].y)

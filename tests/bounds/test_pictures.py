@@ -42,6 +42,7 @@ COMMANDS = (
     "simulate caught.toml --policy nonpreemptive --servers 1 --until 50",
     "simulate four_types.toml --policy first-fit --policy best-fit --servers 20 --until 5 --replications 3",
     "simulate caught.toml --policy nonpreemptive --policy max-weight-local --servers 1 --until 50",
+    "simulate caught.toml --policy first-fit --policy dra --servers 3 --until 59 --trace jobs.csv",
     "share four_classes.toml --mechanism all --events user_4_leaves.toml",
 )
 
@@ -56,7 +57,7 @@ def test_pictures_of_commands(command: str, tmp_path: Path, monkeypatch: pytest.
         save(made, *given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Figure, "savefig", recorded)
-    words = [str(EXAMPLES / word) if word.endswith(".toml") else word for word in command.split()]
+    words = [str(EXAMPLES / word) if word.endswith((".toml", ".csv")) else word for word in command.split()]
     assert run([*words, "--plot", str(tmp_path / "p.svg")]) == 0
     (made,) = drawn
     assert not faults(made)

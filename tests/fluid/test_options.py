@@ -120,12 +120,20 @@ def test_options_of_other_policies_are_told(tmp_path: Path, capsys: pytest.Captu
     path = tmp_path / "one.toml"
     path.write_text(INSTANCE)
     common = ["simulate", str(path), "--servers", "3", "--until", "5", "--policy"]
-    for name, unread in (("first-fit", "d, beta"), ("power-of-d", "beta"), ("nonpreemptive", "d"), ("vqs", "d, beta")):
+    for name, unread, reads in (
+        ("first-fit", "d, beta", "it has no options"),
+        ("power-of-d", "beta", "it reads d"),
+        ("nonpreemptive", "d", "it reads oracle, beta, p, z, cut, fall, early, start"),
+        ("vqs", "d, beta", "it reads partition"),
+    ):
         assert run([*common, name]) == 0
-        assert f"{path}: simulation: {name} does not read {unread}\n" in capsys.readouterr().err
+        assert f"{path}: simulation: {name} does not read {unread}; {reads}\n" in capsys.readouterr().err
     path.write_text(INSTANCE.replace("beta", "bet"))
     assert run([*common, "dra"]) == 2
-    assert f"{path}: simulation.bet: unknown field" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert f"{path}: simulation.bet: unknown field, expected one of " in error
+    assert all(f" {name}," in error for name in OPTIONS)
+    assert error.endswith("; did you mean beta?\n")
 
 
 def test_options_of_one_s_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from theory import numbers
-from theory.errors import InputError
+from theory.errors import InputError, meant
 from theory.files.places import read_text
 
 
@@ -210,7 +210,8 @@ class Fields:
     def finish(self, known: Sequence[str] = ()) -> None:
         """Refuse fields that nobody took; `known` names optional ones beside those that were asked for."""
         for name in self._left:
+            expected = dict.fromkeys([*self._known, *known])
             self.fail(
                 name if len(name) <= 60 and name.isprintable() else _shown(name),
-                f"unknown field, expected one of {', '.join(dict.fromkeys([*self._known, *known]))}",
+                f"unknown field, expected one of {', '.join(expected)}{meant(name, expected)}",
             )
