@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +13,18 @@ from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, s
 if TYPE_CHECKING:
     from theory.sharing.model import Cluster
 
+DIVISIONS = {"ps-dsf": "resource", "ps-dsf-tdm": "time"}
+"""Mechanisms of which every server divides its resources, or its time, on its own."""
+
+LEAST = 1e-12
+"""Least tolerance: sums of floats over the largest clusters are right to about as much."""
+
 
 @app.command(
     examples=(
         "packproof share examples/four_classes.toml",
         "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
+        "packproof share examples/four_classes.toml --mechanism ps-dsf --tolerance 1e-9",
     )
 )
 def share(
@@ -38,6 +46,24 @@ def share(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random misreports.")] = 0,
     events: Annotated[
         Path | None, typer.Option("--events", metavar="FILE", help="Follow the shares as users arrive and leave.")
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            "--tolerance",
+            metavar="EPS",
+            help="For clusters of millions of pairs of user and server class: numeric shares that are feasible exactly,"
+            " and within EPS of the conditions of ps-dsf or ps-dsf-tdm.",
+        ),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="FILE",
+            help="With --tolerance: compute no shares, but how far those of FILE, a JSON answer, are from the"
+            " conditions.",
+        ),
     ] = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
@@ -63,12 +89,18 @@ def share(
         raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {mechanism!r}")
     if certificate is not None and mechanism == "all":
         raise InputError("--certificate: expected one mechanism, got all")
+    unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
     if events is not None:
-        unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
-        for option in (name for name, is_given in unused.items() if is_given):
-            raise InputError(f"{option}: has no meaning with --events, which follows shares over time")
+        _refuse_unused(unused, "--events, which follows shares over time")
     if events is not None and mechanism == "drf":
         raise InputError("--events: expected a mechanism that divides servers, got drf, which pools them")
+    if check is not None and tolerance is None:
+        raise InputError("--check: expected --tolerance beside it, the violation that is allowed")
+    if tolerance is not None:
+        unused |= {"--events": events is not None, "--plot": plot is not None}
+        _refuse_unused(unused, "--tolerance, which makes numeric shares")
+        _within(cluster, mechanism, tolerance, check, as_json=as_json)
+        return
     given = read_cluster(cluster)
     if events is not None:
         _over_time(given, events, mechanism, plot, as_json=as_json)
@@ -106,6 +138,14 @@ def share(
         show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)
 
 
+def _refuse_unused(given: dict[str, bool], other: str) -> None:
+    """Refuse the first of the given options, which do nothing beside another."""
+    from theory.errors import InputError
+
+    for option in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{option}: has no meaning with {other}")
+
+
 def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None, *, as_json: bool) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
     from bounds.views.sharing import (
@@ -119,13 +159,12 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
     from theory.sharing.mechanisms import MECHANISMS
 
     schedule = read_schedule(events, cluster)
-    divisions = {"ps-dsf": "resource", "ps-dsf-tdm": "time"}
     histories: dict[str, History] = {}
     with progress() as say:
         for name in MECHANISMS if mechanism == "all" else (mechanism,):
             say(f"{name} ...")
-            if name in divisions:
-                histories[name] = run_schedule(cluster, schedule, division=divisions[name])
+            if name in DIVISIONS:
+                histories[name] = run_schedule(cluster, schedule, division=DIVISIONS[name])
             elif name != "drf":  # which pools the servers
                 histories[name] = run_at_once(cluster, schedule, MECHANISMS[name])
     if mechanism != "all":
@@ -139,3 +178,64 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
     answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
     lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
     show(AllInMotion(mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
+
+
+def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
+    """Make numeric shares of one mechanism, or check those of a file."""
+    from bounds.views.numeric_shares import numeric_answer, numeric_lines, theorem
+    from theory.errors import InputError
+    from theory.files.clusters import read_cluster
+    from theory.numbers import rational
+    from theory.sharing.numeric import numeric_ps_dsf
+
+    try:
+        most = float(rational(tolerance))
+    except (ValueError, OverflowError):
+        most = -1.0
+    if not LEAST <= most < 1:
+        raise InputError(f"--tolerance: expected a number of at least {LEAST:g} and less than 1, got {tolerance}")
+    if mechanism not in DIVISIONS:
+        raise InputError(
+            f"--tolerance: expected --mechanism {' or '.join(DIVISIONS)}, got {mechanism}: the others are made by"
+            " linear programs, leave --tolerance out"
+        )
+    if stored is not None:
+        _check_stored(path, mechanism, most, stored, as_json=as_json)
+        return
+    with progress() as say:
+        say(f"{path}: reading ...")
+        given = read_cluster(path)
+        made = numeric_ps_dsf(given, DIVISIONS[mechanism], most, say=say)
+    found = made.violation
+    assert found is not None
+    if made.interrupted:
+        print("interrupted: the nearest shares so far", file=sys.stderr)
+    elif found.value > most:
+        raise InputError(
+            f"{path}: --tolerance: {made.rounds:,} rounds of {mechanism} came within {found.value:.1e} of"
+            f" {theorem(made.division)}, not {most:g}: allow more with --tolerance {2 * found.value:.0e}"
+        )
+    answer = numeric_answer(made, found, most)
+    show(answer, lambda: numeric_lines(made, answer), as_json=as_json)
+
+
+def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_json: bool) -> None:
+    """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
+    from bounds.views.numeric_shares import checked_answer, checked_lines
+    from theory.errors import InputError
+    from theory.files.allocations import read_allocation
+    from theory.files.clusters import read_cluster
+    from theory.sharing.violation import ps_dsf_violation
+
+    with progress() as say:
+        say(f"{path}: reading ...")
+        given = read_cluster(path)
+        name, tasks = read_allocation(stored, given)
+        if name != mechanism:
+            raise InputError(f"{stored}: mechanism: expected {mechanism}, got {name!r}")
+        say("checking ...")
+        found = ps_dsf_violation(given, tasks, DIVISIONS[mechanism])
+    answer = checked_answer(mechanism, DIVISIONS[mechanism], found, most)
+    show(answer, lambda: checked_lines(answer), as_json=as_json)
+    if not answer.valid:
+        raise typer.Exit(1)

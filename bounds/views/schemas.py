@@ -20,6 +20,7 @@ from bounds.views.convergence import Converged
 from bounds.views.experiment import ExperimentStatus, Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
+from bounds.views.numeric_shares import CheckedShares, NumericShares
 from bounds.views.online import OnlineAttack
 from bounds.views.region import RegionAnswer
 from bounds.views.reproduced import ListedResult, Reproduced
@@ -37,6 +38,8 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "share_all": ("packproof share --mechanism all --json", AllShares),
     "share_events": ("packproof share --events FILE --json", InMotion),
     "share_events_all": ("packproof share --mechanism all --events FILE --json", AllInMotion),
+    "share_numeric": ("packproof share --tolerance EPS --json", NumericShares),
+    "share_check": ("packproof share --tolerance EPS --check FILE --json", CheckedShares),
     "fluid": ("packproof fluid --json", FluidAnswer),
     "simulate": ("packproof simulate --json, loss systems", SimulatedLoss),
     "simulate_queue": ("packproof simulate --json, queues in continuous time and in slots", SimulatedQueue),

@@ -133,20 +133,10 @@ def _lost(allocation: Allocation, whole: WholeTasks) -> Any:
 
 def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
     """Return one allocation as text."""
-    cluster = allocation.cluster
-    servers = [server.name for server in cluster.servers]
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
-    if allocation.tolerance is not None:
-        kind = f"numeric, within {allocation.tolerance:.1e} of the condition of Theorem 1"
-    lines = [f"{allocation.mechanism} ({kind})"]
-    rows = [["user", "tasks", *servers]]
-    for user, x, row in zip(cluster.users, allocation.totals, allocation.tasks, strict=True):
-        rows.append([user.name, shown(x), *(shown(v) if v else "" for v in row)])
-    lines += aligned(rows, right=len(rows[0]) - 1)
-    rows = [["utilisation", *cluster.resources]]
-    for server, used in answer.utilisation.items():
-        rows.append([server, *(f"{100 * used[r]:.1f} %" if r in used else "" for r in cluster.resources)])
-    lines += ["", *aligned(rows, right=len(rows[0]) - 1), ""]
+    if allocation.violation is not None:
+        kind = f"numeric, within {allocation.violation.value:.1e} of the conditions of the theorem"
+    lines = [f"{allocation.mechanism} ({kind})", *sized_lines(allocation, answer.utilisation)]
     lines.append(f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}")
     for name, verdict in answer.properties.items():
         word = {True: "holds", False: "FAILS", None: "not decided"}[verdict.holds]
@@ -155,6 +145,19 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
         tasks = ", ".join(f"{user} {n}" for user, n in answer.whole.tasks.items())
         lines.append(f"whole tasks: {tasks} (mean loss {100 * answer.whole.lost_part:.1f} %)")
     return lines
+
+
+def sized_lines(allocation: Allocation, utilisation: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return the tasks of each user on each server, and the utilisation of each server, as two tables."""
+    cluster = allocation.cluster
+    rows = [["user", "tasks", *(server.name for server in cluster.servers)]]
+    for user, x, row in zip(cluster.users, allocation.totals, allocation.tasks, strict=True):
+        rows.append([user.name, shown(x), *(shown(v) if v else "" for v in row)])
+    lines = aligned(rows, right=len(rows[0]) - 1)
+    rows = [["utilisation", *cluster.resources]]
+    for server, used in utilisation.items():
+        rows.append([server, *(f"{100 * used[r]:.1f} %" if r in used else "" for r in cluster.resources)])
+    return [*lines, "", *aligned(rows, right=len(rows[0]) - 1), ""]
 
 
 def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[str]:

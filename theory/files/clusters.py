@@ -42,6 +42,8 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     >>> cluster.monopoly
     ((Fraction(12, 1),),)
     """
+    from theory.sharing.violation import eligibility  # with numpy, which the checker's command does without
+
     top = Fields(document, source)
     top.refuse_other_kinds("a cluster that is shared", "server", "user")
     server_tables = top.tables("server", "at least one table [[server]]")
@@ -51,11 +53,12 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     _refuse_twice([name for name, _, _ in raw], server_tables)
     resources = list(dict.fromkeys(resource for _, capacity, _ in raw for resource in capacity))
     servers = [ServerClass(name, _row(capacity, resources), count) for name, capacity, count in raw]
-    users = [_user(fields, servers, resources) for fields in user_tables]
+    places = {server.name: i for i, server in enumerate(servers)}
+    users = [_user(fields, servers, places, resources) for fields in user_tables]
     _refuse_twice([user.name for user in users], user_tables)
     cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
-    for fields, user, row in zip(user_tables, users, cluster.monopoly, strict=True):
-        if not any(row):
+    for fields, user, row in zip(user_tables, users, eligibility(cluster), strict=True):
+        if not row.any():
             allowed = "" if user.servers is None else f" among {', '.join(user.servers)}"
             fields.fail(
                 "", f"expected a server that can run a task of {user.name!r}, but none has its demands{allowed}"
@@ -74,22 +77,21 @@ def _server(fields: Fields) -> tuple[str, dict[str, Fraction], int]:
     return name, capacity, count
 
 
-def _user(fields: Fields, servers: list[ServerClass], resources: list[str]) -> User:
+def _user(fields: Fields, servers: list[ServerClass], places: Mapping[str, int], resources: list[str]) -> User:
     name = fields.text("name")
     demand = _resource_table(fields.table("demand", "a table of resources"), resources, _RESOURCE)
     if not any(demand.values()):
         fields.fail("demand", "expected at least one positive demand")
     weight = fields.optional_number("weight", Fraction(1), "a number greater than 0", strict=True)
-    known = [server.name for server in servers]
-    allowed = _names(fields, known) if fields.has("servers") else None
+    allowed = _names(fields, servers, places) if fields.has("servers") else None
     effective: dict[str, Row] = {}
     if fields.has("effective"):
         table = fields.table("effective", "a table of servers")
         for server_name in table.names():
             own = _resource_table(table.table(server_name), resources, "a number greater than 0", strict=True)
-            if server_name not in known:
-                table.fail(server_name, f"expected a server of this file ({', '.join(known)})")
-            server = servers[known.index(server_name)]
+            if server_name not in places:
+                table.fail(server_name, f"expected a server of this file ({', '.join(places)})")
+            server = servers[places[server_name]]
             for resource in own:
                 if not server.capacity[resources.index(resource)]:
                     table.fail(f"{server_name}.{resource}", f"expected a resource that server {server_name!r} has")
@@ -99,16 +101,18 @@ def _user(fields: Fields, servers: list[ServerClass], resources: list[str]) -> U
     return User(name, _row(demand, resources), weight, allowed, effective)
 
 
-def _names(fields: Fields, known: list[str]) -> tuple[str, ...]:
+def _names(fields: Fields, servers: list[ServerClass], places: Mapping[str, int]) -> tuple[str, ...]:
     names = fields.take("servers", "a list of server names")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         fields.fail("servers", "expected a list of at least one server name")
+    seen: set[str] = set()
     for name in names:
-        if name not in known:
-            fields.fail("servers", f"expected names of servers of this file ({', '.join(known)}), got {name!r}")
-        if names.count(name) > 1:
+        if name not in places:
+            fields.fail("servers", f"expected names of servers of this file ({', '.join(places)}), got {name!r}")
+        if name in seen:
             fields.fail("servers", f"expected each server once, got {name!r} again")
-    return tuple(names)
+        seen.add(name)
+    return tuple(servers[places[name]].name for name in names)  # the same text object for all users
 
 
 def _resource_table(table: Fields, resources: list[str], expected: str, *, strict: bool = False) -> dict[str, Fraction]:

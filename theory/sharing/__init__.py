@@ -19,8 +19,10 @@ __getattr__, __all__ = doors(
         "maxmin": ("c_drfh", "cdrf", "drf", "max_min_tasks", "task_units", "tsf"),
         "mechanisms": ("MECHANISMS",),
         "model": ("Cluster", "ServerClass", "User", "cluster"),
+        "numeric": ("numeric_ps_dsf",),
         "properties": ("PROPERTIES", "Verdict", "decide"),
         "per_server": ("ps_dsf", "ps_dsf_tdm", "ps_dsf_tdm_rounds"),
         "strategy": ("search_lies", "strategy_proofness"),
+        "violation": ("Violation", "ps_dsf_violation"),
     },
 )

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import exp, floor, log
+from typing import TYPE_CHECKING
 
 from theory.numbers import ceiling, total
 from theory.sharing.model import Cluster, Matrix, Row
 from theory.shown import Shown
+
+if TYPE_CHECKING:
+    from theory.sharing.violation import Violation
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,10 @@ class Allocation(Shown):
         Rounds of Algorithm I that were run.
     damped : bool
         Whether servers went part of their way only in the last of them: the algorithm as printed found no limit.
-    tolerance : float, optional
-        Of an allocation by `theory.sharing.large` that is not exact: how far it may be from the condition of Theorem 1
-        (`theory.sharing.turns.Turns.distance`), rounding errors included.
+    interrupted : bool
+        Whether Ctrl-C ended the rounds.
+    violation : Violation, optional
+        Of an allocation of a large cluster that is not exact: how far it is from the conditions of Theorem 1.
     stages : tuple of Stage
         Proof of max-min fairness, for the mechanisms that are max-min fair in one number a user.
     """
@@ -66,7 +71,8 @@ class Allocation(Shown):
     exact: bool = True
     rounds: int | None = None
     damped: bool = False
-    tolerance: float | None = None
+    interrupted: bool = False
+    violation: Violation | None = None
     stages: tuple[Stage, ...] = ()
 
     @cached_property

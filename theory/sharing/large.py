@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import numpy as np
-from numpy.typing import NDArray
-
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.model import Cluster, Matrix
+from theory.sharing.numeric import numeric_ps_dsf, stored
 from theory.sharing.reduction import Reduced, reduce
 from theory.sharing.structure import BITS, Settled, exact_tasks, settle
 from theory.sharing.turns import Turns
@@ -24,7 +20,7 @@ CLOSE = 1e-9
 """Distance from Theorem 1 in floats (`Turns.distance`) from which an exact finish is tried."""
 
 TOLERANCE = 1e-3
-"""Distance from Theorem 1 at which rounds stop where no exact allocation is made."""
+"""Violation of Theorem 1 at which rounds stop where no exact allocation is made, and no other is asked for."""
 
 EXACT_PAIRS = 400_000
 """Up to this many pairs of user and server class (after merging) the allocation is made and verified in rationals."""
@@ -50,13 +46,14 @@ def large_ps_dsf(
     exact : bool, optional
         Whether to make it exact; up to `EXACT_PAIRS` where left out.
     tolerance : float
-        Where it is not made exact, the distance from the theorem's condition at which the rounds stop.
+        Where it is not to be made exact: the violation at which the rounds stop
+        (`theory.sharing.numeric.numeric_ps_dsf`).
 
     Returns
     -------
     Allocation
-        ``exact`` where Theorem 1 (Theorem 2 under time division) was verified in rationals; else feasible exactly, and
-        its ``tolerance`` is the distance that was reached (`Turns.distance`), with the rounding errors of computing it.
+        ``exact`` where Theorem 1 (Theorem 2 under time division) was verified in rationals; else feasible exactly,
+        with the ``violation`` of the conditions that was reached.
 
     Notes
     -----
@@ -79,6 +76,8 @@ def large_ps_dsf(
     reduced = reduce(cluster)
     if exact is None:
         exact = reduced.eligible.size <= EXACT_PAIRS
+    if not exact:
+        return numeric_ps_dsf(cluster, division, tolerance, rounds=rounds)
     turns = Turns(reduced, division)
     mechanism = "ps-dsf" if division == "resource" else "ps-dsf-tdm"
     done, damped, changes = 0, False, [float("inf")] * 2
@@ -87,31 +86,18 @@ def large_ps_dsf(
         step = min(max(FIRST, done // 2), rounds - done)
         change = turns.run(step, DAMPED if damped else 1.0)
         done += step
-        if exact:
-            settled = settle(turns)
-            distance = float("inf") if settled is None else turns.distance(settled.tasks)
-            if settled is not None and distance <= CLOSE:
-                tasks = _verified(cluster, reduced, turns, settled)
-                if tasks is not None:
-                    return Allocation(mechanism, cluster, tasks, division, rounds=done, damped=damped)
-                best, reached = settled.tasks, distance
-        elif turns.distance(turns.tasks) <= tolerance:
-            break
+        settled = settle(turns)
+        distance = float("inf") if settled is None else turns.distance(settled.tasks)
+        if settled is not None and distance <= CLOSE:
+            tasks = _verified(cluster, reduced, turns, settled)
+            if tasks is not None:
+                return Allocation(mechanism, cluster, tasks, division, rounds=done, damped=damped)
+            best, reached = settled.tasks, distance
         damped = damped or change > 0.9 * changes[0] > 0
         changes = [changes[1], change]
     if turns.distance(turns.tasks) < reached:
         best = turns.tasks
-    found, reached = _feasible(turns, best)
-    return Allocation(
-        mechanism,
-        cluster,
-        reduced.expand(found),
-        division,
-        exact=False,
-        rounds=done,
-        damped=damped,
-        tolerance=reached,
-    )
+    return stored(cluster, reduced, best, division, done, damped=damped)
 
 
 def _verified(cluster: Cluster, reduced: Reduced, turns: Turns, settled: Settled) -> Matrix | None:
@@ -124,18 +110,3 @@ def _verified(cluster: Cluster, reduced: Reduced, turns: Turns, settled: Settled
             if verify(cluster, tasks):
                 return tasks
     return None
-
-
-def _feasible(turns: Turns, tasks: NDArray[np.float64]) -> tuple[dict[tuple[int, int], Fraction], float]:
-    """Scale tasks down until no server can hold too much, and return them as rationals with their distance.
-
-    A load is a sum of at most N products of floats that are right to a few units in the last place, so its relative
-    error is below `slack`; so is that of a level, and of the quotient of two with twice the slack.
-    """
-    users, servers = tasks.shape[1], tasks.shape[0]
-    slack = 4 * (users + servers + 16) * 2.0**-53
-    load = turns.loads(tasks).max(axis=1) * (1 + slack)
-    scaled = tasks / np.maximum(load, 1.0)[:, None]
-    tolerance = turns.distance(scaled) + 3 * slack
-    held = np.argwhere(scaled > 0).tolist()
-    return {(n, i): Fraction(float(scaled[i, n])) for i, n in held}, tolerance

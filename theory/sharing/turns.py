@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from theory.sharing.reduction import Reduced
 
+AT_ONCE = 20_000_000
+"""Pairs of user and server that a call of compiled code looks at, about a second's work at most."""
+
 
 @dataclass
 class Turns:
@@ -72,7 +75,11 @@ class Turns:
         return float(np.max(np.abs(after - before) / np.maximum(after, np.finfo(float).tiny)))
 
     def _rounds(self, rounds: Any, count: int, part: float) -> None:
-        rounds(self.shares, self.per_task, self._needs, self._kind, self.tasks, self._bound, self.level, count, part)
+        """Run rounds, not many at once: Ctrl-C is noticed between calls of compiled code only."""
+        at_once = max(1, AT_ONCE // self.per_task.size)
+        arrays = (self.shares, self.per_task, self._needs, self._kind, self.tasks, self._bound, self.level)
+        for done in range(0, count, at_once):
+            rounds(*arrays, min(at_once, count - done), part)
 
     def loads(self, tasks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the load of each resource of each server, float64[K, R], by these tasks or the present ones."""

@@ -1,0 +1,230 @@
+"""``packproof share --tolerance``: answers, the check of stored ones, progress, Ctrl-C, and one line for refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from bounds.adversary.sharing import random_cluster
+from bounds.cli import run
+from theory.files.clusters import cluster_document, read_cluster
+from theory.sharing import numeric
+from theory.sharing.violation import ps_dsf_violation
+
+EXAMPLE = str(Path(__file__).parent.parent.parent / "examples" / "four_classes.toml")
+
+
+def schema(name: str) -> Any:
+    return json.loads((files("bounds") / "schemas" / f"{name}.json").read_text())
+
+
+@pytest.fixture
+def middle(tmp_path: Path) -> str:
+    """A cluster of 80 users and 25 server classes, as a file."""
+    path = tmp_path / "middle.json"
+    path.write_text(json.dumps(cluster_document(random_cluster(random.Random(8), 80, 25, 3, largest=50))))
+    return str(path)
+
+
+@pytest.mark.parametrize("mechanism", ["ps-dsf", "ps-dsf-tdm"])
+def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
+    command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-9"]
+    assert run([*command, "--json"]) == 0
+    text = capsys.readouterr().out
+    answer = json.loads(text)
+    jsonschema.validate(answer, schema("share_numeric"))
+    assert answer["evidence"] == "numeric"
+    assert not answer["exact"]
+    assert 0 <= answer["violation"] <= answer["tolerance"] == 1e-9
+    assert all(x > 0 for row in answer["allocation"].values() for x in row.values())
+    assert {one["holds"] for one in answer["properties"].values()} == {None}
+    for user, row in answer["allocation"].items():
+        assert answer["tasks"][user] == pytest.approx(sum(row.values()), rel=1e-12)
+
+    # the violation again, from the decimals of the answer alone
+    cluster = read_cluster(middle)
+    read = json.loads(text, parse_float=str, parse_int=str)["allocation"]
+    tasks = [[Fraction(read[u.name].get(s.name, 0)) for s in cluster.servers] for u in cluster.users]
+    found = ps_dsf_violation(cluster, tasks, answer["division"])
+    assert (found.value, found.overload, found.user, found.server) == (
+        answer["violation"],
+        0,
+        answer["user"],
+        answer["server"],
+    )
+
+    stored = tmp_path / "answer.json"
+    stored.write_text(text)
+    assert run([*command, "--check", str(stored), "--json"]) == 0
+    checked = json.loads(capsys.readouterr().out)
+    jsonschema.validate(checked, schema("share_check"))
+    assert checked["valid"]
+    assert checked["violation"] == answer["violation"]
+
+    # negative control: one user's tasks altered by a millionth
+    user = max(answer["allocation"], key=lambda name: len(answer["allocation"][name]))
+    server = next(iter(answer["allocation"][user]))
+    for factor, said in ((1 + 1e-6, "beyond its capacity"), (1 - 1e-6, "furthest from a bottleneck")):
+        altered = json.loads(text)
+        altered["allocation"][user][server] *= factor
+        stored.write_text(json.dumps(altered))
+        assert run([*command, "--check", str(stored)]) == 1
+        out = capsys.readouterr().out
+        assert out.startswith("refused: within ")
+        assert said in out
+
+
+def test_exact_answers_pass_the_check(tmp_path: Path, capsys: Any) -> None:
+    stored = tmp_path / "answer.json"
+    assert run(["share", EXAMPLE, "--mechanism", "tsf", "--json"]) == 0
+    other = capsys.readouterr().out
+    assert run(["share", EXAMPLE, "--mechanism", "ps-dsf", "--json"]) == 0
+    stored.write_text(capsys.readouterr().out)
+    command = ["share", EXAMPLE, "--mechanism", "ps-dsf", "--tolerance", "1e-12", "--check", str(stored)]
+    assert run(command) == 0
+    assert capsys.readouterr().out.startswith("valid: within ")
+    stored.write_text(other.replace('"tsf"', '"ps-dsf"'))
+    assert run(command) == 1, "another mechanism's shares are not PS-DSF"
+    assert capsys.readouterr().out.startswith("refused: within ")
+
+
+def test_text_of_small_and_large_clusters(middle: str, capsys: Any) -> None:
+    assert run(["share", EXAMPLE, "--mechanism", "ps-dsf", "--tolerance", "1e-9"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("ps-dsf (numeric: feasible exactly, within ")
+    assert "conditions of Theorem 1" in out
+    assert "user 4   55/2" in out
+    assert run(["share", middle, "--mechanism", "ps-dsf-tdm", "--tolerance", "1e-9"]) == 0
+    out = capsys.readouterr().out
+    assert "conditions of Theorem 2" in out
+    assert "80 users on 25 server classes" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tolerance", "0"], "--tolerance: expected a number of at least 1e-12 and less than 1, got 0"),
+        (["--tolerance", "1e-13"], "--tolerance: expected a number of at least 1e-12"),
+        (["--tolerance", "1"], "--tolerance: expected a number of at least 1e-12"),
+        (["--tolerance", "few"], "--tolerance: expected a number of at least 1e-12"),
+        (["--tolerance", "1e-3", "--whole"], "--whole: has no meaning with --tolerance"),
+        (["--tolerance", "1e-3", "--lies", "1"], "--lies: has no meaning with --tolerance"),
+        (["--tolerance", "1e-3", "--plot", "p.png"], "--plot: has no meaning with --tolerance"),
+        (["--tolerance", "1e-3", "--certificate", "c.json"], "--certificate: has no meaning with --tolerance"),
+        (["--check", EXAMPLE], "--check: expected --tolerance beside it"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["share", EXAMPLE, "--mechanism", "ps-dsf", *options]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("mechanism", ["all", "tsf", "drf"])
+def test_other_mechanisms_are_refused(mechanism: str, capsys: Any) -> None:
+    assert run(["share", EXAMPLE, "--mechanism", mechanism, "--tolerance", "1e-3"]) == 2
+    assert capsys.readouterr().err.startswith("--tolerance: expected --mechanism ps-dsf or ps-dsf-tdm")
+
+
+def test_a_tolerance_that_is_not_reached_is_refused(middle: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr(numeric.numeric_ps_dsf, "__kwdefaults__", {"rounds": 3, "say": None})
+    assert run(["share", middle, "--mechanism", "ps-dsf", "--tolerance", "1e-9"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "3 rounds of ps-dsf came within" in captured.err
+    assert "allow more with --tolerance" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"mechanism": "ps-dsf"}, "allocation: "),
+        ({"allocation": {}}, "mechanism: "),
+        ({"mechanism": "ps-dsf-tdm", "allocation": {}}, "mechanism: expected ps-dsf, got 'ps-dsf-tdm'"),
+        ({"mechanism": "ps-dsf", "allocation": {"nobody": {}}}, "allocation.nobody: expected a user of the cluster"),
+        ({"mechanism": "ps-dsf", "allocation": {"user 1": {"Z": 1}}}, "allocation.user 1.Z: expected a server"),
+        (
+            {"mechanism": "ps-dsf", "allocation": {"user 1": {"A": -1}}},
+            "allocation.user 1.A: expected a number of tasks",
+        ),
+        (
+            {"mechanism": "ps-dsf", "allocation": {"user 1": {"A": "x"}}},
+            "allocation.user 1.A: expected a number of tasks",
+        ),
+    ],
+)
+def test_stored_allocations_that_make_no_sense(document: Any, said: str, tmp_path: Path, capsys: Any) -> None:
+    stored = tmp_path / "answer.json"
+    stored.write_text(json.dumps(document))
+    command = ["share", EXAMPLE, "--mechanism", "ps-dsf", "--tolerance", "1e-3", "--check", str(stored)]
+    assert run(command) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"{stored}: {said}")
+    assert err.count("\n") == 1
+
+
+def test_tasks_where_none_can_run_are_refused(tmp_path: Path, capsys: Any) -> None:
+    stored = tmp_path / "answer.json"
+    stored.write_text(json.dumps({"mechanism": "ps-dsf", "allocation": {"user 4": {"A": 1}}}))
+    command = ["share", EXAMPLE, "--mechanism", "ps-dsf", "--tolerance", "0.9", "--check", str(stored)]
+    assert run(command) == 1
+    assert "refused: 1 tasks of 'user 4' on 'A', where that user can run none" in capsys.readouterr().out
+    assert run([*command, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    jsonschema.validate(answer, schema("share_check"))
+    assert answer["violation"] is None
+    assert not answer["valid"]
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_gives_the_nearest_so_far(by: signal.Signals, tmp_path: Path) -> None:
+    """Ctrl-C long before the end: status 0, and the violation that was reached."""
+    root = Path(__file__).parent.parent.parent
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps(cluster_document(random_cluster(random.Random(1), 2000, 200, 4, largest=50))))
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "packproof",
+            "share",
+            str(path),
+            "--mechanism",
+            "ps-dsf",
+            "--tolerance",
+            "1e-12",
+            "--json",
+        ],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(root)},
+    )
+    assert process.stderr is not None
+    said = next((line for line in process.stderr if "rounds: within" in line), "")
+    assert said.endswith("of the conditions, 1.0e-12 wanted\n")
+    process.send_signal(by)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "interrupted: the nearest shares so far" in err
+    answer = json.loads(out)
+    assert answer["interrupted"]
+    assert 1e-12 < answer["violation"] < 1

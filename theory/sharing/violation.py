@@ -1,0 +1,222 @@
+"""How far an allocation is from PS-DSF: one number from the allocation alone, for clusters of millions of pairs.
+
+Tasks below 0, tasks where a user may run none and the loads of the servers are computed exactly. Only levels are
+floats, and the bound counts their rounding. No code is shared with what makes allocations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, nextafter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InputError
+from theory.numbers import text, total
+from theory.sharing.model import Cluster
+
+ROUNDING = 2.0**-47
+"""Relative error of a quotient of two levels, with room: each level is made by at most 8 roundings of 2^-53."""
+
+FAR = 1e200
+"""Parts of all there is beyond it, or below its inverse, are refused: products of floats might overflow."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """How far tasks are from the conditions of Theorem 1, or 2 under time division.
+
+    Attributes
+    ----------
+    overload : float
+        The greatest load of a server less 1, at least 0, rounded up: 0 means feasible, exactly.
+    bottleneck : float
+        The least eps, rounded up, for which every user has a bottleneck up to eps at every server that it may use: a
+        resource that it demands, of load at least 1 - eps, whose holders stand at most at 1 + eps times its own level.
+    user, server : str or None
+        Where the bottleneck is furthest away.
+    reason : str or None
+        In words, what no tolerance excuses: tasks below 0, or where their user can run none. Both numbers are infinite
+        then.
+    """
+
+    overload: float
+    bottleneck: float
+    user: str | None = None
+    server: str | None = None
+    reason: str | None = None
+
+    @property
+    def value(self) -> float:
+        """The greater of the two numbers."""
+        return max(self.overload, self.bottleneck)
+
+
+def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], division: str = "resource") -> Violation:
+    """Return how far tasks are from being PS-DSF.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+    division : {"resource", "time"}
+        Theorem 1, or Theorem 2: then the time of a server is its one resource, and everybody demands it.
+
+    Raises
+    ------
+    InputError
+        Where capacities, demands or weights differ by more than `FAR`.
+
+    Notes
+    -----
+    With value 0 the allocation is PS-DSF; the number says how nearly the conditions hold, not how near a PS-DSF
+    allocation is, since those are not unique. It is an upper bound, and above the exact least eps by at most
+    (1 + eps) 2^-46. O(N K R) operations on floats and O(R) on rationals for each pair with tasks; memory
+    O(N K) bytes. Source: PS-DSF paper, Definition 6, Theorems 1 and 2.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> figure1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
+    >>> ps_dsf_violation(figure1, [[3, 0], [3, 0], [0, 6]]).value < 1e-14
+    True
+    >>> short = ps_dsf_violation(figure1, [[3, 0], [3, 0], [0, Fraction(11, 2)]])
+    >>> round(short.value, 9), short.user, short.server
+    (0.090909091, 'u3', 's1')
+    """
+    may = eligibility(cluster)
+    held = [
+        [(i, Fraction(x)) for i, x in enumerate(row) if x] for row in tasks
+    ]  # the only pairs that rationals are computed for
+    for n, row in enumerate(held):
+        for i, x in row:
+            if x < 0 or not may[n, i]:
+                user, server = cluster.users[n].name, cluster.servers[i].name
+                expected = "expected 0 or more" if x < 0 else "where that user can run none"
+                return Violation(inf, inf, user, server, f"{text(x)} tasks of {user!r} on {server!r}, {expected}")
+    load = _loads(cluster, held, division)
+    overload = max((value for row in load for value in row), default=Fraction(0)) - 1
+    share = shares_of(cluster)
+    totals = _floats([total(x for _, x in row) for row in held])
+    scaled = totals / _floats(cluster.weights)
+    here: list[list[int]] = [[] for _ in cluster.servers]
+    for n, row in enumerate(held):
+        for i, _ in row:
+            here[i].append(n)
+    worst, place = 0.0, None
+    for i, holders in enumerate(here):
+        rows = np.where(may[:, i, None], share(i), 0.0)
+        level = scaled * rows.max(axis=1)
+        short = _shortfall(rows if division == "resource" else rows.max(axis=1)[:, None], level, holders, load[i])
+        n = int(short.argmax())
+        if short[n] > worst:
+            worst, place = float(short[n]), (n, i)
+    names = (None, None) if place is None else (cluster.users[place[0]].name, cluster.servers[place[1]].name)
+    return Violation(_rounded_up(max(overload, Fraction(0))), nextafter(worst, inf), *names)
+
+
+def eligibility(cluster: Cluster) -> NDArray[np.bool_]:
+    """Return where a user can run tasks: gamma_{n,i} > 0 in formula (7), bool[N, K]."""
+    place = {server.name: i for i, server in enumerate(cluster.servers)}
+    has = np.array([[c > 0 for c in server.capacity] for server in cluster.servers])
+    may = np.zeros((len(cluster.users), len(place)), np.bool_)
+    for n, user in enumerate(cluster.users):
+        needs = [r for r, d in enumerate(user.demand) if d]
+        may[n] = has[:, needs].all(axis=1)
+        if user.servers is not None:
+            listed = np.zeros(len(place), np.bool_)
+            listed[[place[name] for name in user.servers if name in place]] = True
+            may[n] &= listed
+        for name, own in user.effective.items():
+            may[n, place[name]] &= all(own[r] > 0 for r in needs)
+    return may
+
+
+def _loads(cluster: Cluster, held: list[list[tuple[int, Fraction]]], division: str) -> list[list[Fraction]]:
+    """Return the load of each resource of each server, exactly, shape (K, R); of its time, shape (K, 1)."""
+    zero = Fraction(0)
+    parts: list[list[list[Fraction]]] = [[[] for _ in cluster.resources] for _ in cluster.servers]
+    for n, row in enumerate(held):
+        for i, x in row:
+            pairs = zip(cluster.use(n, i), cluster.capacity[i], strict=True)
+            shares = [x * use / c if use else zero for use, c in pairs]
+            if division == "time":
+                parts[i][0].append(max(shares))
+                continue
+            for r, share in enumerate(shares):
+                if share:
+                    parts[i][r].append(share)
+    width = 1 if division == "time" else len(cluster.resources)
+    return [[total(resource) for resource in server[:width]] for server in parts]
+
+
+def shares_of(cluster: Cluster) -> Callable[[int], NDArray[np.float64]]:
+    """Return a function from a server to the shares of its resources that a task of each user takes, float64[N, R].
+
+    Shares are right to 4 roundings where the user may use the server, and mean nothing where it may not
+    (`eligibility`).
+    """
+    whole = [total(column) or Fraction(1) for column in zip(*cluster.capacity, strict=True)]
+
+    def parts(rows: Sequence[Sequence[Fraction]]) -> NDArray[np.float64]:
+        return _floats([x / all_ for row in rows for x, all_ in zip(row, whole, strict=True)]).reshape(len(rows), -1)
+
+    demand = parts([user.demand for user in cluster.users])
+    capacity = parts(cluster.capacity)
+    inverse = np.divide(1.0, capacity, out=np.zeros_like(capacity), where=capacity > 0)
+    place = {server.name: i for i, server in enumerate(cluster.servers)}
+    other: dict[int, list[int]] = {}
+    for n, user in enumerate(cluster.users):
+        for name in user.effective:
+            other.setdefault(place[name], []).append(n)
+
+    def share(i: int) -> NDArray[np.float64]:
+        made: NDArray[np.float64] = demand * inverse[i]
+        for n in other.get(i, ()):
+            pairs = zip(cluster.users[n].demand, cluster.users[n].effective[cluster.servers[i].name], strict=True)
+            made[n] = _floats([d / (e * cluster.servers[i].count) if d and e else Fraction(0) for d, e in pairs])
+        return made
+
+    return share
+
+
+def _shortfall(
+    shares: NDArray[np.float64], level: NDArray[np.float64], holders: list[int], load: list[Fraction]
+) -> NDArray[np.float64]:
+    """Return for each user the least eps for which it has a bottleneck at one server, rounded up; 0 if not eligible."""
+    demanded = shares > 0
+    top = np.zeros(shares.shape[1])
+    for n in holders:
+        top = np.maximum(top, np.where(demanded[n], level[n], 0.0))
+    lacking = np.array([_rounded_up(max(1 - value, Fraction(0))) for value in load])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(top > 0, top / level[:, None], 1.0)
+    above = np.maximum(ratio * (1 + ROUNDING) - 1, 0.0)
+    eps = np.where(demanded, np.maximum(above, lacking), np.inf).min(axis=1)
+    return np.where(demanded.any(axis=1), eps, 0.0)
+
+
+def _floats(values: Sequence[Fraction]) -> NDArray[np.float64]:
+    """Return the nearest floats.
+
+    Raises
+    ------
+    InputError
+        Where one that is not 0 is beyond `FAR`, or its inverse.
+    """
+    try:
+        made = np.array([float(value) for value in values])
+    except OverflowError:
+        made = np.array([inf])
+    size = np.abs(made[[bool(value) for value in values]])
+    if not ((size > 1 / FAR) & (size < FAR)).all():
+        raise InputError("expected capacities, demands and weights within a factor of 1e200, for numeric shares")
+    return made
+
+
+def _rounded_up(value: Fraction) -> float:
+    """Return a float that is at least the value, 0 for 0."""
+    return nextafter(float(value), inf) if value else 0.0
