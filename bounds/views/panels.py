@@ -250,25 +250,31 @@ def in_rows(
     for axes in every[len(panels) :]:
         axes.set_axis_off()
     shown = every[: len(panels)]
-    if len(panels) > 1 and any(axes.get_legend() for axes in shown) and len({_looks(panel) for panel in panels}) == 1:
+    if any(axes.get_legend() for axes in shown) and _one_legend(panels):
         share_legend(made, shown, title)
     elif title:
         made.suptitle(title, x=0.01, ha="left")
     return made, shown
 
 
-def _looks(panel: Panel) -> tuple[Any, ...]:
-    """Return what a legend shows of a panel, but for marks that mean the same everywhere: equal ones share a legend."""
+def _one_legend(panels: Sequence[Panel]) -> bool:
+    """Whether one legend can stand for those of all panels: equal curves, and equal lines where there are any."""
+    curves, lines = (set(keys) for keys in zip(*map(_looks, panels), strict=True))
+    return len(panels) > 1 and len(curves) == 1 and len(lines - {()}) <= 1
+
+
+def _looks(panel: Panel) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return what gives curves (bars, pieces) and lines across a panel their names and looks."""
+    across = panel.lines if isinstance(panel, Chart | Spans) else ()
+    lines = tuple((line.name, line.upright, line.printed) for line in across)
     if isinstance(panel, Chart):
         curves = [(curve.name, curve.look, len(curve.x) > MOST_MARKED) for curve in panel.curves]
-        lines = [(line.name, line.upright, line.printed) for line in panel.lines]
-        return ("chart", *curves, *lines, *(name for name, _, _ in panel.shaded))
+        return (Chart, *curves, *(name for name, _, _ in panel.shaded)), lines
     if isinstance(panel, Bars):
-        return ("bars", *(name for name, _ in panel.parts))
+        return (Bars, *(name for name, _ in panel.parts)), lines
     if isinstance(panel, Spans):
-        lines = [(line.name, line.upright, line.printed) for line in panel.lines]
-        return ("spans", *dict.fromkeys(one.group for one in panel.spans if one.group), *lines)
-    return ("cells",)
+        return (Spans, *dict.fromkeys(one.group for one in panel.spans)), lines
+    return (Cells,), lines
 
 
 @styled

@@ -100,9 +100,13 @@ def test_panels_that_name_the_same_share_a_legend() -> None:
     other = Curve("other", (0.0, 1.0), (1.0, 0.0))
     grows = replace(LINE, grows=(False, True))
 
-    def legends(*curves: tuple[Curve, ...], title: str = "all") -> tuple[list[str], int]:
-        panels = [Chart("time (s)", "queue (jobs)", some, title=f"part {n}") for n, some in enumerate(curves)]
-        made = arranged(panels, title)
+    def legends(*curves: tuple[Curve, ...], lines: tuple[str, ...] = ("", "")) -> tuple[list[str], int]:
+        marks = [[Line(name, 0.5)] if name else [] for name in lines]
+        panels = [
+            Chart("time (s)", "queue (jobs)", some, mark, title=f"part {n}")
+            for n, (some, mark) in enumerate(zip(curves, marks, strict=False))
+        ]
+        made = arranged(panels, "all")
         assert not faults(made)
         assert [axes.get_title("left") or axes.get_legend().get_title().get_text() for axes in made.axes] == [
             panel.title for panel in panels
@@ -115,6 +119,8 @@ def test_panels_that_name_the_same_share_a_legend() -> None:
     assert legends((LINE, other), (other, LINE)) == ([], 2)
     assert legends((LINE, other), (replace(LINE, look="dots"), other)) == ([], 2)
     assert legends((LINE, other)) == ([], 1)
+    assert legends((LINE, other), (LINE, other), lines=("", "half")) == (["all", "a line", "other", "half"], 0)
+    assert legends((LINE, other), (LINE, other), lines=("one half", "half")) == ([], 2)
     made = arranged([Chart("time (s)", "queue (jobs)", (LINE, other))] * 2, "all")
     made.legends[0].set_loc("center")
     assert "the legend of all panels covers one" in faults(made)
