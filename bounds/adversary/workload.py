@@ -116,6 +116,13 @@ class PathProgram:
         """Return the exact vertex; the worst ratio along the path is minus its objective."""
         return self._columns.solve()
 
+    def better(self, best: Fraction) -> Vertex | None:
+        """Return the exact vertex if the worst ratio along the path is below `best`; decided exactly."""
+        if -self._columns.solve_float() >= best - CLEARLY and self._columns.at_most(-best):
+            return None
+        vertex = self._columns.solve()
+        return vertex if -vertex.objective < best else None
+
     def relaxation(self, least: Fraction) -> Vertex:
         """Return the vertex of a relaxation of every longer path: what follows earns at least `least` a server.
 
@@ -127,10 +134,10 @@ class PathProgram:
     def may_beat(self, best: Fraction, least: Fraction) -> bool:
         """Return False where the relaxation shows exactly that no longer path has a ratio below `best`.
 
-        Floats are enough to go on, which is never wrong; to stop takes the exact vertex.
+        Floats are enough to go on, which is never wrong; to stop takes exact multipliers.
         """
         with self._relaxed(least):
-            return -self._columns.solve_float() < best - CLEARLY or -self._columns.solve().objective < best
+            return -self._columns.solve_float() < best - CLEARLY or not self._columns.at_most(-best)
 
     @contextmanager
     def _relaxed(self, least: Fraction) -> Iterator[None]:
@@ -227,6 +234,6 @@ class _Search:
 
     def _decide(self, exhausted: tuple[int, ...], path: tuple[Step, ...]) -> None:
         self.programs += 1
-        vertex = self._program.solve()
-        if -vertex.objective < self.best[0]:
+        vertex = self._program.better(self.best[0])
+        if vertex is not None:
             self.best = (-vertex.objective, self._program.workload(vertex), exhausted, path)

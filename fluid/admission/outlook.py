@@ -17,7 +17,8 @@ the width of the belief. Horizons that are whole steps apart then need values of
 
 from __future__ import annotations
 
-from math import exp, log
+from functools import lru_cache
+from math import ceil, exp, log
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,12 @@ class Outlook(NamedTuple):
         The first of four knots of each time to look ahead; empty where the horizons are those times.
     share : float64[4, T]
         What each of the four counts.
-    offset : int64[H]
-        Index of each horizon in the table, in steps; empty where horizons are not whole steps apart.
-    gone, shut : float64[N]
-        1 - exp(-x) and exp(-delta x) at x = exp((i + LOWEST) FINE + rest), empty without a table.
+    offset : int64[1]
+        Place of the first horizon in the table, in steps; empty where there is no table.
+    gone, shut : float64[N, M]
+        Of kinds, a row each: 1 - exp(-mu t) and exp(-r t) at all horizons t, with r the rate of shutdowns. Under priors
+        the table, if the horizons are equally many whole steps apart, N of them: 1 - exp(-x) and exp(-delta x), log x
+        one step further from row to row and N from column to column, so that what one node asks for stands together.
     constants : float64[4]
         kappa, delta, tolerance, capacity.
     modes : int64[4]
@@ -81,7 +84,7 @@ class Outlook(NamedTuple):
     steps : int64[NODES]
         Places of the nodes, in steps of log mu.
     sums : float64[8, H]
-        Room for the averages of the paper's constituents.
+        Room for the averages of the paper's constituents, and for what stands in a table where there is one.
     """
 
     horizons: NDArray[np.float64]
@@ -166,17 +169,18 @@ def new_outlook(
         )
     H = len(horizons)
     place = np.log(horizons) / FINE
-    offset = np.round(place - place[0] + np.floor(place[0]))
-    rest = place[0] - np.floor(place[0])
-    tabled = mode == 0 and bool(np.abs(place - rest - offset).max() < 1e-6)
-    x = np.exp((np.arange(LOWEST, HIGHEST) + rest) * FINE) if tabled else np.zeros(0)
+    first, stride = int(np.floor(place[0])), max(1, round((place[-1] - place[0]) / max(1, H - 1)))
+    tabled = mode == 0 and bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
+    gone, shut = -np.expm1(-np.outer(kinds[:, 1], horizons)), np.exp(-np.outer(kinds[:, 3], horizons))
+    if tabled:
+        gone, shut = _table(float(place[0] - first), stride, H, delta)
     return Outlook(
         horizons,
         at,
         share,
-        offset.astype(np.int64) if tabled else np.zeros(0, np.int64),
-        -np.expm1(-x),
-        np.exp(-delta * x),
+        np.array([first] if tabled else [], np.int64),
+        gone,
+        shut,
         np.array([kappa, delta, tolerance, float(cluster.capacity)]),
         np.array([MOMENTS.index(moments), mode, 0, 0]),
         kinds,
@@ -188,6 +192,31 @@ def new_outlook(
         np.zeros(NODES, np.int64),
         np.zeros((8, H)),
     )
+
+
+@lru_cache(maxsize=8)  # the runs of a study share it
+def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The table of `Outlook` under priors: from LOWEST to HIGHEST, and as far beyond as so many horizons reach."""
+    columns = np.arange(-width, ceil((HIGHEST - LOWEST) / stride) + width)
+    x = np.exp((LOWEST + stride * columns + np.arange(stride)[:, None] + rest) * FINE)
+    return -np.expm1(-x), np.exp(-delta * x)
+
+
+@step
+def ahead(view: Outlook, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return 1 - exp(-mu t) and exp(-delta mu t) of a node at all horizons t, float64[H] each."""
+    H = len(view.horizons)
+    if len(view.offset):
+        rows, columns = view.gone.shape
+        at = view.steps[j] + view.offset[0] - LOWEST
+        row, first = at % rows, min(columns - H, max(0, at // rows + H))  # beyond the table nothing changes
+        return view.gone[row, first : first + H], view.shut[row, first : first + H]
+    mu, delta = view.nodes[0, j], view.constants[1]
+    gone, shut = view.sums[6], view.sums[7]
+    for n in range(H):
+        x = mu * view.horizons[n]
+        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-delta * x)
+    return gone, shut
 
 
 @step
@@ -254,9 +283,6 @@ def fill_joint(
     """
     mean, variance = view.mean[row], view.variance[row]
     H = len(view.horizons)
-    delta = view.constants[1]
-    tabled = len(view.offset) > 0
-    last = len(view.gone) - 1
     for n in range(H):
         mean[n] = 0.0
         variance[n] = 0.0
@@ -271,13 +297,9 @@ def fill_joint(
         q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
         q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k3)
         c0, q0 = weight * size, weight * size * size
+        gone, shut = ahead(view, j)
         for n in range(H):
-            if tabled:
-                i = min(last, max(0, view.steps[j] + view.offset[n] - LOWEST))
-                u, stays = view.gone[i], view.shut[i]
-            else:
-                x = mu * view.horizons[n]
-                u, stays = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-delta * x)
+            u, stays = gone[n], shut[n]
             mean[n] += stays * (c0 + u * c1)
             variance[n] += stays * (q0 + u * (q1 + u * q2))
     for n in range(H):
@@ -290,7 +312,6 @@ def fill_paper(
 ) -> None:
     """Write the composed moments of Propositions 4.3 and 4.5 at all horizons into a row."""
     H = len(view.horizons)
-    delta = view.constants[1]
     sums = view.sums
     sums[:, :] = 0.0
     power = 0.0
@@ -300,13 +321,9 @@ def fill_paper(
         power += weight * mu_kappa
         power_square += weight * mu_kappa * mu_kappa
         grow = mu_kappa / mu
+        gone, shut = ahead(view, j)
         for n in range(H):
-            if len(view.offset):
-                i = min(len(view.gone) - 1, max(0, view.steps[j] + view.offset[n] - LOWEST))
-                u, stays = view.gone[i], view.shut[i]
-            else:
-                x = mu * view.horizons[n]
-                u, stays = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-delta * x)
+            u, stays = gone[n], shut[n]
             sums[0, n] += weight * stays
             sums[1, n] += weight * u
             sums[2, n] += weight * u / mu
@@ -333,21 +350,28 @@ def fill_paper(
 @step
 def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64]) -> None:
     """Write mean and variance of M (O + N) into a row, for weights of the kinds."""
-    for n in range(len(view.horizons)):
-        t = view.horizons[n]
-        first = 0.0
-        second = 0.0
-        for k in range(len(view.kinds)):
-            mu, rate, shut, s = view.kinds[k, 1], view.kinds[k, 2], view.kinds[k, 3], view.kinds[k, 4]
-            u, stays = 1.0 - exp(-mu * t), exp(-shut * t)
-            k1 = rate / mu * s
-            k2 = k1 * (s - 1.0)
-            first += weights[k] * stays * (size + u * (k1 - size))
-            q1 = size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2
-            q2 = size * size - size - 2.0 * size * k1 - 0.5 * k2 + k1 * k1
-            second += weights[k] * stays * (size * size + u * (q1 + u * q2))
-        view.mean[row, n] = first
-        view.variance[row, n] = max(0.0, second - first * first)
+    mean, variance = view.mean[row], view.variance[row]
+    H = len(view.horizons)
+    for n in range(H):
+        mean[n] = 0.0
+        variance[n] = 0.0
+    for k in range(len(view.kinds)):
+        weight, mu, rate, s = weights[k], view.kinds[k, 1], view.kinds[k, 2], view.kinds[k, 4]
+        if weight == 0.0:
+            continue
+        k1 = rate / mu * s
+        k2 = k1 * (s - 1.0)
+        c0, c1 = weight * size, weight * (k1 - size)
+        q0 = weight * size * size
+        q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
+        q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k1 * k1)
+        gone, shut = view.gone[k], view.shut[k]
+        for n in range(H):
+            u, stays = gone[n], shut[n]
+            mean[n] += stays * (c0 + u * c1)
+            variance[n] += stays * (q0 + u * (q1 + u * q2))
+    for n in range(H):
+        variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
 
 
 @step

@@ -25,6 +25,7 @@ from fluid.admission.tuning import Tuned, bca_interval, pathwise_bound, tune
 from fluid.experiment.store import Store
 from fluid.statistics import mean_interval, ratio_interval
 from theory.errors import InputError
+from theory.jit import plain
 
 PRIORS = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
 CLUSTER = AdmissionCluster(300, 0.2, PRIORS)
@@ -302,6 +303,24 @@ def test_knots_carry_the_printed_horizons(monkeypatch: pytest.MonkeyPatch) -> No
     direct = run_policy(cluster, drawn, policy, 300.0)
     assert np.array_equal(from_knots.admitted_ones, direct.admitted_ones)
     assert np.allclose(from_knots.needed, direct.needed, rtol=3e-4, equal_nan=True)
+
+
+@given(st.integers(-9000, 9000), st.sampled_from([1, 16, 64]), st.integers(1, 40))
+def test_the_table_says_what_the_formulas_do(place: int, steps: int, count: int) -> None:
+    """Also for nodes that lie so far out that the table ends."""
+    horizons = 0.3 * np.exp(steps * outlook.FINE * np.arange(count))
+    view = outlook.new_outlook(CLUSTER, horizons, 1, direct=True)
+    assert len(view.offset) == 1
+    view.steps[0], view.nodes[0, 0] = place, np.exp(place * outlook.FINE)
+    gone, shut = plain(outlook.ahead)(view, 0)
+    x = view.nodes[0, 0] * horizons
+    assert np.allclose(gone, -np.expm1(-x), rtol=1e-9, atol=1e-13)
+    assert np.allclose(shut, np.exp(-PRIORS.delta * x), rtol=1e-9, atol=1e-13)
+    uneven = outlook.new_outlook(CLUSTER, np.array([*horizons, 3.3 * horizons[-1], 3.4 * horizons[-1]]), 1, direct=True)
+    assert not len(uneven.offset)
+    uneven.nodes[0, 0] = view.nodes[0, 0]
+    for tabled, worked_out in zip((gone, shut), plain(outlook.ahead)(uneven, 0), strict=True):
+        assert np.allclose(tabled, worked_out[:count], rtol=1e-8, atol=1e-13)
 
 
 @settings(max_examples=50, deadline=None)

@@ -47,6 +47,50 @@ def test_basis_and_simplex_agree(program: LinearProgram) -> None:
     assert not program._is_optimal(wrong.primal, wrong.dual, set(range(program.width))) or not any(wrong.dual)
 
 
+@given(programs(), st.fractions(min_value=Fraction(1, 10**12), max_value=1))
+def test_multipliers_show_the_optimum_and_nothing_below(program: LinearProgram, less: Fraction) -> None:
+    try:
+        optimum = program._by_simplex(None).objective
+    except InfeasibleError:
+        return
+    except rational.UnboundedError:
+        assert not program.at_most(10**6)
+        return
+    assert program.at_most(optimum)
+    assert program.at_most(optimum + less)
+    assert not program.at_most(optimum - less)
+
+
+def test_multipliers_of_another_program_show_nothing_wrong() -> None:
+    """With all multipliers 0, only bounds of columns remain."""
+    program = LinearProgram([(None, 3)])
+    program.add_columns([1, -1], [{0: 1}, {0: 1}], [0, 2], [5, None])
+    program._multipliers = lambda *_: [Fraction(0)]  # type: ignore[method-assign]
+    assert program.at_most(3)  # 5 - 2
+    assert not program.at_most(2)
+    program.set_bounds(0, 0, None)
+    assert not program.at_most(10**6)
+    program.set_bounds(0, 0, 5)
+    program._multipliers = lambda *_: [Fraction(-1)]  # type: ignore[method-assign]
+    assert not program.at_most(10**6)  # the row has no lower bound
+
+
+def test_every_change_is_seen_by_the_next_solve() -> None:
+    program = LinearProgram([(None, 3)])
+    program.add_columns([1], [{0: 1}])
+    assert [program.solve().objective for _ in range(2)] == [3, 3]
+    program.set_row(0, None, 4)
+    assert program.solve().objective == 4
+    program.set_cost(0, 2)
+    assert program.solve().objective == 8
+    program.set_bounds(0, 0, 1)
+    assert program.solve().objective == 2
+    program.add_columns([1], [{0: 3}])
+    assert program.solve().objective == 3
+    program.drop_column()
+    assert program.solve().objective == 2
+
+
 @given(st.integers(1, 6), st.data())
 def test_elimination(n: int, data: st.DataObject) -> None:
     row = st.lists(small, min_size=n, max_size=n)

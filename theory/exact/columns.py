@@ -120,6 +120,11 @@ class ConfigurationColumns:
             if not added:
                 return vertex
 
+    def at_most(self, bound: Fraction) -> bool:
+        """Decide exactly whether the program over all configurations is worth at most a bound."""
+        shown = not self._unfinished() and self._program.at_most(bound)
+        return shown or self.solve().objective <= bound
+
     def solve_float(self) -> float:
         """Return the float objective over all configurations, up to the rounding of prices."""
         self._generate()

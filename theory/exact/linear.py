@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact import rational, sparse
+from theory.exact import sparse, standard
 from theory.exact.signs import UNSURE, FloatColumns
 
 Number = Fraction | int
@@ -53,6 +52,11 @@ class _Column:
     entries: tuple[tuple[int, int], ...]
     unit: Fraction
 
+    @property
+    def exact(self) -> tuple[Fraction, dict[int, Fraction]]:
+        """The true cost and entries."""
+        return self.cost * self.unit, {i: value * self.unit for i, value in self.entries}
+
     def reduced_cost(self, dual: Sequence[int], scale: int) -> int:
         """Return a positive multiple of c - a'y for y = dual / scale."""
         return self.cost * scale - sum(value * dual[i] for i, value in self.entries)
@@ -82,6 +86,7 @@ class LinearProgram:
         self._columns: list[_Column] = []
         self._floats = FloatColumns()
         self._bounds: list[tuple[Bound, Bound]] = []
+        self._solved = False  # in floats, since the last change
         self._highs = highs = highspy.Highs()
         for option, value in (
             ("output_flag", False),
@@ -108,6 +113,7 @@ class LinearProgram:
         upper: Sequence[Bound] | None = None,
     ) -> None:
         """Append columns: cost, entries by row, and bounds (0 and none where left out)."""
+        self._solved = False
         count = len(costs)
         lower = [0] * count if lower is None else lower
         upper = [None] * count if upper is None else upper
@@ -137,6 +143,7 @@ class LinearProgram:
 
     def drop_column(self) -> None:
         """Remove the last column."""
+        self._solved = False
         last = len(self._columns) - 1
         self._highs.deleteCols(1, np.array([last], np.int32))
         self._columns.pop()
@@ -145,16 +152,19 @@ class LinearProgram:
 
     def set_bounds(self, column: int, lower: Bound, upper: Bound) -> None:
         """Change the bounds of a column."""
+        self._solved = False
         self._bounds[column] = (lower, upper)
         self._highs.changeColBounds(column, *_floats(lower, upper))
 
     def set_row(self, row: int, lower: Bound, upper: Bound) -> None:
         """Change the bounds of a row."""
+        self._solved = False
         self._rows[row] = (lower, upper)
         self._highs.changeRowBounds(row, *_floats(lower, upper))
 
     def set_cost(self, column: int, cost: Number) -> None:
         """Change the cost of a column."""
+        self._solved = False
         old = self._columns[column]
         self._columns[column] = _column(cost, [(i, value * old.unit) for i, value in old.entries])
         self._floats.costs[column] = float(cost)
@@ -171,7 +181,9 @@ class LinearProgram:
         dual : float64[m]
         """
         highs = self._highs
-        highs.run()
+        if not self._solved:
+            highs.run()
+            self._solved = True
         solution = highs.getSolution()
         optimal = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         objective = highs.getInfo().objective_function_value if optimal else float("nan")
@@ -212,13 +224,79 @@ class LinearProgram:
         optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         return self._from_basis(primal) if optimal else None
 
-    def _from_basis(self, primal: NDArray[np.float64]) -> Vertex | None:
+    def at_most(self, bound: Number) -> bool:
+        """Return whether exact multipliers show that no solution is worth more than a bound.
+
+        Returns
+        -------
+        bool
+            False means that the multipliers of the float basis do not show it, not that some solution is worth more.
+
+        Notes
+        -----
+        Weak duality: ``c x = y A x + (c - A'y) x`` for every y, and within the bounds of its row or column each term
+        has a largest value. That takes about half the work of `solve`, as no vertex is worked out.
+
+        Examples
+        --------
+        >>> program = LinearProgram([(None, 3)])
+        >>> program.add_columns([1, 2], [{0: 1}, {0: 4}], upper=[2, None])
+        >>> program.at_most(Fraction(5, 2)), program.at_most(2)
+        (True, False)
+        """
+        self.solve_float()
+        basis = self._basis()
+        if basis is None:
+            return False
+        columns, tight = basis
+        _, transposed = self._square(columns, {i: position for position, i in enumerate(tight)})
+        y = self._multipliers(columns, tight, transposed)
+        if y is None:
+            return False
+        scale, dual = _whole(y)
+        worth = ZERO
+        for price, (lower, upper) in zip(y, self._rows, strict=True):
+            limit = upper if price > 0 else lower
+            if price and limit is None:
+                return False
+            worth += price * limit if price and limit else ZERO
+        for column, sign, (lower, upper) in zip(self._columns, self._floats.signs(y), self._bounds, strict=True):
+            if lower == 0 and upper == 0:
+                continue
+            gain = column.reduced_cost(dual, scale) if sign == UNSURE else sign
+            limit = upper if gain > 0 else lower
+            if gain and limit is None:
+                return False
+            if gain and limit:
+                worth += Fraction(column.reduced_cost(dual, scale), scale) * column.unit * limit
+        return worth <= bound
+
+    def _basis(self) -> tuple[list[int], list[int]] | None:
+        """Return the basic columns of the float solution and the rows that are not basic."""
         basis = self._highs.getBasis()
         if not basis.valid:
             return None
         basic = highspy.HighsBasisStatus.kBasic
         columns = [j for j, status in enumerate(basis.col_status) if status == basic]
-        tight = [i for i, status in enumerate(basis.row_status) if status != basic]
+        return columns, [i for i, status in enumerate(basis.row_status) if status != basic]
+
+    def _multipliers(
+        self, columns: Sequence[int], tight: Sequence[int], transposed: Sequence[Mapping[int, int]]
+    ) -> list[Fraction] | None:
+        """Return the multipliers y that make the reduced costs of the basic columns 0; None if there are none."""
+        found = sparse.solve(transposed, [self._columns[j].cost for j in columns])
+        if found is None:
+            return None
+        y = [ZERO] * len(self._rows)
+        for i, multiplier in zip(tight, found, strict=True):
+            y[i] = multiplier
+        return y
+
+    def _from_basis(self, primal: NDArray[np.float64]) -> Vertex | None:
+        basis = self._basis()
+        if basis is None:
+            return None
+        columns, tight = basis
         activity = self._highs.getSolution().row_value
         x: list[Number] = [0] * self.width
         is_basic = set(columns)
@@ -238,13 +316,8 @@ class LinearProgram:
             return None
         for j, value in zip(columns, values, strict=True):
             x[j] = value / self._columns[j].unit
-        multipliers = sparse.solve(transposed, [self._columns[j].cost for j in columns])
-        if multipliers is None:
-            return None
-        y = [Fraction(0)] * len(self._rows)
-        for i, multiplier in zip(tight, multipliers, strict=True):
-            y[i] = multiplier
-        return self._vertex(x, y) if self._is_optimal(x, y, is_basic) else None
+        y = self._multipliers(columns, tight, transposed)
+        return self._vertex(x, y) if y is not None and self._is_optimal(x, y, is_basic) else None
 
     def _square(
         self, columns: Sequence[int], place: Mapping[int, int]
@@ -265,8 +338,7 @@ class LinearProgram:
         """
         if not all(_within(x[j], *self._bounds[j]) for j in basic):
             return False
-        scale = lcm(*(value.denominator for value in y))
-        dual = [value.numerator * (scale // value.denominator) for value in y]
+        scale, dual = _whole(y)
         for j, sign in enumerate(self._floats.signs(y)):
             gain = self._columns[j].reduced_cost(dual, scale) if sign == UNSURE else sign
             bound = self._bounds[j][gain > 0]
@@ -307,7 +379,7 @@ class LinearProgram:
             }
         while True:
             order = sorted(chosen)
-            answer = _rational_simplex([(self._columns[j], self._bounds[j]) for j in order], self._rows)
+            answer = standard.maximise([(*self._columns[j].exact, self._bounds[j]) for j in order], self._rows)
             if answer is None:
                 if len(chosen) < self.width:
                     chosen = set(range(self.width))
@@ -317,14 +389,19 @@ class LinearProgram:
             x = [Fraction(0)] * self.width
             for j, value in zip(order, values, strict=True):
                 x[j] = value
-            scale = lcm(*(value.denominator for value in y))
-            prices = [value.numerator * (scale // value.denominator) for value in y]
+            scale, prices = _whole(y)
             missing = {
                 j for j in range(self.width) if j not in chosen and self._columns[j].reduced_cost(prices, scale) > 0
             }
             if not missing:
                 return self._vertex(x, y)
             chosen |= missing
+
+
+def _whole(values: Sequence[Fraction]) -> tuple[int, list[int]]:
+    """Return a common denominator, and the values times it."""
+    scale = lcm(*(value.denominator for value in values))
+    return scale, [value.numerator * (scale // value.denominator) for value in values]
 
 
 def _column(cost: Number, entries: Sequence[tuple[int, Number]]) -> _Column:
@@ -352,53 +429,3 @@ def _nearest(lower: Bound, upper: Bound, value: float) -> Number:
 
 def _within(value: Number, lower: Bound, upper: Bound) -> bool:
     return (lower is None or value >= lower) and (upper is None or value <= upper)
-
-
-def _rational_simplex(
-    columns: Sequence[tuple[_Column, tuple[Bound, Bound]]], rows: Sequence[tuple[Bound, Bound]]
-) -> tuple[list[Fraction], list[Fraction]] | None:
-    """Bring the program to standard form, solve it there, and bring the answer back."""
-    m = len(rows)
-    right = [Fraction(0)] * m
-    standard: list[tuple[Fraction, dict[int, Fraction]]] = []  # cost and entries of each nonnegative variable
-    boxes: list[tuple[int, Fraction]] = []  # variable, upper bound
-    recipe: list[tuple[Fraction, list[tuple[int, int]]]] = []  # x = offset + sum of sign * variable
-    for column, (lower, upper) in columns:
-        cost = column.cost * column.unit
-        entries = {i: value * column.unit for i, value in column.entries}
-        if lower is None and upper is None:
-            recipe.append((Fraction(0), [(len(standard), 1), (len(standard) + 1, -1)]))
-            standard += [(cost, entries), (-cost, {i: -value for i, value in entries.items()})]
-            continue
-        sign, offset = (1, Fraction(lower)) if lower is not None else (-1, Fraction(upper))  # type: ignore[arg-type]
-        if lower is not None and upper is not None:
-            boxes.append((len(standard), Fraction(upper) - lower))
-        recipe.append((offset, [(len(standard), sign)]))
-        standard.append((sign * cost, {i: sign * value for i, value in entries.items()}))
-        for i, value in entries.items():
-            right[i] -= value * offset
-    for i, (lower, upper) in enumerate(rows):
-        if lower is None and upper is None:  # a slack of either sign
-            standard += [(Fraction(0), {i: Fraction(1)}), (Fraction(0), {i: Fraction(-1)})]
-        elif upper is not None:
-            right[i] += upper
-            if lower != upper:
-                if lower is not None:
-                    boxes.append((len(standard), Fraction(upper) - lower))
-                standard.append((Fraction(0), {i: Fraction(1)}))
-        else:
-            assert lower is not None
-            right[i] += lower
-            standard.append((Fraction(0), {i: Fraction(-1)}))
-    for variable, box in boxes:
-        row = len(right)
-        right.append(box)
-        standard[variable][1][row] = Fraction(1)
-        standard.append((Fraction(0), {row: Fraction(1)}))
-    dense = [[entries.get(i, Fraction(0)) for _, entries in standard] for i in range(len(right))]
-    answer: Any = rational.maximise([cost for cost, _ in standard], dense, right)
-    if answer is None:
-        return None
-    point, multipliers = answer
-    x = [offset + sum((sign * point[j] for j, sign in parts), Fraction(0)) for offset, parts in recipe]
-    return x, multipliers[:m]
