@@ -48,6 +48,7 @@ def naming(source: str | Path, fields: tuple[str, ...] = FIELDS) -> Iterator[Non
         yield
     except InputError as error:
         first = re.match(r"[a-z]*", str(error))
-        if first is None or first[0] not in fields:
-            raise
+        begin = str(error).partition(":")[0]
+        if first is None or first[0] not in fields or begin == str(source) or Path(begin).is_file():
+            raise  # it names a field of another file, or its file already, perhaps one that is called sizes.toml
         raise type(error)(f"{source}: {error}") from None

@@ -218,6 +218,25 @@ CertificateFile = Annotated[
 ]
 
 
+def certificate_text(path: Path) -> str:
+    """Read the text of a certificate, which the checker parses.
+
+    Raises
+    ------
+    InputError
+        A file that is no text, and one that is another kind of document.
+    """
+    from theory.errors import InputError
+    from theory.files.kinds import kind_of_text
+    from theory.files.places import read_text
+
+    text = read_text(path)
+    if '"format"' not in text:
+        found = kind_of_text(text) or "text that is none"
+        raise InputError(f"{path}: expected a certificate, a JSON document with a field format, found {found}")
+    return text
+
+
 def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
     """Print an answer (a `msgspec.Struct`, or plain values): as one JSON document, or as lines of text."""
     from theory.files.places import output_is_printed

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, show
+from bounds.cli.app import JsonFlag, app, certificate_text, show
 
 
 @app.command(
@@ -32,12 +32,11 @@ def check(
     from theory.errors import InputError
     from theory.files.clusters import cluster_document, read_cluster
     from theory.files.instances import instance_document, read_instance
-    from theory.files.places import read_text
     from theory.files.sizes import read_sizes, sizes_document
 
     if budget is not None and budget < 1:
         raise InputError(f"--budget: expected a positive whole number, got {budget}")
-    text = read_text(certificate)
+    text = certificate_text(certificate)
     claims: dict[str, Any] = {}
     reason = None
     try:

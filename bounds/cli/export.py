@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, show, to_write_or_print_or_fill
+from bounds.cli.app import JsonFlag, app, certificate_text, show, to_write_or_print_or_fill
 
 
 @app.command(
@@ -47,9 +47,9 @@ def export(
     from bounds.exports import export as export_document
     from bounds.views.exports import export_answer, export_lines
     from theory.errors import InputError
-    from theory.files.places import read_text, write_folder, write_text
+    from theory.files.places import write_folder, write_text
 
-    text = read_text(certificate)
+    text = certificate_text(certificate)
     try:
         document = checker.load(text)
         files = export_document(document, form)

@@ -120,6 +120,7 @@ def read_observed(path: str | Path) -> Observed:
         One line that names the file, the field and what was expected.
     """
     fields = Fields(read_document(path), str(path))
+    fields.refuse_other_kinds("what was observed of a deployment", "core_deaths", each="field")
     deaths = fields.integer("core_deaths")
     core_time = float(fields.number("core_time", "hours, at least 0"))
     alive_time = float(fields.number("alive_time", "hours, at least 0"))

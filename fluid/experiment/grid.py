@@ -174,6 +174,7 @@ def read_grid(path: str | Path) -> Grid:
         One line that names the file, the field and what was expected.
     """
     fields = Fields(read_document(path), str(path))
+    fields.refuse_other_kinds("the grid of an experiment", "instance", "until", each="field")
     place = Path(path).parent / fields.text("instance", "the name of an instance file")
     document = read_document(place)
     simulation, own = dict(document.get("simulation", {})), _simulation(fields)

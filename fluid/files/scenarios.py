@@ -83,7 +83,7 @@ class Given:
 
 def is_sized(document: Mapping[str, Any]) -> bool:
     """Return whether a document is a law of sizes."""
-    return "sizes" in document
+    return isinstance(document.get("sizes"), Mapping)
 
 
 def servers_in(document: Mapping[str, Any], path: Path) -> int:

@@ -97,6 +97,7 @@ def parse_schedule(document: Mapping[str, Any], cluster: Cluster, source: str = 
     (Event(time=Fraction(5, 2), user=0, arrives=False),)
     """
     top = Fields(document, source)
+    top.refuse_other_kinds("events of sharing", "event")
     until = top.number("until", "a number greater than 0", strict=True)
     period = top.optional_number("period", Fraction(1), "a number greater than 0", strict=True)
     if until / period > MAX_PERIODS:

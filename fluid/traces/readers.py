@@ -8,6 +8,7 @@ from fluid.traces import clusters, google
 from fluid.traces.model import ALIBABA, MICROSECONDS, PLAIN, Outcome, Trace
 from fluid.traces.rows import Tasks, fail, header, rows, ticks, whole
 from theory.errors import InputError
+from theory.files.kinds import CSV, LINES, kind_of_file
 
 
 def read_trace(path: str | Path) -> Trace:
@@ -26,7 +27,11 @@ def read_trace(path: str | Path) -> Trace:
     InputError
         None of these, or what the reader of the format refuses.
     """
-    first = header(path)
+    try:
+        first = header(path)
+    except InputError:
+        _refuse_other_kinds(Path(path))
+        raise
     if "submit_us" in first:
         return google.read_google_table(path)
     if {"creation_time", "cpu_milli"} & set(first):
@@ -38,10 +43,18 @@ def read_trace(path: str | Path) -> Trace:
     if len(first) == google.EVENT_FIELDS and first[0].isdigit():
         return google.read_google_events(path)
     if not {"time", "duration"} & set(first):
+        _refuse_other_kinds(Path(path))
         known = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
         known += "2018, pods of Alibaba 2023, or any table whose columns are named: arrivals = { columns = { ... } }"
         fail(Path(path), 1, "", f"expected {HEADER}, or {known}; found {', '.join(first)[:120] or 'no columns'}")
     return read_plain(path)
+
+
+def _refuse_other_kinds(place: Path) -> None:
+    """Refuse what is no table, where its kind is known, before its first row is taken for a header."""
+    found = kind_of_file(place)
+    if found and found not in (CSV, LINES) and place.suffix not in (".gz", ".parquet"):
+        raise InputError(f"{place}: expected a trace, {HEADER}, found {found}")
 
 
 PRESENT = "present"

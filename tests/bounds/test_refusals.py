@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,7 @@ import typer
 
 from bounds.cli import app, run
 from bounds.cli.refusals import expectation
-from theory.files.document import KINDS_OF_FILES
+from theory.files.kinds import KINDS_OF_FILES
 from theory.files.own_types import read_own_types
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -200,6 +204,115 @@ def test_a_file_of_another_kind_says_which_command_reads_it(
     kind, commands = KINDS_OF_FILES[table]
     line = refused(["solve", str(EXAMPLES / f"{file}.toml")], capsys)
     assert f"expected an instance (tables server and type), found {kind} (table {table}): {commands}" in line
+
+
+READERS = {
+    "solve F": "instance",
+    "worst F --vary workload --time-limit 1": "instance",
+    "region F --facets 0 --no-headroom": "instance",
+    "fluid F --until 1": "instance",
+    "fluid INSTANCE --until 1 --from F": "state",
+    "simulate F --policy first-fit --servers 2 --until 1": "instance",
+    "simulate INSTANCE --policy first-fit --servers 2 --until 1 --trace F": "trace",
+    "throughput F": "sizes",
+    "share F --mechanism tsf": "cluster",
+    "share CLUSTER --mechanism tsf --events F": "events",
+    "experiment F --status --store S": "grid",
+    "check F": "certificate",
+    "check CERTIFICATE --instance F": "instance",
+    "export F --format lp --out S": "certificate",
+    "admission moments F --at 1 --size 4": "admission",
+    "admission belief ADMISSION --observed F": "observed",
+}
+"""Commands, and the kind of file that they take as F."""
+
+FOUND = {
+    "instance.toml": "an instance (table type)",
+    "cluster.toml": "users who share a cluster (table user)",
+    "sizes.toml": "a law of sizes ",
+    "events.toml": "events of sharing (table event)",
+    "grid.toml": "the grid of an experiment (table vary)",
+    "admission.toml": "deployments (table deployments)",
+    "observed.json": "what was observed of a deployment (field core_deaths)",
+    "certificate.json": "a certificate (field digest)",
+    "certificate.toml": "a JSON document, a certificate (field digest): packproof check",
+    "state.toml": "a state of the fluid limit (table assignment)",
+    "jobs.toml": "comma-separated values (CSV)",
+    "lines.toml": "JSON lines: packproof simulate --trace",
+    "code.toml": "Python code",
+    "picture.toml": "a picture (PNG)",
+    "jobs.toml.gz": "a compressed file (gzip)",
+    "store.db": "a store of runs (SQLite)",
+    "empty.toml": "an empty file",
+    "folder.toml": "a directory",
+}
+"""Files by name, and what a command that takes another kind says of them."""
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of every kind."""
+    folder = tmp_path_factory.mktemp("kinds")
+    for name, source in (
+        ("instance.toml", "caught.toml"), ("cluster.toml", "four_classes.toml"), ("sizes.toml", "uniform_sizes.toml"),
+        ("events.toml", "user_4_leaves.toml"), ("grid.toml", "grid.toml"), ("admission.toml", "admission.toml"),
+        ("observed.json", "observed.json"), ("jobs.toml", "jobs.csv"), ("code.toml", "own_policies.py"),
+    ):  # fmt: skip
+        (folder / name).write_bytes((EXAMPLES / source).read_bytes())
+    assert run(["solve", str(folder / "instance.toml"), "--certificate", str(folder / "certificate.json")]) == 0
+    (folder / "certificate.toml").write_bytes((folder / "certificate.json").read_bytes())
+    (folder / "state.toml").write_text("[[assignment]]\nconfiguration = { large = 1 }\nfraction = 1\n")
+    (folder / "lines.toml").write_text('{"time": 1, "duration": 2}\n{"time": 2, "duration": 2}\n')
+    (folder / "picture.toml").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    (folder / "jobs.toml.gz").write_bytes(gzip.compress((EXAMPLES / "jobs.csv").read_bytes()))
+    (folder / "empty.toml").write_text("\n")
+    (folder / "folder.toml").mkdir()
+    with closing(sqlite3.connect(folder / "store.db")) as store:
+        store.execute("create table cells (key text)")
+    return folder
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_every_command_names_what_it_found_in_a_wrong_kind_of_file(
+    command: str, kinds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line that names the file, what was expected and what was found, without a word of a parser."""
+    places = {name.upper(): str(kinds / f"{name}.toml") for name in ("instance", "cluster", "admission")}
+    places |= {"S": str(tmp_path / "new.db"), "CERTIFICATE": str(kinds / "certificate.json")}
+    for name, found in FOUND.items():
+        right = name.partition(".")[0] == READERS[command]
+        tables = READERS[command] == "trace" and name in ("jobs.toml", "lines.toml", "jobs.toml.gz")
+        law = name == "sizes.toml" and command.startswith("simulate F")  # a law of sizes is for slotted policies
+        if (right and name != "certificate.toml") or tables or law:
+            continue
+        if right and READERS[command] == "certificate":
+            continue  # the name of a certificate is free
+        line = refused(
+            [places.get(word, str(kinds / name) if word == "F" else word) for word in command.split()], capsys
+        )
+        assert line.startswith(f"{kinds / name}: expected "), (name, line)
+        assert f"found {found}" in line or f", {found}" in line, (name, line)
+        assert not re.search("Expect|Invalid|line 1|column 1|key/value|byte 0x", line), (name, line)
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.toml", "a = [1"), ("a.json", '{"a": [1'), ("notes.toml", "some words")])
+def test_a_broken_document_names_the_place(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    form = name[-4:].upper().lstrip(".")
+    line = refused(["solve", str(tmp_path / name)], capsys)
+    said = f"{tmp_path / name}: expected a {form} document, found text that is not well-formed {form}: "
+    assert line.startswith(said)
+    assert re.search(r"line 1|end of document", line)
+    assert "expected a certificate" in refused(["check", str(tmp_path / name)], capsys)
+
+
+def test_a_file_that_is_called_like_a_table_is_named_once(
+    kinds: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(kinds)
+    assert refused(["fluid", "sizes.toml", "--until", "1"], capsys).startswith("sizes.toml: expected an instance")
 
 
 def test_an_item_list_is_no_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from theory import numbers
 from theory.errors import InputError, meant
+from theory.files.kinds import kind_of_document, kind_of_text
 from theory.files.places import read_text
 
 
@@ -73,23 +74,19 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
     except RecursionError:
         raise InputError(f"{source}: expected a flat {kind} document, found one nested too deeply") from None
     except ValueError as error:
-        raise InputError(f"{source}: not well-formed {kind}: {' '.join(str(error).split())}") from None
+        raise InputError(_unlike(text, source, kind, " ".join(str(error).split()))) from None
     if not isinstance(document, dict):
         raise InputError(f"{source}: expected a {kind} object at the top")
     return document
 
 
-KINDS_OF_FILES = {
-    "items": ("a list of items", "packproof throughput, and packproof attack --kind items --from, read it"),
-    "sizes": ("a law of sizes", "packproof throughput, and packproof simulate under slotted policies, read it"),
-    "user": ("users who share a cluster", "packproof share reads it"),
-    "event": ("events of sharing", "packproof share CLUSTER --events reads it"),
-    "deployments": ("deployments", "the commands of packproof admission read it"),
-    "kind": ("deployments", "the commands of packproof admission read it"),
-    "vary": ("the grid of an experiment", "packproof experiment reads it"),
-    "type": ("an instance", "packproof solve reads it"),
-}
-"""What a file is, by a table that no other kind has, and what reads it."""
+def _unlike(text: str, source: str, kind: str, why: str) -> str:
+    """Word the refusal of a text that is no document of a kind: what it is, or where it stops being one."""
+    found = kind_of_text(text)
+    if not found or found.startswith(f"a {kind} "):  # the latter where a key stands twice, say
+        return f"{source}: expected a {kind} document, found text that is not well-formed {kind}: {why}"
+    named = "ends" if kind == "JSON" else "does not end"
+    return f"{source}: expected a {kind} document, as the name {named} in .json, found {found}"
 
 
 class Fields:
@@ -119,8 +116,17 @@ class Fields:
         where = ".".join(part for part in (self.place, name) if part)
         raise InputError(f"{self.source}: {where}: {problem}" if where else f"{self.source}: {problem}")
 
-    def refuse_other_kinds(self, what: str, *needed: str) -> None:
-        """Refuse a file of another kind, by a table that tells it, where a needed table is missing.
+    def refuse_other_kinds(self, what: str, *needed: str, each: str = "table") -> None:
+        """Refuse a file of another kind, by a field that tells it, where a needed one is missing.
+
+        Parameters
+        ----------
+        what : str
+            What is expected.
+        *needed : str
+            The fields that it must have.
+        each : str
+            What these are.
 
         Examples
         --------
@@ -129,12 +135,13 @@ class Fields:
         theory.errors.InputError: f: expected an instance (tables server and type), found a list of items (table items):
         packproof throughput, and packproof attack --kind items --from, read it
         """
-        if all(name in self._left for name in needed):
+        there = (self._left[name] for name in needed if name in self._left)
+        if sum(each == "field" or isinstance(value, Mapping | list) for value in there) == len(needed):
             return
-        for name, (kind, commands) in KINDS_OF_FILES.items():
-            if name in self._left and name not in needed:
-                tables = f"table{'s' * (len(needed) > 1)} {' and '.join(needed)}"
-                self.fail("", f"expected {what} ({tables}), found {kind} (table {name}): {commands}")
+        kind, commands = kind_of_document({name: value for name, value in self._left.items() if name not in needed})
+        if kind:
+            tables = f"{each}{'s' * (len(needed) > 1)} {' and '.join(needed)}"
+            self.fail("", f"expected {what} ({tables}), found {kind}: {commands}")
 
     def has(self, name: str) -> bool:
         """Return whether the field is present and not yet taken; it is known from then on."""

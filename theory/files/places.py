@@ -24,6 +24,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from theory.errors import InputError
+from theory.files.kinds import kind_of_bytes
 
 MAX_BYTES = 64 * 2**20
 """Largest document that is read."""
@@ -160,13 +161,20 @@ def read_text(path: str | Path) -> str:
     InputError
         What `read_bytes` refuses, an empty file, and bytes that are not UTF-8.
     """
+    content = read_bytes(path)
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
+        raise InputError(not_text(path, content, error)) from None
     if not text.strip():
         raise InputError(f"{path}: expected a document, found an empty file")
     return text
+
+
+def not_text(path: str | Path, content: bytes, error: UnicodeDecodeError) -> str:
+    """Word the refusal of a file that is no text; `content` is how it begins."""
+    found = kind_of_bytes(content) or f"byte {error.object[error.start]:#04x}"
+    return f"{path}: expected UTF-8 text, found {found}"
 
 
 _KINDS = (

@@ -54,6 +54,8 @@ def read_start(
     """
     names = [t.name for t in model.instance.types]
     top = Fields(read_document(path), str(path))
+    if not {"assignment", "jobs", "arrivals"} & set(top.names()):
+        top.refuse_other_kinds("a state of the fluid limit", "assignment", "jobs", "arrivals")
     assignment: dict[Configuration, float] = {}
     if top.has("assignment"):
         for table in top.tables("assignment", "tables with configuration and fraction"):
