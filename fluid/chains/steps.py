@@ -184,7 +184,7 @@ class SlotSteps:
         for c in range(len(state.sizes)):
             at = state.lines[c, slotted.FIRST]
             while at >= 0:
-                line.append((state.number[at] if len(state.heads) else 0, c))
+                line.append((state.number[at] if len(state.heads) or len(state.fronts) else 0, c))
                 at = state.after[at]
         return self.with_line(state, [c for _, c in sorted(line)])
 
@@ -211,6 +211,8 @@ class SlotSteps:
             words=np.zeros_like(state.words),
             heads=np.full_like(state.heads, NOTHING),
             queues=np.zeros_like(state.queues),
+            order=np.full((room if len(state.order) else 0, 2), -1),
+            fronts=np.full_like(state.fronts, -1),
         )
         for c in line:
             self._join(blank, c)

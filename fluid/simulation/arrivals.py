@@ -25,6 +25,9 @@ MOST = 1e13
 TOGETHER = 2**22
 """Most jobs of batches that are drawn together, on average."""
 
+FEW = 16
+"""Steps up to which `step_of` compares instead of searching."""
+
 CHUNK = 1 << 15
 """Jobs drawn at a time. Part of what a seed means: another value gives other paths."""
 
@@ -180,7 +183,7 @@ def poisson(rates: Sequence[float], services: Sequence[float], service: Law, gen
     while True:
         time = now + np.cumsum(generator.standard_exponential(CHUNK)) / total
         now = float(time[-1])
-        kind = _types(steps, generator.random(CHUNK))
+        kind = step_of(steps, generator.random(CHUNK))
         yield JobList(time, kind, sample(service, generator, CHUNK) * mean[kind])
 
 
@@ -256,7 +259,7 @@ def batches(
     while True:
         time = now + np.cumsum(generator.standard_exponential(requests)) / rate
         now = float(time[-1])
-        chosen = _types(steps, generator.random(requests))
+        chosen = step_of(steps, generator.random(requests))
         if lengths[chosen].any():
             kind = np.concatenate([expanded[v] for v in chosen])
             work = sample(service, generator, len(kind)) * mean[kind]
@@ -295,6 +298,17 @@ def sample(law: Law, generator: np.random.Generator, count: int) -> NDArray[np.f
     return generator.standard_exponential(count) / np.where(fast, 2 * p, 2 * (1 - p))
 
 
-def _types(steps: NDArray[np.float64], level: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return which step each level in [0, 1) falls on."""
+def step_of(steps: NDArray[np.float64], level: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return which step each level falls on, the last one for those beyond; a few steps are compared one by one.
+
+    Examples
+    --------
+    >>> step_of(np.array([0.5, 0.5, 1.0]), np.array([0.1, 0.5, 1.0])).tolist()
+    [0, 2, 2]
+    """
+    if len(steps) <= FEW:
+        found = np.zeros(len(level), np.int32)
+        for step in steps[:-1]:
+            found += level >= step
+        return found
     return np.minimum(np.searchsorted(steps, level, side="right"), len(steps) - 1).astype(np.int32)

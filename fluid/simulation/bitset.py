@@ -9,14 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.bits import highest_bit, lowest_bit
 from theory.jit import step
 
 _BIT = np.int64(1)
 """Of 64 bits, so that a member of 32 bits (a class of a job) shifts it to bit 31 in Python as it does compiled."""
-
-_LOWEST = np.zeros(32, np.int64)
-for _bit in range(32):
-    _LOWEST[((1 << _bit) * 0x077CB531 & 0xFFFFFFFF) >> 27] = _bit
 
 
 def empty_sets(number: int, members: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -78,7 +75,7 @@ def least(words: NDArray[np.int64], levels: NDArray[np.int64], row: int) -> int:
         word = words[row, levels[level] + member]
         if word == 0:
             return -1
-        member = (member << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+        member = (member << 5) + lowest_bit(word)
     return member
 
 
@@ -98,9 +95,9 @@ def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int,
             return -1
         word = words[row, levels[level] + (member >> 5)] & ((_BIT << (member & 31)) * 2 - 1)
         if word != 0:
-            found = (member >> 5 << 5) + _highest(word)
+            found = (member >> 5 << 5) + highest_bit(word)
             for lower in range(level - 1, -1, -1):
-                found = (found << 5) + _highest(words[row, levels[lower] + found])
+                found = (found << 5) + highest_bit(words[row, levels[lower] + found])
             return found
         member = (member >> 5) - 1
     return -1
@@ -122,21 +119,9 @@ def least_from(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, me
             return -1
         word = words[row, levels[level] + (member >> 5)] & ~((_BIT << (member & 31)) - 1)
         if word != 0:
-            found = (member >> 5 << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+            found = (member >> 5 << 5) + lowest_bit(word)
             for lower in range(level - 1, -1, -1):
-                word = words[row, levels[lower] + found]
-                found = (found << 5) + _LOWEST[((word & -word) * 0x077CB531 & 0xFFFFFFFF) >> 27]
+                found = (found << 5) + lowest_bit(words[row, levels[lower] + found])
             return int(found)
         member = (member >> 5) + 1
     return -1
-
-
-@step
-def _highest(word: int) -> int:
-    """Return the place of the highest bit of a word of 32."""
-    place = 0
-    for shift in (16, 8, 4, 2, 1):
-        if word >> shift != 0:
-            word >>= shift
-            place += shift
-    return place

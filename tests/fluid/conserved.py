@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fluid.simulation.measures import Measures
-from fluid.simulation.slotted.state import COUNT, FIRST, SOON, WAITING
+from fluid.simulation.slotted.ends import FIRST as FIRST_ENDING
+from fluid.simulation.slotted.ends import HALF, HELD, NEXT, SLOT, WHERE
+from fluid.simulation.slotted.ends import SIZE as ENDING_SIZE
+from fluid.simulation.slotted.state import BEHIND, CLASS, COUNT, FIRST, SOON, WAITING
 from fluid.simulation.state import MOVES
 
 
@@ -47,7 +51,8 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     classes, ends = len(state.sizes), jobs.ends
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
-    held = ends.what[: ends.size[0]]
+    ending = list(_ending(ends))
+    held = np.array([(row[WHERE] >> HALF) * classes + row[WHERE] % (1 << HALF) for row in ending], np.int64)
     np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
     np.add.at(by_group[1], measures.group[held % classes], 1)
     np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
@@ -62,16 +67,44 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
     assert (state.free >= 0).all(), "no server is over its capacity"
     assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
-    assert (ends.time[: len(held)] > measures.now[0]).all(), "whatever is due has ended"
+    assert len(held) == ends.counts[HELD]
+    assert all(row[SLOT] > measures.now[0] for row in ending), "whatever is due has ended"
+    assert [row[ENDING_SIZE] for row in ending] == state.sizes[held % classes].tolist()
     for c in range(classes):
         at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:
             assert state.number[at] > before, "a line is in the order of arrival"
             before, at, length = state.number[at], state.after[at], length + 1
         assert length == state.lines[c, COUNT]
+        if len(state.fronts):
+            continue
         assert bool(state.words[0, c >> 5] >> (c & 31) & 1) == (length > 0), "the set is that of the classes that wait"
     if len(state.queue_of):
         queues = np.zeros(len(state.queues), np.int64)
         np.add.at(queues, state.queue_of, state.lines[:, COUNT])
         assert (queues == state.queues).all(), "virtual queues are as long as their lines"
+    assert_in_order(state)
     assert state.done[SOON] in (0, 1)
+
+
+def assert_in_order(state: Any) -> None:
+    """Assert that virtual queues hold the jobs of their classes in the order of arrival, where that is kept."""
+    for queue, (first, last) in enumerate(state.fronts.tolist()):
+        classes, at, before = [], first, -1
+        while at >= 0:
+            assert state.number[at] > before, "a virtual queue is in the order of arrival"
+            classes.append(int(state.order[at, CLASS]))
+            before, at, end = int(state.number[at]), int(state.order[at, BEHIND]), at
+        assert last == (end if classes else -1)
+        mine = state.queue_of == queue if len(state.queue_of) else np.ones(len(state.sizes), bool)
+        held = np.bincount(np.array(classes, np.int64), minlength=len(state.sizes))
+        assert (held == np.where(mine, state.lines[:, COUNT], 0)).all()
+
+
+def _ending(ends: Any) -> Iterator[list[int]]:
+    """Yield the rows of the jobs in service, bucket by bucket."""
+    for first in ends.buckets[ends.buckets[:, FIRST_ENDING] >= 0, FIRST_ENDING].tolist():
+        row = first
+        while row >= 0:
+            yield ends.rows[row].tolist()
+            row = int(ends.rows[row, NEXT])

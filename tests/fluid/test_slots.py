@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,26 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from fluid.simulation.arrivals import JobList
+from fluid.simulation.arrivals import FEW, JobList, step_of
 from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_from
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
+from fluid.simulation.slotted.ends import (
+    HELD,
+    class_of,
+    enlarged,
+    go_on,
+    is_due,
+    new_ends,
+    next_end,
+    pop,
+    push,
+    server_of,
+    size_of,
+)
 from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.policies import best_fit
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
 from fluid.simulation.slotted.sizes import SizeLaw, discrete, poisson_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
@@ -85,6 +100,18 @@ def test_compiled_and_plain_take_the_same_path(name: str) -> None:
     for field, fast, slow in zip(runs[0].state._fields, *(r.state for r in runs), strict=True):
         assert (fast == slow).all(), field
     assert runs[0].measures.events[0] > 500
+
+
+@pytest.mark.parametrize("name", ["bf-j", "bf-js"])
+def test_best_fit_finds_the_same_servers_by_a_treap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
+    scenario = SlottedScenario(law, 9, 3000, 0, rate=1.1, service=0.05, log=50_000)
+    runs = [run_once(policy(name), scenario, 3)]
+    monkeypatch.setattr(best_fit, "FEW", 0)
+    runs += [run_once(policy(name), scenario, 3), run_once(policy(name), scenario, 3, python=True)]
+    assert [len(run.state.treap) for run in runs] == [0, 9, 9]
+    assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
+    assert (runs[0].measures.log[:, 1] == START).sum() > 1000
 
 
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "max-weight"])
@@ -160,6 +187,34 @@ def test_sets_find_neighbours(number: int, members: set[int], asked: list[int]) 
         assert least_from(words, levels, 0, q) == min((m for m in inside if m >= q), default=-1)
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.one_of(st.integers(1, 5), st.integers(1, 5000), st.integers(1, 2**55))),
+        max_size=60,
+    )
+)
+def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tuple[int, int]]) -> None:
+    """Against a heap: jobs start in batches, time goes on to the next end or to a slot before it."""
+    ends, now = new_ends(4), 0
+    held: list[tuple[int, ...]] = []
+    for number, (going, length) in enumerate(changes):
+        if held and going:
+            slot = held[0][0] if going == 1 else min(held[0][0], now + length)
+            assert next_end(ends) == held[0][0]
+            go_on(ends, slot)
+            now = slot
+            while held and held[0][0] == now:
+                assert is_due(ends)
+                row = pop(ends)
+                assert (now, server_of(ends, row), class_of(ends, row), size_of(ends, row)) == heappop(held)
+            assert ends.counts[HELD] == len(held)
+            assert not is_due(ends)
+        if ends.counts[HELD] == len(ends.rows):
+            ends = enlarged(ends)
+        push(ends, now + length, number, 2**32 - 1 - number, length)
+        heappush(held, (now + length, number, 2**32 - 1 - number, length))
+
+
 @given(st.integers(2, 60), st.integers(2, 6))
 def test_partition_and_reduced_configurations(capacity: int, levels: int) -> None:
     sizes = np.arange(1, capacity + 1)
@@ -215,3 +270,11 @@ def test_beside_a_large_job_vqs_uses_a_third_of_the_server() -> None:
     run = run_once(policy("vqs"), SlottedScenario(law, 1, 40, 0, jobs=jobs, log=100), 1)
     rows = run.measures.log[: run.measures.logged[0]]
     assert [(int(t), int(c)) for t, what, c, *_ in rows if what == START] == [(0, 1), (0, 0)]
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=2 * FEW), st.lists(st.floats(0, 1), max_size=30))
+def test_steps_are_found_by_comparing_and_by_searching(widths: list[int], levels: list[float]) -> None:
+    steps = np.cumsum(widths) / max(1, sum(widths))
+    level = np.array([*levels, *steps])
+    found = np.minimum(np.searchsorted(steps, level, side="right"), len(steps) - 1)
+    assert step_of(steps, level).tolist() == found.tolist()

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.event_list import EventList, pop, push
 from fluid.simulation.loop import (
     FINISHED,
     GOING,
@@ -21,11 +20,19 @@ from fluid.simulation.loop import (
     settle,
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
-from fluid.simulation.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, SlottedCommon, begin, end, join
+from fluid.simulation.slotted.ends import HELD, Ends, class_of, go_on, is_due, next_end, pop, push, server_of, size_of
+from fluid.simulation.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, SlottedCommon, begin, join, leave
 from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
+from theory.prefetch import prefetch
 
 NEVER = 2**62
+
+AHEAD = 8
+"""How many arrivals ahead the line of a class is fetched; with a million classes it may be anywhere in memory."""
+
+ARRIVAL_SLOT, WORK = 0, 1
+"""Columns of ``waiting``."""
 
 
 class Jobs(NamedTuple):
@@ -33,15 +40,14 @@ class Jobs(NamedTuple):
 
     Attributes
     ----------
-    ends : EventList
-        Jobs in service by the slot in which they end, as ``server * n + class``.
-    arrival, work : int64[M]
-        Of the waiting job at each place of the state: when it came and how long it is served.
+    ends : Ends
+        Jobs in service by the slot in which they end.
+    waiting : int64[M, 2]
+        Of the waiting job at each place of the state: when it came and how long it is served, side by side.
     """
 
-    ends: EventList
-    arrival: NDArray[np.int64]
-    work: NDArray[np.int64]
+    ends: Ends
+    waiting: NDArray[np.int64]
 
 
 @step
@@ -89,15 +95,14 @@ def run(
     int
         `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs have no place left).
     """
-    classes = len(state.sizes)
     ends = jobs.ends
     for _ in range(most):
         first = coming.at[0]
         if first == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
         slot = coming.times[first] if first < len(coming.times) else NEVER
-        if ends.size[0] > 0 and ends.time[0] < slot:
-            slot = ends.time[0]
+        if ends.counts[HELD] > 0:
+            slot = min(slot, next_end(ends))
         if state.done[SOON] != 0 and int(measures.now[0]) + 1 < slot:
             slot = int(measures.now[0]) + 1
         last = first
@@ -107,21 +112,23 @@ def run(
             return NEEDS_ROOM
         if not advance(measures, state, slot):
             return FINISHED
+        go_on(ends, slot)
         state.done[SOON] = 0
         b = measures.bin[0]
-        while ends.size[0] > 0 and ends.time[0] == slot:
-            what = pop(ends)
-            server, job_class = what // classes, what % classes
+        while is_due(ends):
+            row = pop(ends)
+            server, job_class, size = server_of(ends, row), class_of(ends, row), size_of(ends, row)
             measures.events[0] += 1
             group = group_of(measures, job_class)
             measures.ends[b, group] += 1
             measures.inside[1, group] -= 1
-            measures.inside[3, group] -= state.lines[job_class, SIZE]
+            measures.inside[3, group] -= size
             note(measures, DEPARTURE, job_class, server, -1)
-            end(state, job_class, server)
+            leave(state, server, size)
             depart(state, server, job_class, policy_rng)
         number = state.counters[NEXT]
         for i in range(first, last):
+            prefetch(state.lines, coming.types[min(i + AHEAD, len(coming.types) - 1)])
             job_class = coming.types[i]
             measures.events[0] += 1
             group = group_of(measures, job_class)
@@ -130,8 +137,8 @@ def run(
             measures.inside[2, group] += state.lines[job_class, SIZE]
             note(measures, ARRIVAL, job_class, -1, -1)
             at = join(state, job_class)
-            jobs.arrival[at] = slot
-            jobs.work[at] = coming.durations[i]
+            jobs.waiting[at, ARRIVAL_SLOT] = slot
+            jobs.waiting[at, WORK] = coming.durations[i]
         coming.at[0] = last
         settle(state, jobs, measures, policy_rng)
         for i in range(first, last):
@@ -155,11 +162,11 @@ def group_of(measures: Measures, job_class: int) -> int:
 
 
 @step
-def has_room(state: SlottedCommon, ends: EventList, arrivals: int) -> bool:
+def has_room(state: SlottedCommon, ends: Ends, arrivals: int) -> bool:
     """Return whether so many more jobs, and all that wait, can be entered."""
-    if ends.size[0] + state.counters[WAITING] + arrivals > len(ends.time):
+    if ends.counts[HELD] + state.counters[WAITING] + arrivals > len(ends.rows):
         most = len(state.free) * (state.capacity[0] // state.sizes[0])
-        if most > len(ends.time):
+        if most > len(ends.rows):
             return False
     return bool(state.counters[FREE] >= 0 and state.counters[WAITING] + arrivals < len(state.after))
 
@@ -170,17 +177,17 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
     b = measures.bin[0]
     for row in range(state.done[MOVES]):
         job_class, at, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
-        now = int(measures.now[0])
-        delay = now - jobs.arrival[at]
+        now, size = int(measures.now[0]), state.lines[job_class, SIZE]
+        delay = now - jobs.waiting[at, ARRIVAL_SLOT]
         group = group_of(measures, job_class)
         measures.starts[b, group] += 1
         measures.delay[b, group] += delay
         measures.inside[0, group] -= 1
         measures.inside[1, group] += 1
-        measures.inside[2, group] -= state.lines[job_class, SIZE]
-        measures.inside[3, group] += state.lines[job_class, SIZE]
+        measures.inside[2, group] -= size
+        measures.inside[3, group] += size
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
         note(measures, START, job_class, server, -1)
-        push(jobs.ends, now + jobs.work[at], server * len(state.sizes) + job_class)
+        push(jobs.ends, now + jobs.waiting[at, WORK], server, job_class, size)
     state.done[MOVES] = 0

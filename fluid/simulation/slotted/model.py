@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, Stream, refuse_endless
 from fluid.simulation.driver import Engine, next_chunk
-from fluid.simulation.event_list import enlarged, new_event_list
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
+from fluid.simulation.slotted.ends import HELD, enlarged, new_ends
 from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
@@ -184,8 +184,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State) -> None:
         self._stream = stream
-        places = len(state.after)
-        self.jobs = Jobs(new_event_list(1024, np.int64), np.zeros(places, np.int64), np.zeros(places, np.int64))
+        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
     def supply(self) -> None:
@@ -194,15 +193,15 @@ class _Slots(Engine):
 
     def enlarge(self, state: State) -> State:
         """Make more memory for the jobs in service, and more places for those that wait."""
-        ends, arrival, work = self.jobs
+        ends, jobs = self.jobs
         waiting = state.counters[WAITING] + len(self.coming.times)
-        if len(ends.time) < ends.size[0] + waiting:
+        if len(ends.rows) < ends.counts[HELD] + waiting:
             ends = enlarged(ends)
         if len(state.after) <= waiting:
             length = 2 * (len(state.after) + len(self.coming.times))
             state = with_places(state, length)
-            arrival, work = (np.concatenate([a, np.zeros(length - len(a), np.int64)]) for a in (arrival, work))
-        self.jobs = Jobs(ends, arrival, work)
+            jobs = np.concatenate([jobs, np.zeros((length - len(jobs), 2), np.int64)])
+        self.jobs = Jobs(ends, jobs)
         return state
 
 

@@ -10,7 +10,7 @@ from math import ceil, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import CHUNK, JobList, Stream, joined, listed
+from fluid.simulation.arrivals import CHUNK, JobList, Stream, joined, listed, step_of
 from theory.errors import InputError, TooLargeError
 from theory.partition.laws import Law, Piece
 
@@ -53,8 +53,7 @@ class SizeLaw:
         if len(self.probabilities) == 0:
             return np.asarray(generator.integers(0, len(self.sizes), count, dtype=np.int32))
         steps = np.cumsum(self.probabilities)
-        found = np.searchsorted(steps, generator.random(count) * steps[-1], side="right")
-        return np.asarray(np.minimum(found, len(steps) - 1), np.int32)
+        return step_of(steps, generator.random(count) * steps[-1])
 
 
 def discrete(sizes: Mapping[Fraction, Fraction | float], capacity: Fraction | int = 1) -> SizeLaw:

@@ -36,7 +36,10 @@ FREE, NEXT, WAITING = 0, 1, 2
 """Places in ``counters``: the first free place, the number of the next job, how many wait."""
 
 FIRST, LAST, SIZE, COUNT = 0, 1, 2, 3
-"""Columns of ``lines``, side by side because they are looked up together."""
+"""Columns of ``lines``, side by side because they are looked up together; ``fronts`` has the first two."""
+
+BEHIND, CLASS = 0, 1
+"""Columns of ``order``."""
 
 DIRECT = 1 << 22
 """Largest capacity for which the class of every residual is tabled; beyond it is searched for."""
@@ -56,6 +59,8 @@ COMMON = (
     "heads",
     "queue_of",
     "queues",
+    "order",
+    "fronts",
     "moves",
     "done",
 )
@@ -83,6 +88,12 @@ queue_of : int32[n]
     The virtual queue of each class; empty unless there are some.
 queues : int64[V]
     Lengths of the virtual queues.
+order : int64[M, 2]
+    Of each place the one behind it in the order of arrival to its virtual queue, and the class of its job. Empty unless
+    asked for: then jobs begin in that order, and ``words`` is not kept.
+fronts : int64[V, 2]
+    The first and the last place of each virtual queue, -1 if it is empty. Where there is one for all classes,
+    ``queue_of`` is not needed.
 moves : int64[K, 3]
     Rows (class, place, server) of the jobs started since the loop last cleared them.
 done : int64[4]
@@ -126,15 +137,24 @@ class SlottedSetting:
 
 
 def shared(
-    setting: SlottedSetting, *, ordered: bool = False, queue_of: NDArray[np.int32] | None = None, queues: int = 0
+    setting: SlottedSetting,
+    *,
+    ordered: bool = False,
+    queue_of: NDArray[np.int32] | None = None,
+    queues: int = 0,
+    fifo: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Make the common fields for an empty system; ``ordered`` asks for ``heads``."""
+    """Make the common fields for an empty system.
+
+    ``ordered`` asks for ``heads``; ``fifo`` for ``order``, for policies that take the first job of a virtual queue, or
+    of all jobs if there are none, and no other.
+    """
     n, capacity, room = len(setting.sizes), setting.capacity, 1024
     after = np.arange(1, room + 1)
     after[-1] = -1
     below = np.zeros(0, np.int32)
     if capacity <= DIRECT:
-        below = np.searchsorted(setting.sizes, np.arange(capacity + 1), side="right").astype(np.int32)
+        below = np.cumsum(np.bincount(setting.sizes, minlength=capacity + 1), dtype=np.int32)
     words, levels = empty_sets(1, n)
     return {
         "sizes": setting.sizes.astype(np.int64),
@@ -151,6 +171,8 @@ def shared(
         "heads": new_tree(n) if ordered else np.zeros(0, np.int64),
         "queue_of": np.zeros(0, np.int32) if queue_of is None else queue_of,
         "queues": np.zeros(queues, np.int64),
+        "order": np.full((room if fifo else 0, 2), -1),
+        "fronts": np.full((max(1, queues) if fifo else 0, 2), -1),
         "moves": np.zeros((min(1 << 16, 16 + capacity // int(setting.sizes[0])), 3), np.int64),
         "done": np.zeros(4, np.int64),
     }
@@ -162,7 +184,9 @@ def with_places(state: Any, room: int) -> Any:
     after = np.concatenate([state.after, np.arange(before + 1, room + 1)])
     after[-1] = state.counters[FREE]
     state.counters[FREE] = before
-    return state._replace(after=after, number=np.concatenate([state.number, np.zeros(room - before, np.int64)]))
+    order = np.concatenate([state.order, np.full((room - before if len(state.order) else 0, 2), -1)])
+    number = np.concatenate([state.number, np.zeros(room - before, np.int64)])
+    return state._replace(after=after, number=number, order=order)
 
 
 @step
@@ -205,7 +229,8 @@ def join(state: Any, job_class: int) -> int:
     line[job_class, COUNT] += 1
     if line[job_class, FIRST] < 0:
         line[job_class, FIRST] = at
-        insert(state.words, state.levels, 0, job_class)
+        if len(state.fronts) == 0:
+            insert(state.words, state.levels, 0, job_class)
         if len(state.heads) > 0:
             set_leaf(state.heads, job_class, -state.number[at])
     else:
@@ -213,7 +238,29 @@ def join(state: Any, job_class: int) -> int:
     line[job_class, LAST] = at
     if len(state.queue_of) > 0:
         state.queues[state.queue_of[job_class]] += 1
+    if len(state.fronts) > 0:
+        _queue_up(state, job_class, at)
     return int(at)
+
+
+@step
+def _queue_up(state: Any, job_class: int, at: int) -> None:
+    """Put a place at the end of its virtual queue."""
+    queue = state.queue_of[job_class] if len(state.queue_of) > 0 else 0
+    state.order[at, BEHIND] = -1
+    state.order[at, CLASS] = job_class
+    if state.fronts[queue, FIRST] < 0:
+        state.fronts[queue, FIRST] = at
+    else:
+        state.order[state.fronts[queue, LAST], BEHIND] = at
+    state.fronts[queue, LAST] = at
+
+
+@step
+def front(state: Any, queue: int) -> int:
+    """Return the class of the job that came first to a virtual queue, -1 if it is empty."""
+    at = state.fronts[queue, FIRST]
+    return int(state.order[at, CLASS]) if at >= 0 else -1
 
 
 @step
@@ -230,11 +277,19 @@ def begin(state: Any, job_class: int, server: int) -> None:
     line[job_class, COUNT] -= 1
     if behind < 0:
         line[job_class, LAST] = -1
-        discard(state.words, state.levels, 0, job_class)
+        if len(state.fronts) == 0:
+            discard(state.words, state.levels, 0, job_class)
     if len(state.heads) > 0:
         set_leaf(state.heads, job_class, -state.number[behind] if behind >= 0 else NOTHING)
     if len(state.queue_of) > 0:
         state.queues[state.queue_of[job_class]] -= 1
+    if len(state.fronts) > 0:
+        queue = state.queue_of[job_class] if len(state.queue_of) > 0 else 0
+        if state.fronts[queue, FIRST] != at:
+            raise PolicyError("begin: expected the job that came first to its virtual queue")
+        state.fronts[queue, FIRST] = state.order[at, BEHIND]
+        if state.order[at, BEHIND] < 0:
+            state.fronts[queue, LAST] = -1
     state.after[at] = state.counters[FREE]
     state.counters[FREE] = at
     state.counters[WAITING] -= 1
@@ -248,6 +303,12 @@ def begin(state: Any, job_class: int, server: int) -> None:
 
 @step
 def end(state: Any, job_class: int, server: int) -> None:
-    """Let a job leave its server."""
-    state.free[server] += state.lines[job_class, SIZE]
+    """Let a job of a class leave its server."""
+    leave(state, server, state.lines[job_class, SIZE])
+
+
+@step
+def leave(state: Any, server: int, size: int) -> None:
+    """Let a job of a size leave its server."""
+    state.free[server] += size
     state.jobs[server] -= 1

@@ -56,7 +56,7 @@ def set_leaf(tree: NDArray[np.int64], leaf: int, value: int) -> None:
 def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
     """Return the first leaf from `start` on whose value is at least `value`; -1 if there is none."""
     size = len(tree) >> 1
-    if start >= size:
+    if start >= size or tree[1] < value:
         return -1
     at = start + size
     while tree[at] < value:
@@ -70,6 +70,23 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
         if tree[at] < value:
             at += 1
     return at - size
+
+
+@step
+def least_at_least(values: NDArray[np.int64], least: int) -> int:
+    """Return the first index of the smallest value that is at least `least`, -1 if there is none; all are looked at.
+
+    Examples
+    --------
+    >>> [int(least_at_least(np.array([7, 4, 9, 4]), least)) for least in (3, 5, 10)]
+    [1, 0, -1]
+    """
+    found, smallest = -1, -NOTHING
+    for i in range(len(values)):
+        better = least <= values[i] < smallest
+        smallest = values[i] if better else smallest
+        found = i if better else found
+    return found
 
 
 @step

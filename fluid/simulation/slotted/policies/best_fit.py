@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
@@ -27,6 +28,7 @@ from fluid.simulation.slotted.trees import (
     add_node,
     first_at_least,
     greatest_in,
+    least_at_least,
     least_node,
     new_treap,
     new_tree,
@@ -36,8 +38,11 @@ from fluid.simulation.slotted.trees import (
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
+FEW = 256
+"""Servers up to which all residuals are looked at, side by side in memory, instead of kept in a treap."""
+
 JobState = state_type(__name__, "JobState", COMMON, "treap", "root")
-"""``treap``, ``root``: servers by residual."""
+"""``treap``, ``root``: servers by residual, where there are more than `FEW`; else the treap has no rows."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
 """``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
@@ -46,11 +51,17 @@ BothState = state_type(__name__, "BothState", COMMON, "treap", "root", "vacated"
 """``vacated``, ``spread``: the set of servers that jobs have left in this slot (`fluid.simulation.bitset`)."""
 
 
+def _by_residual(setting: SlottedSetting) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Make the treap of all servers, empty ones; one without rows for few servers."""
+    treap, root = new_treap(setting.servers if setting.servers > FEW else 0)
+    for server in range(len(treap)):
+        add_node(treap, root, server, setting.capacity)
+    return treap, root
+
+
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
-    treap, root = new_treap(setting.servers)
-    for server in range(setting.servers):
-        add_node(treap, root, server, setting.capacity)
+    treap, root = _by_residual(setting)
     return JobState(**shared(setting, ordered=True), treap=treap, root=root)
 
 
@@ -63,9 +74,7 @@ def prepare_server(setting: SlottedSetting) -> Any:
 
 def prepare_both(setting: SlottedSetting) -> Any:
     """Make the state of BF-J/S."""
-    treap, root = new_treap(setting.servers)
-    for server in range(setting.servers):
-        add_node(treap, root, server, setting.capacity)
+    treap, root = _by_residual(setting)
     vacated, spread = empty_sets(1, setting.servers)
     return BothState(**shared(setting), treap=treap, root=root, vacated=vacated, spread=spread)
 
@@ -77,32 +86,51 @@ def place_nowhere(state: SlottedCommon, job_class: int, draws: Any) -> int:
 
 
 @step
-def rekey(state: SlottedCommon, server: int) -> None:
+def _rekey(state: SlottedCommon, server: int, residual: int) -> None:
     """Bring the treap up to date with the residual of a server."""
-    remove_node(state.treap, state.root, server)
-    add_node(state.treap, state.root, server, state.free[server])
+    if len(state.treap) > 0:
+        remove_node(state.treap, state.root, server)
+        add_node(state.treap, state.root, server, residual)
+
+
+@step
+def _fullest(state: SlottedCommon, job_class: int) -> int:
+    """Return the first of the servers with the least residual that a job of a class fits, -1 if it fits none."""
+    size = state.lines[job_class, SIZE]
+    if len(state.treap) > 0:
+        return least_node(state.treap, state.root, size)
+    return least_at_least(state.free, size)
+
+
+@step
+def _most_free(state: SlottedCommon) -> int:
+    """Return the largest residual."""
+    if len(state.treap) == 0:
+        most = state.free[0]
+        for server in range(len(state.free)):
+            most = max(most, state.free[server])
+        return int(most)
+    at = state.root[0]
+    while state.treap[at, 2] >= 0:
+        at = state.treap[at, 2]
+    return int(state.treap[at, 0])
 
 
 @step
 def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Keep the treap."""
-    rekey(state, server)
+    _rekey(state, server, state.free[server])
 
 
 @step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the first job in the order of arrival that fits any server, where it leaves the least room (BF-J)."""
-    at = state.root[0]
-    if at < 0:
-        return False
-    while state.treap[at, 2] >= 0:
-        at = state.treap[at, 2]
-    job_class = greatest_in(state.heads, 0, classes_upto(state, state.treap[at, 0]))
+    job_class = greatest_in(state.heads, 0, classes_upto(state, _most_free(state)))
     if job_class < 0:
         return False
-    server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
+    server = _fullest(state, job_class)
     begin(state, job_class, server)
-    rekey(state, server)
+    _rekey(state, server, state.free[server])
     return True
 
 
@@ -151,7 +179,8 @@ def server_refresh(state: SlottedCommon, draws: Any) -> bool:
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Note that the server has been left, and take it out of the treap until it has been filled."""
     if not _is_vacated(state, server):
-        remove_node(state.treap, state.root, server)
+        if len(state.treap) > 0:
+            remove_node(state.treap, state.root, server)
         insert(state.vacated, state.spread, 0, server)
 
 
@@ -168,17 +197,17 @@ def both_refresh(state: SlottedCommon, draws: Any) -> bool:
         return False
     if fill(state, server):
         discard(state.vacated, state.spread, 0, server)
-        add_node(state.treap, state.root, server, state.free[server])
+        if len(state.treap) > 0:
+            add_node(state.treap, state.root, server, state.free[server])
     return True
 
 
 @step
 def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
-    server = least_node(state.treap, state.root, state.lines[job_class, SIZE])
+    server = _fullest(state, job_class)
     if server >= 0:
-        remove_node(state.treap, state.root, server)
-        add_node(state.treap, state.root, server, state.free[server] - state.lines[job_class, SIZE])
+        _rekey(state, server, state.free[server] - state.lines[job_class, SIZE])
     return server
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere, server_depart
-from fluid.simulation.slotted.state import COMMON, SIZE, SlottedCommon, SlottedSetting, begin, shared
-from fluid.simulation.slotted.trees import first_at_least, greatest_in, new_tree, set_leaf
+from fluid.simulation.slotted.state import COMMON, SIZE, SlottedCommon, SlottedSetting, begin, front, shared
+from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import state_type
 from theory.jit import step
 
@@ -17,13 +17,13 @@ FifoState = state_type(__name__, "FifoState", COMMON, "rooms")
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of FIFO-FF."""
-    return FifoState(**shared(setting, ordered=True), rooms=new_tree(setting.servers, value=setting.capacity))
+    return FifoState(**shared(setting, fifo=True), rooms=new_tree(setting.servers, value=setting.capacity))
 
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the job that came first, if a server has room for it."""
-    job_class = greatest_in(state.heads, 0, len(state.sizes))
+    job_class = front(state, 0)
     if job_class < 0:
         return False
     server = first_at_least(state.rooms, 0, state.lines[job_class, SIZE])

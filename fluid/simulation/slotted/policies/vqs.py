@@ -18,8 +18,18 @@ from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
-from fluid.simulation.slotted.state import COMMON, SIZE, SOON, WAITING, SlottedCommon, SlottedSetting, begin, shared
-from fluid.simulation.slotted.trees import NOTHING, first_at_least, greatest_in, new_tree, set_leaf
+from fluid.simulation.slotted.state import (
+    COMMON,
+    SIZE,
+    SOON,
+    WAITING,
+    SlottedCommon,
+    SlottedSetting,
+    begin,
+    front,
+    shared,
+)
+from fluid.simulation.slotted.trees import NOTHING, first_at_least, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.errors import InputError
 from theory.jit import step
@@ -29,7 +39,6 @@ VirtualState = state_type(
     "VirtualState",
     COMMON,
     "table",
-    "spans",
     "least_size",
     "active",
     "ones",
@@ -39,21 +48,10 @@ VirtualState = state_type(
     "spread",
     "cursor",
 )
-"""``table`` int64[4J - 4, 3]: K_RED (`partition`). ``spans`` int64[V, 2]: first and last-but-one class of each
-virtual queue. ``least_size`` int64[1]: what sizes below it count as. Of each server: ``active``, its row of the table
-(-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the others. ``rooms`` int64[V, 2P]: trees over
-servers of the room for jobs of each queue. ``empty``, ``spread``: the empty servers. ``cursor`` int64[1]: whose turn
-it is."""
-
-
-def spans_of(queue_of: np.ndarray[Any, np.dtype[np.int32]], queues: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return first and last-but-one class of each virtual queue, which lie side by side."""
-    spans = np.zeros((queues, 2), np.int64)
-    for queue in range(queues):
-        members = np.flatnonzero(queue_of == queue)
-        if len(members):
-            spans[queue] = members[0], members[-1] + 1
-    return spans
+"""``table`` int64[4J - 4, 3]: K_RED (`reduced_configurations`). ``least_size`` int64[1]: what sizes below it count as.
+Of each server: ``active``, its row of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the
+others. ``rooms`` int64[V, 2P]: trees over servers of the room for jobs of each queue. ``empty``, ``spread``: the empty
+servers. ``cursor`` int64[1]: whose turn it is."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
@@ -65,9 +63,8 @@ def prepare(setting: SlottedSetting) -> Any:
     for server in range(setting.servers):
         insert(empty, spread, 0, server)
     return VirtualState(
-        **shared(setting, ordered=True, queue_of=queue_of, queues=queues),
+        **shared(setting, fifo=True, queue_of=queue_of, queues=queues),
         table=reduced_configurations(levels),
-        spans=spans_of(queue_of, queues),
         least_size=np.full(1, -(-setting.capacity // 2**levels)),
         active=np.full(setting.servers, -1),
         ones=np.zeros(setting.servers, np.int64),
@@ -94,14 +91,6 @@ def heaviest_row(state: SlottedCommon) -> int:
 def _counted(state: SlottedCommon, job_class: int) -> int:
     size, least = state.lines[job_class, SIZE], state.least_size[0]
     return int(size if size > least else least)
-
-
-@step
-def _head(state: SlottedCommon, queue: int) -> int:
-    """Return the class of the job that came first to a virtual queue, -1 if it is empty."""
-    if state.queues[queue] == 0:
-        return -1
-    return greatest_in(state.heads, state.spans[queue, 0], state.spans[queue, 1])
 
 
 @step
@@ -146,7 +135,7 @@ def _next_server(state: SlottedCommon, start: int) -> int:
     if state.counters[WAITING] > 0:
         found = least_from(state.empty, state.spread, 0, start)
     for queue in range(len(state.queues)):
-        head = _head(state, queue)
+        head = front(state, queue)
         if head >= 0:
             server = first_at_least(state.rooms[queue], start, _counted(state, head))
             if server >= 0 and (found < 0 or server < found):
@@ -174,13 +163,13 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
     row = state.active[server]
     state.cursor[0] = server + 1
     if state.table[row, 0] == 1 and state.ones[server] == 0:
-        head = _head(state, 1)
+        head = front(state, 1)
         if head >= 0:
             begin(state, head, server)
             state.ones[server] = 1
     queue = state.table[row, 1]
     while True:
-        head = _head(state, queue)
+        head = front(state, queue)
         if head < 0 or _counted(state, head) > _room(state, server):
             break
         if state.done[MOVES] == len(state.moves):

@@ -9,20 +9,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fluid.simulation.bitset import greatest_upto
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, next_with_room, place_nowhere
-from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, spans_of, virtual_queues
+from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, virtual_queues
 from fluid.simulation.slotted.state import COMMON, SlottedCommon, SlottedSetting, begin, classes_upto, shared
 from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
-"""As `vqs.VirtualState`; ``held`` int64[L, V]: jobs of each virtual queue on each server;
-``rooms`` int64[2P]: tree over servers of residuals."""
+"""As `vqs.VirtualState`; ``spans`` int64[V, 2]: first and last-but-one class of each virtual queue, which lie side by
+side; ``held`` int64[L, V]: jobs of each virtual queue on each server; ``rooms`` int64[2P]: tree over servers of
+residuals."""
+
+
+def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:
+    """Return first and last-but-one class of each virtual queue, which lie side by side."""
+    spans = np.zeros((queues, 2), np.int64)
+    for queue in range(queues):
+        members = np.flatnonzero(queue_of == queue)
+        if len(members):
+            spans[queue] = members[0], members[-1] + 1
+    return spans
 
 
 def prepare(setting: SlottedSetting) -> Any:

@@ -1,0 +1,209 @@
+"""The jobs in service by the slot in which they end: a radix heap, whose steps take constant time.
+
+A slot that is later than the present one agrees with it in its leading digits of base 1024. The first digit in which
+the two differ, its place and its value there, names the bucket of the slot. As time goes on to a slot, only the bucket
+with that slot in it changes: its jobs agree with the new present in one digit more at least, and are dealt out again.
+So a job is moved at most once for each digit of its service time, and the jobs of the present slot lie in one bucket of
+the last digit. Jobs are dealt out in their order, so those of one slot leave in the order in which they came.
+
+Source: Ahuja, Mehlhorn, Orlin and Tarjan, Faster algorithms for the shortest path problem, J. ACM 37 (1990).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluid.simulation.bitset import discard, empty_sets, insert, least
+from theory.bits import highest_bit
+from theory.jit import step
+
+DIGIT = 10
+"""Bits of a digit: most jobs end within so many slots that they are never moved."""
+
+VALUES = 1 << DIGIT
+
+DIGITS = 7
+"""Digits of a slot: 62 bits and more."""
+
+NEXT, SLOT, WHERE, SIZE = 0, 1, 2, 3
+"""Columns of ``rows``."""
+
+HALF = 32
+"""Bits of a class in ``WHERE``; those above are the server."""
+
+FIRST, LAST = 0, 1
+"""Columns of ``buckets``."""
+
+HELD, UNUSED, PRESENT = 0, 1, 2
+"""Places in ``counts``."""
+
+
+class Ends(NamedTuple):
+    """Memory for N jobs in service.
+
+    Attributes
+    ----------
+    rows : int64[N, 4]
+        Of each job, side by side: the next one in its bucket (or the next unused row), the slot in which it ends, its
+        server and its class in one number (`HALF`), and its size: a departure reads no table of classes.
+    buckets : int32[7 * 1024, 2]
+        Of each digit and value the first and the last job, -1 for none.
+    earliest : int64[7 * 1024]
+        The earliest slot in which a job of each bucket ends.
+    words, levels
+        Of each digit the set of values whose buckets hold jobs (`fluid.simulation.bitset`).
+    counts : int64[3]
+        Jobs held, the first unused row, and the present slot.
+    """
+
+    rows: NDArray[np.int64]
+    buckets: NDArray[np.int32]
+    earliest: NDArray[np.int64]
+    words: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def new_ends(length: int) -> Ends:
+    """Make memory for so many jobs, none in service, in slot 0.
+
+    Examples
+    --------
+    >>> ends = new_ends(4)
+    >>> for slot, server in ((3000, 7), (40, 8), (40, 9)): push(ends, slot, server, 0, 1)
+    >>> while ends.counts[HELD]:
+    ...     slot = next_end(ends)
+    ...     go_on(ends, slot)
+    ...     while is_due(ends): print(int(slot), int(server_of(ends, pop(ends))))
+    40 8
+    40 9
+    3000 7
+    """
+    rows = np.zeros((length, 4), np.int64)
+    rows[:, NEXT] = np.append(np.arange(1, length), -1)
+    buckets = np.full((DIGITS * VALUES, 2), -1, np.int32)
+    words, levels = empty_sets(DIGITS, VALUES)
+    return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, levels, np.zeros(3, np.int64))
+
+
+def enlarged(ends: Ends) -> Ends:
+    """Copy the jobs into twice the memory."""
+    length = len(ends.rows)
+    more = np.zeros((length, 4), np.int64)
+    more[:, NEXT] = np.append(np.arange(length + 1, 2 * length), ends.counts[UNUSED])
+    ends.counts[UNUSED] = length
+    return ends._replace(rows=np.concatenate([ends.rows, more]))
+
+
+@step
+def _digit(ends: Ends, slot: int) -> int:
+    """Return the place of the first digit in which a slot differs from the present one, 0 if it is that."""
+    differing = slot ^ ends.counts[PRESENT]
+    return highest_bit(differing) // DIGIT if differing >= VALUES else 0
+
+
+@step
+def _hang(ends: Ends, row: int, slot: int) -> None:
+    """Put a row at the end of the bucket of its slot."""
+    digit = _digit(ends, slot)
+    value = (slot >> (DIGIT * digit)) & (VALUES - 1)
+    bucket = digit * VALUES + value
+    ends.rows[row, NEXT] = -1
+    last = ends.buckets[bucket, LAST]
+    ends.buckets[bucket, LAST] = row
+    if last >= 0:
+        ends.rows[last, NEXT] = row
+        ends.earliest[bucket] = min(ends.earliest[bucket], slot)
+    else:
+        insert(ends.words, ends.levels, digit, value)
+        ends.buckets[bucket, FIRST] = row
+        ends.earliest[bucket] = slot
+
+
+@step
+def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
+    """Add a job that ends in a slot, not before the present one; there must be an unused row."""
+    row = ends.counts[UNUSED]
+    ends.counts[UNUSED] = ends.rows[row, NEXT]
+    ends.counts[HELD] += 1
+    ends.rows[row, SLOT] = slot
+    ends.rows[row, WHERE] = (server << HALF) + job_class
+    ends.rows[row, SIZE] = size
+    _hang(ends, row, slot)
+
+
+@step
+def next_end(ends: Ends) -> int:
+    """Return the slot in which the next job ends; there must be one."""
+    digit = 0
+    value = least(ends.words, ends.levels, 0)
+    while value < 0:
+        digit += 1
+        value = least(ends.words, ends.levels, digit)
+    return int(ends.earliest[digit * VALUES + value])
+
+
+@step
+def go_on(ends: Ends, slot: int) -> None:
+    """Let a slot be the present one; no job may end before it."""
+    digit = _digit(ends, slot)
+    ends.counts[PRESENT] = slot
+    if digit > 0:
+        _deal_out(ends, digit, (slot >> (DIGIT * digit)) & (VALUES - 1))
+
+
+@step
+def _deal_out(ends: Ends, digit: int, value: int) -> None:
+    """Put the jobs of a bucket into those of the present slot."""
+    bucket = digit * VALUES + value
+    row = ends.buckets[bucket, FIRST]
+    ends.buckets[bucket, FIRST] = -1
+    ends.buckets[bucket, LAST] = -1
+    discard(ends.words, ends.levels, digit, value)
+    while row >= 0:
+        behind = ends.rows[row, NEXT]
+        _hang(ends, row, ends.rows[row, SLOT])
+        row = behind
+
+
+@step
+def is_due(ends: Ends) -> bool:
+    """Return whether a job ends in the present slot."""
+    return bool(ends.buckets[ends.counts[PRESENT] & (VALUES - 1), FIRST] >= 0)
+
+
+@step
+def pop(ends: Ends) -> int:
+    """Remove the first job that ends in the present slot; return its row, which stays readable until the next push."""
+    value = ends.counts[PRESENT] & (VALUES - 1)
+    row = ends.buckets[value, FIRST]
+    behind = ends.rows[row, NEXT]
+    ends.buckets[value, FIRST] = behind
+    if behind < 0:
+        ends.buckets[value, LAST] = -1
+        discard(ends.words, ends.levels, 0, value)
+    ends.rows[row, NEXT] = ends.counts[UNUSED]
+    ends.counts[UNUSED] = row
+    ends.counts[HELD] -= 1
+    return int(row)
+
+
+@step
+def server_of(ends: Ends, row: int) -> int:
+    """Return the server of a job."""
+    return int(ends.rows[row, WHERE] >> HALF)
+
+
+@step
+def class_of(ends: Ends, row: int) -> int:
+    """Return the class of a job."""
+    return int(ends.rows[row, WHERE] & ((1 << HALF) - 1))
+
+
+@step
+def size_of(ends: Ends, row: int) -> int:
+    """Return the size of a job."""
+    return int(ends.rows[row, SIZE])
