@@ -108,7 +108,7 @@ def worst() -> float:
 
 def facets(*, by_qhull: bool) -> float:
     """Measure the facets of five types of prime sizes on 40."""
-    from benchmarks.region import PRIMES, qhull
+    from benchmarks.hulls import PRIMES, qhull
     from theory.exact.configurations import feasible
     from theory.instance import additive
     from theory.region.facets import region_facets

@@ -1,64 +1,31 @@
-"""How fast capacity regions are, beside qhull (floats) and PPL (exact) in the same run, and how the time grows.
+"""How fast capacity regions are, beside qhull (floats), PPL, lrs and cdd (exact) in one run, and how the time grows.
 
-Run ``python -m benchmarks.region``. PPL is timed where pplpy is installed. Machines differ: trust the ratios.
+Run ``python -m benchmarks.region``; ``--peers`` prints the table of facets beside peers alone. PPL is timed where pplpy
+is installed, lrs and cdd where their programs are found (``tests/foreign/tools.py`` says where). Machines differ: trust
+the ratios.
 """
 
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable
 from fractions import Fraction
-from math import gcd
-from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
+from benchmarks.facets import facets_beside_peers
 from benchmarks.greedy import exponent, say, seconds
+from benchmarks.hulls import PRIMES, Inequalities, inequalities, ours, ppl, ppl_hull, qhull
 from theory.exact.configurations import count, feasible
 from theory.instance import Instance, additive, pooled
-from theory.region.facets import region_facets
 from theory.region.membership import CapacityProgram
 from theory.region.oracles import RULES, oracle
-
-PRIMES = (2, 3, 5, 7, 11)
-
-try:
-    import ppl
-except ImportError:
-    ppl = None
-
-Inequalities = set[tuple[tuple[int, ...], Fraction]]
 
 
 def facets_by_ppl(instance: Instance) -> Inequalities:
     """Return the facets that the Parma Polyhedra Library finds from all configurations of the only pool."""
     return inequalities(ppl_hull(feasible(instance.pools[0].space)))
-
-
-def ppl_hull(points: np.ndarray) -> Any:
-    """Return PPL's minimal constraints of a convex hull."""
-    variables = [ppl.Variable(i) for i in range(points.shape[1])]
-    generators = ppl.Generator_System()
-    for point in points.tolist():
-        generators.insert(ppl.point(sum((c * v for c, v in zip(point, variables, strict=True)), 0 * variables[0])))
-    return ppl.C_Polyhedron(generators).minimized_constraints()
-
-
-def inequalities(constraints: Any) -> Inequalities:
-    """Read PPL's constraints as (normal, offset) with coprime normals."""
-    found = set()
-    for constraint in constraints:
-        normal = [-int(c) for c in constraint.coefficients()]
-        divisor = gcd(*normal)
-        found.add((tuple(a // divisor for a in normal), Fraction(int(constraint.inhomogeneous_term()), divisor)))
-    return found
-
-
-def qhull(points: np.ndarray) -> int:
-    """Return the number of distinct facets that qhull finds in floats."""
-    hull = ConvexHull(points.astype(float))
-    return len(np.unique(np.round(hull.equations, 9), axis=0))
 
 
 def random_servers(number: int, seed: int) -> list[Instance]:
@@ -74,11 +41,6 @@ def random_servers(number: int, seed: int) -> list[Instance]:
             if count(instance.pools[0].space) <= 4000:
                 drawn.append(instance)
     return drawn
-
-
-def ours(instance: Instance) -> Inequalities:
-    """Return our facets, proved complete."""
-    return {(facet.normal, facet.offset) for facet in region_facets(instance).facets}
 
 
 def compare(
@@ -114,7 +76,10 @@ def two_resources(types: int, seed: int, pools: int = 1) -> Instance:
 def main() -> None:
     """Print every figure."""
     if ppl is None:
-        print("pplpy is not installed: no exact peer (pip install pplpy)")
+        print("pplpy is not installed: PPL is not timed (pip install pplpy)")
+    facets_beside_peers()
+    if "--peers" in sys.argv:
+        return
     prime = additive([40], [[p] for p in PRIMES])
     points = feasible(prime.pools[0].space)
     assert len(ours(prime)) == qhull(points) == 17

@@ -1,9 +1,9 @@
 """How long fair sharing takes, how that grows with users and servers, and a convex solver beside it.
 
-Run ``python -m benchmarks.sharing``; ``--large`` adds 1,000 users on 100 classes, ``--huge`` numeric shares up to
-10,000 users on 1,000 classes, and nothing else (``--huge 1e-6`` within that of the conditions of the theorem). Seconds
-are CPU seconds of the process, and the peak is that of its resident memory so far. The peer is cvxpy with Clarabel on
-the convex program of time division: floats, no certificate.
+Run ``python -m benchmarks.sharing``; ``--large`` adds 1,000 users on 100 server classes. ``--huge`` times numeric
+shares alone, of up to 10,000 users on 1,000 classes (``--huge 1e-6``: within that of the conditions of the theorem).
+Seconds are CPU seconds of the process, and the peak is that of its resident memory so far. The peer is cvxpy with
+Clarabel on the convex program of time division: floats, no certificate.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _qsopt_value(command: list[str], file: Exported, folder: Path) -> Fraction:
     return Fraction(found[1])
 
 
-def _rows(text: str) -> set[tuple[int, ...]]:
+def rows_of(text: str) -> set[tuple[int, ...]]:
     """Return the rows between ``begin`` and ``end``, each scaled to coprime integers."""
     found = re.search(r"^begin\n[^\n]*\n(.*?)^end", text, re.M | re.S)
     if found is None:
@@ -140,7 +140,7 @@ def _lrs(command: list[str], files: Sequence[Exported], folder: Path) -> bool:
     """Each of the two files gives the rows of the other."""
     facets, vertices = files
     return all(
-        _rows(run([*command, a.name], folder)) == _rows(b.text) for a, b in ((facets, vertices), (vertices, facets))
+        rows_of(run([*command, a.name], folder)) == rows_of(b.text) for a, b in ((facets, vertices), (vertices, facets))
     )
 
 
@@ -151,7 +151,7 @@ def _cdd(command: list[str], files: Sequence[Exported], folder: Path) -> bool:
         told = run([*command, a.name], folder)
         if not (folder / made).exists():
             raise Failed(told[-300:])
-        verdicts.append(_rows((folder / made).read_text()) == _rows(b.text))
+        verdicts.append(rows_of((folder / made).read_text()) == rows_of(b.text))
     return all(verdicts)
 
 

@@ -13,12 +13,13 @@ import pytest
 from bounds.adversary.sharing import cycling_cluster, random_cluster
 from tests.theory.test_sharing_large import CHECKS, drawn, exact_distance
 from theory.errors import InputError
-from theory.sharing import numeric
+from theory.sharing import filling, numeric
 from theory.sharing.checks import is_feasible_allocation
 from theory.sharing.large import large_ps_dsf
 from theory.sharing.model import Cluster, Matrix, cluster
 from theory.sharing.numeric import feasible_decimals, numeric_ps_dsf
-from theory.sharing.turns import Turns
+from theory.sharing.reduction import reduce
+from theory.sharing.turns import WIDE, Turns
 from theory.sharing.violation import ROUNDING, eligibility, ps_dsf_violation
 
 ABOVE = Fraction(2 * ROUNDING)
@@ -201,3 +202,41 @@ def test_compiled_code_is_left_between_few_rounds(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("theory.sharing.turns.AT_ONCE", 1)
     found.append(numeric_ps_dsf(instance, "resource", 1e-9).tasks)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("division", CHECKS)
+@pytest.mark.parametrize("seed", range(10))
+def test_looking_at_near_users_gives_shares_as_good(division: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done for the largest clusters only, here for small ones."""
+    monkeypatch.setattr("theory.sharing.turns.NEAR_PAIRS", 0)
+    instance = drawn(seed)
+    found = numeric_ps_dsf(instance, division, 1e-10)
+    assert found.violation is not None
+    assert found.violation.value <= 1e-10
+    if division == "time":
+        exact = large_ps_dsf(instance, division)
+        assert [float(x) for x in found.totals] == pytest.approx([float(x) for x in exact.totals], rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_users_that_are_near(seed: int) -> None:
+    """Those with tasks at a server, and those who stand below the bound elsewhere; rounds among them end alike."""
+    turns = Turns(reduce(random_cluster(random.Random(seed), 40, 12, 3, largest=50)), "resource")
+    turns.run(50)
+    first, users = turns._near()
+    totals = turns.tasks.sum(axis=0)
+    left_out = 0
+    for i, (begin, end) in enumerate(first):
+        bound = turns._bound[i, turns._kind]
+        below = (totals - turns.tasks[i]) * turns.per_task[i] < WIDE * bound
+        assert (
+            users[begin:end].tolist()
+            == np.flatnonzero((turns.tasks[i] > 0) | (below & (turns.per_task[i] > 0))).tolist()
+        )
+        left_out += 40 - (end - begin)
+    assert left_out > 0
+    others = Turns(turns.reduced, "resource")
+    others.tasks[:], others._bound[:] = turns.tasks, turns._bound
+    turns.run(1)
+    others._looking_at(filling.rounds, (first, users), 1, 1.0)
+    assert others.tasks == pytest.approx(turns.tasks, rel=1e-12)

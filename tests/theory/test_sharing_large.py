@@ -81,6 +81,7 @@ def test_a_turn_is_the_inner_loop_of_algorithm_1(seed: int) -> None:
                 bound,
                 np.empty(3),
                 1.0,
+                np.arange(len(totals)),
             )
             assert totals == pytest.approx(filled.sum(axis=0))
         assert pytest.approx(state.tasks, abs=1e-7) == filled.T
@@ -90,7 +91,9 @@ def test_python_runs_the_same_path() -> None:
     arrays = []
     for run in (filling.rounds, plain(filling.rounds)):
         turns = Turns(reduce(random_cluster(random.Random(2), 12, 6, 3)), "resource")
-        run(turns.shares, turns.per_task, turns._needs, turns._kind, turns.tasks, turns._bound, turns.level, 9, 0.75)
+        everybody = np.array([[0, 12]] * 6), np.arange(12)
+        state = turns.shares, turns.per_task, turns._needs, turns._kind, turns.tasks, turns._bound, turns.level
+        run(*state, 9, 0.75, *everybody)
         arrays.append(turns.tasks)
     assert (arrays[0] == arrays[1]).all()
 

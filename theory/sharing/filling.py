@@ -36,6 +36,7 @@ def fill(
     bound: NDArray[Any],
     level: NDArray[Any],
     part: float,
+    among: NDArray[Any],
 ) -> None:
     """Let one server have its turn, in place.
 
@@ -60,18 +61,20 @@ def fill(
         Written: the level at which each resource saturated, infinity for the others.
     part : float
         How far the tasks move towards the filling, 1 for all of the way.
+    among : int64[L]
+        The users that are looked at, everybody with tasks here among them.
 
     Notes
     -----
-    O(N) for the look at the users, and O(m (log m + R) + R^2 m) for the m below their bound.
+    O(L) for the look at the users, and O(m (log m + R) + R^2 m) for the m below their bound.
     """
-    chosen = np.empty(per_task.size, np.int64)
-    leaving = np.empty(per_task.size, np.int64)
-    start = np.empty(per_task.size)
+    chosen = np.empty(among.size, np.int64)
+    leaving = np.empty(among.size, np.int64)
+    start = np.empty(among.size)
     while True:
         found = 0
         left = 0
-        for n in range(per_task.size):
+        for n in among:
             elsewhere = (totals[n] - tasks[n]) * per_task[n]
             if elsewhere < bound[kind[n]] and per_task[n] > 0:
                 chosen[found] = n
@@ -201,6 +204,8 @@ def rounds(
     level: NDArray[Any],
     count: int,
     part: float,
+    first: NDArray[Any],
+    users: NDArray[Any],
 ) -> NDArray[Any]:
     """Run rounds in which every server has one turn, in order; return the totals.
 
@@ -215,6 +220,9 @@ def rounds(
     count : int
         Rounds.
     part : float
+    first : int64[K, 2]
+    users : int64[any]
+        Server i looks at ``users[first[i, 0] : first[i, 1]]``, everybody with tasks there among them.
 
     Returns
     -------
@@ -224,7 +232,53 @@ def rounds(
     for _ in range(count):
         totals[:] = 0.0
         for i in range(tasks.shape[0]):
-            totals += tasks[i]
+            for n in users[first[i, 0] : first[i, 1]]:
+                totals[n] += tasks[i, n]
         for i in range(tasks.shape[0]):
-            fill(shares[i], per_task[i], needs, kind, tasks[i], totals, bound[i], level[i], part)
+            among = users[first[i, 0] : first[i, 1]]
+            fill(shares[i], per_task[i], needs, kind, tasks[i], totals, bound[i], level[i], part, among)
     return totals
+
+
+@kernel
+def near(
+    per_task: NDArray[Any],
+    kind: NDArray[Any],
+    tasks: NDArray[Any],
+    bound: NDArray[Any],
+    wide: float,
+    first: NDArray[Any],
+    users: NDArray[Any],
+) -> int:
+    """List for each server the users with tasks there, and those who stand below `wide` times their bound elsewhere.
+
+    Parameters
+    ----------
+    per_task, tasks : float64[K, N]
+    kind : int64[N]
+    bound : float64[K, M]
+    wide : float
+    first : int64[K, 2]
+        Written, as in `rounds`.
+    users : int64[any]
+        Written as far as it is long enough.
+
+    Returns
+    -------
+    int
+        The length that `users` should have. O(N K).
+    """
+    totals = np.zeros(tasks.shape[1])
+    for i in range(tasks.shape[0]):
+        totals += tasks[i]
+    length = 0
+    for i in range(tasks.shape[0]):
+        first[i, 0] = length
+        for n in range(tasks.shape[1]):
+            elsewhere = (totals[n] - tasks[i, n]) * per_task[i, n]
+            if tasks[i, n] > 0 or (per_task[i, n] > 0 and elsewhere < wide * bound[i, kind[n]]):
+                if length < users.size:
+                    users[length] = n
+                length += 1
+        first[i, 1] = length
+    return length

@@ -15,6 +15,18 @@ from theory.sharing.reduction import Reduced
 AT_ONCE = 20_000_000
 """Pairs of user and server that a call of compiled code looks at, about a second's work at most."""
 
+NEAR_PAIRS = 500_000
+"""Pairs of user and server beyond which servers look at all users in some rounds only."""
+
+OFTEN = 32
+"""In one of so many."""
+
+WIDE = 1.25
+"""In the others at users below this multiple of the bound of `theory.sharing.filling.fill`, and at those with tasks."""
+
+Lists = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Where each server's users begin and end, int64[K, 2], in an array of users."""
+
 
 @dataclass
 class Turns:
@@ -75,11 +87,40 @@ class Turns:
         return float(np.max(np.abs(after - before) / np.maximum(after, np.finfo(float).tiny)))
 
     def _rounds(self, rounds: Any, count: int, part: float) -> None:
-        """Run rounds, not many at once: Ctrl-C is noticed between calls of compiled code only."""
-        at_once = max(1, AT_ONCE // self.per_task.size)
+        """Run rounds, not many at once: Ctrl-C is noticed between calls of compiled code only.
+
+        In the largest clusters most of the time would go to looking at users who stand too high to be given anything.
+        There all users are looked at once in `OFTEN` rounds, and in between those who are near.
+        """
+        servers, pairs = len(self.per_task), self.per_task.size
+        everybody = np.tile(np.array([0, pairs // servers]), (servers, 1)), np.arange(pairs // servers)
+        done = 0
+        while done < count:
+            if pairs <= NEAR_PAIRS:
+                done += self._looking_at(rounds, everybody, count - done, part)
+                continue
+            done += self._looking_at(rounds, everybody, 1, part)
+            listed = self._near()
+            end = min(done + OFTEN - 1, count)
+            while done < end:
+                done += self._looking_at(rounds, listed, end - done, part)
+
+    def _looking_at(self, rounds: Any, lists: Lists, most: int, part: float) -> int:
+        """Run rounds in which servers look at listed users, for about a second; return how many."""
+        count = min(most, max(1, AT_ONCE // int((lists[0][:, 1] - lists[0][:, 0]).sum())))
         arrays = (self.shares, self.per_task, self._needs, self._kind, self.tasks, self._bound, self.level)
-        for done in range(0, count, at_once):
-            rounds(*arrays, min(at_once, count - done), part)
+        rounds(*arrays, count, part, *lists)
+        return count
+
+    def _near(self) -> Lists:
+        """Return the users that each server looks at until everybody is looked at again."""
+        from theory.sharing.filling import near
+
+        first = np.empty((len(self.per_task), 2), np.int64)
+        users = np.empty(0, np.int64)
+        while (length := near(self.per_task, self._kind, self.tasks, self._bound, WIDE, first, users)) > users.size:
+            users = np.empty(length, np.int64)
+        return first, users
 
     def loads(self, tasks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the load of each resource of each server, float64[K, R], by these tasks or the present ones."""
