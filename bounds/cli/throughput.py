@@ -15,6 +15,9 @@ from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, s
 if TYPE_CHECKING:
     from theory.files.sizes import Sizes
 
+GAP = "0.01"
+"""The relative gap unless given."""
+
 COUNTED_CELLS = 20_000_000
 """Sizes times units of the common grid up to which counted jobs are put into bins unasked."""
 
@@ -29,7 +32,7 @@ def throughput(
     sizes: Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)],
     gap: Annotated[
         str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")
-    ] = "0.01",
+    ] = GAP,
     exact_cells: Annotated[
         int | None,
         typer.Option(
@@ -53,11 +56,17 @@ def throughput(
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee."""
+    """Bounds of the workload that any policy can support, and the workload that VQS and Best-Fit guarantee.
+
+    Of a list of items with several resources: the bins that they need, from both sides.
+    """
+    from bounds.views.items import items_answer, items_lines
     from bounds.views.throughput import throughput_answer, throughput_lines
     from theory.errors import InputError
+    from theory.files.document import read_document
+    from theory.files.items import has_items, parse_items
     from theory.files.places import write_json
-    from theory.files.sizes import read_sizes
+    from theory.files.sizes import parse_sizes
     from theory.numbers import rational
     from theory.partition.bounding import EXACT_CELLS, brackets
     from theory.partition.rounded import lower_rounded, upper_rounded
@@ -69,7 +78,21 @@ def throughput(
         raise InputError(f"--gap: expected a number of at least 0, got {gap!r} ({error})") from None
     if not 0 <= distance < 1:
         raise InputError(f"--gap: expected a number of at least 0 and less than 1, got {gap}")
-    given = read_sizes(sizes)
+    document = read_document(sizes)
+    if has_items(document):
+        given_beside = {"--gap": gap != GAP, "--exact-cells": exact_cells, "--jobs": jobs, "--certificate": certificate,
+                        "--plot": plot}  # fmt: skip
+        for option in (name for name, is_given in given_beside.items() if is_given):
+            raise InputError(
+                f"{option}: expected a law of sizes on one resource; items of several have bounds of bins only"
+            )
+        listed = parse_items(document, str(sizes), sizes.parent)
+        with progress() as say:
+            say(f"configuration program of {len(listed.counts):,} kinds of items")
+            bins_of_items = items_answer(listed)
+        show(bins_of_items, lambda: items_lines(bins_of_items), as_json=as_json)
+        return
+    given = parse_sizes(document, str(sizes), sizes.parent)
     try:
         guaranteed = vqs_workload(given.law, distance or rational("0.01"))
     except ValueError as error:

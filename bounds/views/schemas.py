@@ -20,6 +20,7 @@ from bounds.views.convergence import Converged
 from bounds.views.experiment import ExperimentStatus, Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
+from bounds.views.items import ItemBins
 from bounds.views.numeric_shares import CheckedShares, NumericShares
 from bounds.views.online import OnlineAttack
 from bounds.views.region import RegionAnswer
@@ -34,6 +35,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     "worst_by_size": ("packproof worst --types J --resources R --json", BySize),
     "region": ("packproof region --json", RegionAnswer),
     "throughput": ("packproof throughput --json", Throughput),
+    "throughput_items": ("packproof throughput --json, items of several resources", ItemBins),
     "share": ("packproof share --mechanism NAME --json", Shares),
     "share_all": ("packproof share --mechanism all --json", AllShares),
     "share_events": ("packproof share --events FILE --json", InMotion),

@@ -327,3 +327,42 @@ def test_a_required_field_with_a_slip_is_named(tmp_path: Path, capsys: pytest.Ca
     path.write_text(Path(FOUR).read_text().replace("workload", "worklaod", 1))
     assert run(["solve", str(path)]) == 2
     assert "workload: missing, expected a number of at least 0; there is a field worklaod\n" in capsys.readouterr().err
+
+
+POOLS = """
+[[server]]
+name = "wide"
+share = 1
+capacity = { cpu = 8 }
+[[server]]
+name = "narrow"
+share = 1
+capacity = { cpu = 4 }
+[[type]]
+name = "a"
+demand = { cpu = 2 }
+reward = 2
+workload = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "possible"),
+    [
+        ("fluid F --until 1", "solve F"),
+        ("simulate F --policy dra --servers 160 --until 1 --against-fluid", "solve F"),
+        ("simulate F --policy dra-preemption --servers 4 --until 1", "simulate F --policy dra --servers 4 --until 1"),
+        ("simulate F --policy vqs --servers 4 --until 9", "simulate F --policy max-weight-local --servers 4 --until 9"),
+    ],
+)
+def test_what_takes_one_pool_names_what_takes_several(
+    command: str, possible: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names a command that does run on several pools, and it does."""
+    path = tmp_path / "pools.toml"
+    path.write_text(POOLS)
+    line = refused([str(path) if word == "F" else word for word in command.split()], capsys)
+    named = "packproof solve" if possible.startswith("solve") else possible.split()[3]
+    assert "; " in line
+    assert named in line.partition("; ")[2]
+    assert run([str(path) if word == "F" else word for word in possible.split()]) == 0

@@ -53,7 +53,10 @@ class Reservation:
 
     def __init__(self, instance: Instance) -> None:
         if len(instance.pools) > 1:
-            raise InputError("server: expected one pool, as the fluid limit over several is not known")
+            raise InputError(
+                "server: expected one pool, as the fluid limit over several is not known; packproof solve gives "
+                "greedy's reward and the optimum over pools, and packproof simulate --policy dra simulates them"
+            )
         for t in instance.types:
             for name, value in (("workload", t.workload), ("service_rate", t.service_rate)):
                 if value > MOST or (value and value < 1 / MOST):

@@ -232,7 +232,10 @@ def slotted_scenario(
     """
     spaces = [pool.space for pool in instance.pools]
     if len(spaces) > 1 or not isinstance(spaces[0], Additive) or len(spaces[0].capacity) > 1:
-        raise InputError("server: expected one kind of server with one resource for a slotted policy")
+        raise InputError(
+            "server: expected one kind of server with one resource for a slotted policy; nonpreemptive, "
+            "max-weight-local and randomized-sampling take several pools and resources"
+        )
     for t in instance.types:
         if t.service_rate > 1:
             raise InputError(

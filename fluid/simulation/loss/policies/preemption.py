@@ -59,7 +59,10 @@ def prepare(setting: Setting) -> Any:
     """
     instance = setting.instance
     if len(instance.pools) > 1:
-        raise InputError(f"--policy dra-preemption: expected one pool of servers, got {len(instance.pools)}")
+        raise InputError(
+            f"--policy dra-preemption: expected one pool of servers, got {len(instance.pools)}; "
+            "--policy dra takes several, without preemption"
+        )
     made = arrays(setting)
     ids = made.pop("ids")
     given = PRIORITY(setting.options)

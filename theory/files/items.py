@@ -1,0 +1,161 @@
+"""Lists of items of several resources, from TOML, JSON or a CSV: their kinds, counted, and the capacity of a bin."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+from theory import numbers
+from theory.files.document import Fields
+from theory.files.places import read_text
+from theory.instance import Instance, additive
+
+COUNT = "count"
+"""The column of a CSV that says how many items a row stands for."""
+
+NAMED = ("name", COUNT)
+"""Columns of a CSV that are no resources."""
+
+_SIZES = "a list of items, each a list of sizes"
+
+
+@dataclass(frozen=True)
+class ItemList:
+    """Items of several resources, equal ones counted, in the order in which they come first.
+
+    Attributes
+    ----------
+    resources : tuple of str, length R
+    capacity : tuple of Fraction, length R
+        Of a bin; positive.
+    sizes : tuple of tuple of Fraction, shape (K, R)
+        At least 0, at most the capacity, and not all 0.
+    counts : tuple of int, length K
+        At least 1.
+    """
+
+    resources: tuple[str, ...]
+    capacity: tuple[Fraction, ...]
+    sizes: tuple[tuple[Fraction, ...], ...]
+    counts: tuple[int, ...]
+
+    def instance(self) -> Instance:
+        """Return the kinds as types of an instance, of reward 1, in whole units of each resource."""
+        units = [
+            lcm(*(amount.denominator for amount in column)) for column in zip(self.capacity, *self.sizes, strict=True)
+        ]
+        whole = [
+            [int(amount * unit) for amount, unit in zip(row, units, strict=True)]
+            for row in (self.capacity, *self.sizes)
+        ]
+        return additive(whole[0], whole[1:])
+
+
+def has_items(document: Mapping[str, Any]) -> bool:
+    """Return whether a document lists items other than as sizes of one resource (`theory.files.sizes` reads those)."""
+    table = document.get("items")
+    if not isinstance(table, Mapping) or "sizes" in document:
+        return False
+    capacity = table.get("capacity")
+    return isinstance(capacity, Mapping) or "csv" in table or (isinstance(capacity, list) and len(capacity) > 1)
+
+
+def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path | None = None) -> ItemList:
+    """Turn a document with a table ``items`` into a list of items; `source` names it in errors.
+
+    Parameters
+    ----------
+    document : mapping
+        ``items`` holds ``capacity``, a table by resource, or a list, one number a resource; and either ``sizes``, a
+        list of items, each a list of sizes in the order of the resources, or ``csv``, a file with a header of the
+        resources, a row an item, and perhaps a column ``count`` of equal items. ``packing`` is left out of account.
+    folder : Path, optional
+        Where a relative ``csv`` starts; the working directory unless given.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field or the line, and what was expected.
+
+    Examples
+    --------
+    >>> found = parse_items({"items": {"capacity": {"cpu": 4, "memory": "7/2"}, "sizes": [[1, 2], [3, 0], [1, 2]]}})
+    >>> found.resources, found.counts
+    (('cpu', 'memory'), (2, 1))
+    """
+    top = Fields(document, source)
+    fields = top.table("items", "a table [items]")
+    top.finish()
+    capacity = _capacity(fields)
+    if fields.has("packing"):
+        fields.take("packing", "the bin of each item")
+    if fields.has("csv") == fields.has("sizes"):
+        fields.fail("", f"expected either sizes, {_SIZES}, or csv, the name of a file")
+    if fields.has("csv"):
+        found = _of_csv((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
+    else:
+        found = _of_rows(fields, capacity)
+    fields.finish()
+    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(found), tuple(found.values()))
+
+
+def _capacity(fields: Fields) -> dict[str, Fraction]:
+    expected = "a positive number for each resource"
+    if isinstance(fields.peek("capacity"), list):
+        row = fields.take("capacity", expected)
+        table = Fields({f"r{i}": value for i, value in enumerate(row, 1)}, fields.source, f"{fields.place}.capacity")
+    else:
+        table = fields.table("capacity", expected)
+    if not table.names():
+        fields.fail("capacity", f"expected {expected}, got none")
+    return {name: table.number(name, expected, strict=True) for name in table.names()}
+
+
+def _of_rows(fields: Fields, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fraction, ...]]:
+    rows = fields.take("sizes", _SIZES)
+    if not isinstance(rows, list) or not rows:
+        fields.fail("sizes", f"expected {_SIZES}")
+    found: Counter[tuple[Fraction, ...]] = Counter()
+    for i, row in enumerate(rows, 1):
+        if not isinstance(row, list) or len(row) != len(capacity):
+            fields.fail(f"sizes[{i}]", f"expected a list of {len(capacity)} sizes, of {', '.join(capacity)}")
+        place = Fields(dict(zip(capacity, row, strict=True)), fields.source, f"{fields.place}.sizes[{i}]")
+        found[_item(place, capacity)] += 1
+    return found
+
+
+def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fraction, ...]]:
+    reader = csv.reader(read_text(path).splitlines())
+    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
+    head = rows[0][1]
+    top = Fields({}, f"{path}:{rows[0][0]}")
+    if sorted(name for name in head if name not in NAMED) != sorted(capacity) or len(set(head)) < len(head):
+        expected = f"a header with the resources {', '.join(capacity)}, and perhaps {' and '.join(NAMED)}, each once"
+        top.fail("", f"expected {expected}, got {', '.join(head)[:120]}")
+    if len(rows) == 1:
+        top.fail("", "expected at least one item below the header")
+    found: Counter[tuple[Fraction, ...]] = Counter()
+    for line, row in rows[1:]:
+        if len(row) != len(head):
+            Fields({}, f"{path}:{line}").fail("", f"expected {len(head)} cells, got {len(row)}")
+        place = Fields(dict(zip(head, row, strict=True)), f"{path}:{line}")
+        number = place.integer(COUNT, "a whole number of items of at least 1", least=1) if COUNT in head else 1
+        found[_item(place, capacity)] += number
+    return found
+
+
+def _item(fields: Fields, capacity: Mapping[str, Fraction]) -> tuple[Fraction, ...]:
+    """Take the sizes of an item that fits a bin."""
+    sizes = tuple(fields.number(name, "a size of at least 0") for name in capacity)
+    for (name, most), size in zip(capacity.items(), sizes, strict=True):
+        if size > most:
+            fields.fail(name, f"expected a size that fits a bin of {numbers.text(most)}, got {numbers.text(size)}")
+    if not any(sizes):
+        fields.fail("", "expected an item with a size greater than 0")
+    return sizes
