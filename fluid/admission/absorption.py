@@ -208,7 +208,7 @@ class ExactMoments:
     error: float
 
 
-def exact_moments(priors: Priors, size: int, t: float) -> ExactMoments:
+def exact_moments(priors: Priors, size: int, t: float, work: int = FINE) -> ExactMoments:
     """Return the exact moments of Q under Gamma laws; the error is that of quadrature, and stated.
 
     Parameters
@@ -218,6 +218,8 @@ def exact_moments(priors: Priors, size: int, t: float) -> ExactMoments:
         C_0.
     t : float
         Hours ahead.
+    work : int
+        Products of the finer quadrature; the coarser one takes a quarter of them.
 
     Examples
     --------
@@ -228,8 +230,8 @@ def exact_moments(priors: Priors, size: int, t: float) -> ExactMoments:
     """
     if t == 0:
         return ExactMoments(1.0, float(size), 0.0, 0.0)
-    fine = _mixed(priors, size, t, work=FINE, density=2.5)
-    coarse = _mixed(priors, size, t, work=FINE // 4, density=1.9)
+    fine = _mixed(priors, size, t, work, density=2.5)
+    coarse = _mixed(priors, size, t, work // 4, density=1.9)
     error = float(np.max(np.abs(fine - coarse) / (1 + fine * [0, 1, 1])))
     alive, mean, second = (float(x) for x in fine)
     return ExactMoments(alive, mean, second - mean**2, error)

@@ -21,7 +21,7 @@ from theory.sharing.properties import (
     sharing_incentive,
     single_resource_fairness,
 )
-from theory.sharing.strategy import search_lies, strategy_proofness
+from theory.sharing.strategy import misreports, search_lies, strategy_proofness
 
 FIGURE_1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
 
@@ -98,3 +98,12 @@ def test_no_lie_pays_under_time_division(seed):
     verdict = strategy_proofness(ps_dsf_tdm, random_cluster(random.Random(seed), 3, 2, 2), rounds=4)
     assert verdict.holds is None
     assert "misreports tried" in verdict.witness["note"]
+
+
+def test_lies_are_tried_once_and_the_truth_never():
+    instance = cluster([[9, 18], [6, 6]], [[1, 4], [3, 1]], eligible=[[True, True], [True, False]])
+    for n, user in enumerate(instance.users):
+        told = [(report.demand, report.servers) for report in misreports(instance, n, 50, random.Random(1))]
+        assert len(told) == len(set(told)) > 20
+        assert (user.demand, user.servers) not in told
+        assert all(said >= need for demand, _ in told for said, need in zip(demand, user.demand, strict=True))

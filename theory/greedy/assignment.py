@@ -297,9 +297,10 @@ def _satisfies_proposition_3_1(
     if sorted(permutation) != list(range(n)):
         return False
     step_of = MaxRewards(instance) if rewards is None else rewards
-    slots = [step_of(frozenset(permutation[i:])).slots for i in range(n)]
+    slots: list[tuple[Fraction, ...]] = []
     z: list[Fraction] = []
     for i, j in enumerate(permutation):  # condition 1: (6) determines z one by one
+        slots.append(step_of(frozenset(permutation[i:])).slots)
         if not slots[i][j]:
             return False
         z.append((instance.workload[j] - total(z[m] * slots[m][j] for m in range(i))) / slots[i][j])

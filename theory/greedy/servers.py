@@ -116,12 +116,16 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
         if now == end or not live:
             break
 
-        before, finish = now, end
-        while finish - before > 1:  # the first tick at which a type is exhausted
-            middle = (before + finish) // 2
-            have = _slots_after(slots, configurations, _ticks(pools, now, middle, end))
-            exhausted = any(have[j] >= jobs[j] for j in live)
-            before, finish = (before, middle) if exhausted else (middle, finish)
+        if len(pools) == 1:
+            (k,) = configurations
+            finish = min(end, now + min(ceil((jobs[j] - slots[j]) / k[j]) for j in live))
+        else:
+            before, finish = now, end
+            while finish - before > 1:  # the first tick at which a type is exhausted
+                middle = (before + finish) // 2
+                have = _slots_after(slots, configurations, _ticks(pools, now, middle, end))
+                exhausted = any(have[j] >= jobs[j] for j in live)
+                before, finish = (before, middle) if exhausted else (middle, finish)
         used = _ticks(pools, now, finish, end)
         stages.append(PlacementStage(configurations, used))
         slots = _slots_after(slots, configurations, used)
