@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -97,6 +98,14 @@ def test_halves_and_thirds_have_a_common_unit() -> None:
     found = items_answer(parse_items({"items": {"capacity": [1, 9], "sizes": rows}}))
     assert (found.at_least, found.at_most) == (3, 3)
     assert_proved(found)
+
+
+def test_many_kinds_are_packed_well() -> None:
+    """Rounded up, the vertex of hundreds of kinds has nearly a bin for each of them; packings come near the bound."""
+    generator = random.Random(1)
+    rows = [(generator.randint(1, 32), generator.randint(2, 128)) for _ in range(60)]
+    found = items_answer(listed(rows, (64, 256)))
+    assert found.at_least <= found.at_most <= found.at_least + 1
 
 
 def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from bounds.claims.instances import four_types
 from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
 from theory.exact.configurations import count, feasible, maximal, reduced
-from theory.exact.filling import filled_largest_first
+from theory.exact.filling import filled_largest_first, packing
 from theory.exact.knapsack import _by_branching, heavy, max_reward, max_weight, weight
 from theory.instance import Additive, Instance, additive
 
@@ -97,6 +97,39 @@ def test_filling_serves_every_job(instance: Instance, data: st.DataObject) -> No
         amount = min(left[j] / row[j] for j in range(n) if row[j])
         left = [rest - amount * slots for rest, slots in zip(left, row, strict=True)]
     assert not any(left)
+
+
+def first_fit_decreasing(capacity: int, sizes: list[int], need: list[int]) -> int:
+    """Count the bins of First-Fit Decreasing, item by item."""
+    free: list[int] = []
+    for size in sorted((size for size, n in zip(sizes, need, strict=True) for _ in range(n)), reverse=True):
+        place = next((b for b, room in enumerate(free) if room >= size), len(free))
+        free += [capacity] if place == len(free) else []
+        free[place] -= size
+    return len(free)
+
+
+@given(instances(), st.data())
+def test_packing_holds_counted_jobs(instance: Instance, data: st.DataObject) -> None:
+    space = instance.pools[0].space
+    assert isinstance(space, Additive)
+    every = [k for k in brute(instance) if any(k)]
+    need = [data.draw(st.integers(0, 30)) if space.most(j) else 0 for j in range(len(instance.types))]
+    begun = data.draw(st.lists(st.tuples(st.sampled_from(every), st.integers(1, 9)), max_size=2))
+    found = packing(space, need, begun)
+    assert found[: len(begun)] == begun
+    assert all(servers >= 1 and space.holds(k) for k, servers in found)
+    slots = [sum(k[j] * servers for k, servers in found) for j in range(len(need))]
+    held = [sum(k[j] * servers for k, servers in begun) for j in range(len(need))]
+    assert slots == [max(pair) for pair in zip(need, held, strict=True)], "nothing beyond what is needed is added"
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=6, unique=True), st.data())
+def test_packing_of_one_resource_is_first_fit_decreasing(sizes: list[int], data: st.DataObject) -> None:
+    need = data.draw(st.lists(st.integers(0, 12), min_size=len(sizes), max_size=len(sizes)))
+    space = additive([20], [[size] for size in sizes]).pools[0].space
+    assert isinstance(space, Additive)
+    assert sum(servers for _, servers in packing(space, need)) == first_fit_decreasing(20, sizes, need)
 
 
 def test_a_carry_decides_a_tie() -> None:

@@ -1,10 +1,13 @@
-"""Configurations filled with the largest jobs first: a good start of column generation."""
+"""Servers filled with the largest jobs first: a good start of column generation, and whole servers for counted jobs."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.instance import Additive, Configuration
 from theory.jit import kernel
 
 SERVED = 1e-9
@@ -61,3 +64,47 @@ def filled_largest_first(
                 waits[j] = left[j] > SERVED * wanted[j]
         m += 1
     return rows[:m]
+
+
+def packing(
+    space: Additive, need: Sequence[int], begun: Iterable[tuple[Configuration, int]] = ()
+) -> list[tuple[Configuration, int]]:
+    """Return whole servers for counted jobs: each is filled with the largest jobs that are left, as many as fit.
+
+    Parameters
+    ----------
+    space : Additive
+        Every type with jobs fits a server alone.
+    need : sequence of int, length J
+    begun : iterable of (configuration, servers)
+        Servers that are taken first, whatever is left over of their slots.
+
+    Returns
+    -------
+    list of (configuration, servers)
+        Servers with slots for all jobs, those that were begun included.
+
+    Notes
+    -----
+    First-Fit Decreasing by the largest share of a resource, equal servers at once: O(J R) for each kind of server.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> packing(additive([10], [[6], [3], [2]]).pools[0].space, [3, 4, 3])
+    [((1, 1, 0), 3), ((0, 1, 3), 1)]
+    """
+    made = list(begun)
+    left = [max(0, n - sum(k[j] * servers for k, servers in made)) for j, n in enumerate(need)]
+    share = [max(d / c for d, c in zip(demand, space.capacity, strict=True) if d) for demand in space.demands]
+    order = sorted(range(len(need)), key=lambda j: -share[j])
+    while any(left):
+        free, k = list(space.capacity), [0] * len(need)
+        for j in order:
+            if left[j]:
+                k[j] = min(left[j], *(f // d for f, d in zip(free, space.demands[j], strict=True) if d))
+                free = [f - k[j] * d for f, d in zip(free, space.demands[j], strict=True)]
+        servers = min(n // slots for n, slots in zip(left, k, strict=True) if slots)
+        left = [n - slots * servers for n, slots in zip(left, k, strict=True)]
+        made.append((tuple(k), servers))
+    return made

@@ -12,10 +12,11 @@ import numpy as np
 
 from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
+from theory.exact.filling import packing
 from theory.exact.knapsack import weight
 from theory.exact.linear import Bound, LinearProgram, Vertex
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
-from theory.instance import Configuration, Instance
+from theory.instance import Additive, Configuration, Instance
 from theory.numbers import ceiling, total
 
 MOST_JOBS = 10**14
@@ -214,8 +215,9 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     Notes
     -----
     Lower bound: the exact program that carries the greatest multiple of the (rounded-up) jobs on N servers, over all
-    configurations; N is raised until the multiple is 1. Upper bound: the best of the rounded-up vertex and a
-    node-limited integer search over the columns of small reduced cost, both recounted in integers. Where they meet,
+    configurations; N is raised until the multiple is 1. Upper bound: the best of the rounded-up vertex, a node-limited
+    integer search over the columns of small reduced cost, and, on one pool, the largest jobs first, from nothing and
+    on top of the rounded-down vertex (`theory.exact.filling.packing`); all recounted in integers. Where they meet,
     the number is exact.
 
     Examples
@@ -255,6 +257,12 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
         found = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
         if found is not None and _servers_for(instance, found) < upper:
             best, upper = found, _servers_for(instance, found)
+    if upper > lower and len(instance.pools) == 1 and isinstance(space := instance.pools[0].space, Additive):
+        floors = [(k, floor(vertex.primal[i])) for _, k, i in columns if vertex.primal[i] >= 1]
+        for begun in (floors, []):
+            packed = trimmed([(0, k, Fraction(number)) for k, number in packing(space, need, begun)], need)
+            if _servers_for(instance, packed) < upper:
+                best, upper = packed, _servers_for(instance, packed)
     return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best))
 
 
