@@ -59,7 +59,7 @@ def test_lines_follow_their_tasks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", ":1: expected a header with time"),
+        ("", ": expected a trace, a header with time, duration, and type or resources, found an empty file"),
         ("a,b\n1,2\n", ":1: expected a header with time, duration, and type or resources, or the table"),
         ("time,duration\n0,1\n", ":1: expected a header with time, duration, and type or resources; found time"),
         ("time,duration,cpu,cpu\n0,1,1,1\n", ":1: cpu: expected each column once"),

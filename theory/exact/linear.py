@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact import sparse, standard
+from theory.exact import sparse
 from theory.exact.signs import UNSURE, FloatColumns
 
 Number = Fraction | int
@@ -369,6 +369,8 @@ class LinearProgram:
 
     def _by_simplex(self, dual: NDArray[np.float64] | None) -> Vertex:
         """Solve in rationals over the columns that the float multipliers cannot rule out, adding any that price in."""
+        from theory.exact import standard  # seldom needed
+
         chosen = set(range(self.width))
         if dual is not None:
             slack = [c.cost - sum(v * float(dual[i]) for i, v in c.entries) for c in self._columns]
