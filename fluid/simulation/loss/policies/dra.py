@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.bitset import empty_sets, least
-from fluid.simulation.loss.policies.greedy_stages import memory, plan_greedily, remember
+from fluid.simulation.loss.policies.greedy_stages import memory, plan_greedily, plan_stands, remember, take_plan
 from fluid.simulation.loss.policies.slot_lists import (
     CONFIGURATION,
     EFFECTIVE,
@@ -47,7 +47,7 @@ from fluid.simulation.loss.policies.slot_lists import (
 )
 from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RESERVATION, Option
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type
+from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type, unique_rows
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import Configuration
@@ -90,6 +90,7 @@ ReservationState = state_type(
     "worst_first",
     "plan_",
     "need_",
+    "stands_",
     "sets_",
     "known_",
     "touched_",
@@ -101,7 +102,8 @@ pool; ``clock`` is the last tick of the time in which servers come up (`greedy_s
 stage and pool, and ``unmatched`` int64[P] is 1 and the row of the first unmatched stage of a pool, J P + 1 for none.
 
 ``changed`` counts the admissions and departures since CRA ran last; ``estimate`` int64[J] is L times the estimated
-workload, rounded up, -1 where CRA takes the jobs in service."""
+workload, rounded up, -1 where CRA takes the jobs in service. ``stands_`` int64[J, 2]: the fewest and the most jobs of
+each type, g among them, for which the plan is the same (`greedy_stages.plan_stands`)."""
 
 
 @step
@@ -196,15 +198,19 @@ def refresh(state: Any, draws: Any) -> bool:
         state.changed[0] += 1
     if state.changed[0] < state.period[0]:
         return False
-    stages = plan_greedily(state)
-    if stages < 0:
+    pools = len(state.pool_sizes)
+    if not plan_stands(state):
+        stages = plan_greedily(state)
+        if stages < 0:
+            return False
+        take_plan(state, stages)
+    elif _all_matched(state):
+        state.changed[0] = 0
         return False
     state.changed[0] = 0
-    _take_plan(state, stages)
-    pools = len(state.pool_sizes)
     for p in range(pools):
         state.unmatched[p] = len(state.plan) + 1
-    for i in range(stages):
+    for i in range(state.stages[0]):
         if state.plan[i, 0] < 0:
             continue
         set_effective(state, state.plan[i, 0], min(state.plan[i, 1], state.number[state.plan[i, 0]]))
@@ -214,24 +220,12 @@ def refresh(state: Any, draws: Any) -> bool:
 
 
 @step
-def _take_plan(state: Any, stages: int) -> None:
-    """Rank the configurations by the new plan; those that it does not name any more are surplus."""
-    for i in range(state.stages[0]):
-        if state.plan[i, 0] >= 0:
-            state.stage[state.plan[i, 0]] = 0
-    for i in range(stages):
-        if state.plan_[i, 0] >= 0:
-            state.stage[state.plan_[i, 0]] = i + 1
-    for i in range(state.stages[0]):
-        if state.plan[i, 0] >= 0 and state.stage[state.plan[i, 0]] == 0:
-            set_effective(state, state.plan[i, 0], 0)
-    for i in range(stages):
-        state.plan[i, 0] = state.plan_[i, 0]
-        state.plan[i, 1] = state.plan_[i, 1]
-    for i in range(stages, len(state.plan)):
-        state.plan[i, 0] = 0
-        state.plan[i, 1] = 0
-    state.stages[0] = stages
+def _all_matched(state: Any) -> bool:
+    """Return whether each stage had its servers when CRA ran last; it takes none away, so it has them still."""
+    matched = True
+    for p in range(len(state.pool_sizes)):
+        matched = matched and state.unmatched[p] > len(state.plan)
+    return matched
 
 
 @step
@@ -300,8 +294,8 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     for every in known.values():
         for p, k in enumerate(every):
             table.setdefault((p, *k), len(table))
-    held, inverse = np.unique(np.column_stack([setting.pool, base["counts"]]), axis=0, return_inverse=True)
-    ids = np.array([table.setdefault(tuple(row), len(table)) for row in held.tolist()], np.int32)[inverse.reshape(-1)]
+    held, _, inverse = unique_rows(np.column_stack([setting.pool, base["counts"]]))
+    ids = np.array([table.setdefault(tuple(row), len(table)) for row in held.tolist()], np.int32)[inverse]
     room = len(table) if known else len(table) + 64 * pools
     configurations = np.zeros((room, types), np.int32)
     owner = np.full(room, -1, np.int32)
@@ -340,6 +334,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "worst_first": np.full(1, rule == "worst-ranked", np.int64),
         "plan_": np.zeros((types * pools, 2), np.int64),
         "need_": np.zeros(types, np.int64),
+        "stands_": np.tile(np.array([1, 0], np.int64), (types, 1)),
         "sets_": sets,
         "known_": slots_of,
         "touched_": np.full(2, -1),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulation.loss.policies.slot_lists import set_effective
 from fluid.simulation.state import ASKS
 from theory.jit import routine, step
 
@@ -34,9 +35,52 @@ def remember(sets: NDArray[np.int64], known: NDArray[np.int32], types: int, pool
     known[place, pool] = configuration
 
 
+FAR = 1 << 60
+"""More jobs than there can be."""
+
+
+@step
+def _wanted(state: Any, j: int) -> int:
+    """Return how many jobs of a type are placed: those in service, or their estimate, and g (19)."""
+    jobs = state.totals[j] if state.estimate[j] < 0 else state.estimate[j]
+    return int(jobs + state.reserve[0])
+
+
+@step
+def plan_stands(state: Any) -> bool:
+    """Return whether the last plan is surely that of the jobs at hand: their numbers are within ``stands_``."""
+    for j in range(len(state.totals)):
+        wanted = _wanted(state, j)
+        if wanted < state.stands_[j, 0] or wanted > state.stands_[j, 1]:
+            return False
+    return True
+
+
+@step
+def _narrow(state: Any, c: int, least: int, first: int, left: int) -> None:
+    """Bound ``stands_`` by what makes a stage as it is: c on ``min(left, least)`` servers, then `first` is dropped.
+
+    A type needs at least n servers just if its residual is more than (n - 1) k. Where the servers end with the stage,
+    all types need at least those left, and it does not matter which needs the fewest. Otherwise the first type of the
+    minimum needs just `least`, types before it more, types behind it as many or more. The other stages make the
+    residuals, so as long as all bounds hold no stage changes: by induction on the stages.
+    """
+    for j in range(len(state.totals)):
+        slots = state.configurations[c, j]
+        if slots > 0:
+            placed = _wanted(state, j) - state.need_[j]
+            servers = left if least >= left else least + 1 if j < first else least
+            if servers > 0:
+                state.stands_[j, 0] = max(state.stands_[j, 0], placed + (servers - 1) * slots + 1)
+            if least < left and j == first:
+                state.stands_[j, 1] = min(state.stands_[j, 1], placed + least * slots)
+
+
 @step
 def plan_greedily(state: Any) -> int:
     """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; write ``plan_``.
+
+    For which numbers of jobs the plan would be the same, at least, is written to ``stands_`` (one pool).
 
     Row i P + p of ``plan_`` is the configuration of stage i in pool p, of P, and how many servers it gets; stages after
     the servers have ended are left out.
@@ -54,8 +98,9 @@ def plan_greedily(state: Any) -> int:
     """
     types = len(state.totals)
     for j in range(types):
-        jobs = state.totals[j] if state.estimate[j] < 0 else state.estimate[j]
-        state.need_[j] = jobs + state.reserve[0]  # (19)
+        state.need_[j] = _wanted(state, j)
+        state.stands_[j, 0] = FAR  # of several pools, and until the plan is whole: it never stands
+        state.stands_[j, 1] = -FAR
     if len(state.pool_sizes) > 1:
         return _plan_in_pools(
             state.pool_sizes,
@@ -69,10 +114,14 @@ def plan_greedily(state: Any) -> int:
         )
     left = len(state.rows)
     mask = (1 << types) - 1
+    for j in range(types):
+        state.stands_[j, 0] = -FAR
+        state.stands_[j, 1] = FAR
     for i in range(types):
         place = _place_of(state.sets_, mask)
         if state.sets_[place] == 0:
             state.done[ASKS] = mask
+            state.stands_[0, 1] = -FAR
             return -1
         c = state.known_[place, 0]
         least, first = 0, -1
@@ -83,6 +132,7 @@ def plan_greedily(state: Any) -> int:
                 servers = 0 if need <= 0 else (need + slots - 1) // slots
                 if first < 0 or servers < least:
                     least, first = servers, j
+        _narrow(state, c, least, first, left)
         servers = min(left, least)
         state.plan_[i, 0] = c
         state.plan_[i, 1] = servers
@@ -93,6 +143,27 @@ def plan_greedily(state: Any) -> int:
         if left == 0:
             return i + 1
     return types
+
+
+@step
+def take_plan(state: Any, stages: int) -> None:
+    """Rank the configurations by the new plan; those that it does not name any more are surplus."""
+    for i in range(state.stages[0]):
+        if state.plan[i, 0] >= 0:
+            state.stage[state.plan[i, 0]] = 0
+    for i in range(stages):
+        if state.plan_[i, 0] >= 0:
+            state.stage[state.plan_[i, 0]] = i + 1
+    for i in range(state.stages[0]):
+        if state.plan[i, 0] >= 0 and state.stage[state.plan[i, 0]] == 0:
+            set_effective(state, state.plan[i, 0], 0)
+    for i in range(stages):
+        state.plan[i, 0] = state.plan_[i, 0]
+        state.plan[i, 1] = state.plan_[i, 1]
+    for i in range(stages, len(state.plan)):
+        state.plan[i, 0] = 0
+        state.plan[i, 1] = 0
+    state.stages[0] = stages
 
 
 @routine
