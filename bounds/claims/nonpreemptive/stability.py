@@ -170,7 +170,7 @@ def corollary_6_3(level: Level, broken: str) -> Outcome:
     return Outcome(computed, good)
 
 
-def _stationary(
+def stationary(
     instance: Instance, servers: int, until: float, options: dict[str, Any], level: Level
 ) -> QueueResult[Any]:
     """Simulate Algorithm 1 as printed, except for the options given (full: ten times as long), a fifth dropped."""
@@ -214,7 +214,7 @@ def remark_1(level: Level, broken: str) -> Outcome:
         for beta in betas:
             early = broken.startswith("stalled") and beta == betas[-1]
             options = {"beta": beta, "early": early}
-            results.append(_stationary(instance(Fraction(7, 10)), servers, until, options, level))
+            results.append(stationary(instance(Fraction(7, 10)), servers, until, options, level))
         rises = [decisions.queue_order(after, before) for before, after in pairwise(results)]
         good &= all(rise.low > 0 for rise in rises)
         queues = ", ".join(f"{np.mean([run.mean_queue for run in result.runs]):.4g}" for result in results)
@@ -237,7 +237,7 @@ def _shorter(level: Level, with_: dict[str, Any], without: dict[str, Any], syste
     for name, instance, servers, until in systems:
         for load in loads:
             pair = [
-                _stationary(instance(load), servers, until, {"beta": Fraction(19, 20), **options}, level)
+                stationary(instance(load), servers, until, {"beta": Fraction(19, 20), **options}, level)
                 for options in (without, with_)
             ]
             saved = decisions.queue_order(*pair)

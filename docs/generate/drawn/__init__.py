@@ -46,4 +46,4 @@ def draws(*claims: str) -> Callable[[Make], Make]:
     return register
 
 
-from generate.drawn import reservation, rewards, sharing, sizes, tenants  # noqa: E402, F401 (they register themselves)
+from generate.drawn import queues, reservation, rewards, sharing, sizes, tenants  # noqa: E402, F401 (they register themselves)
