@@ -58,6 +58,13 @@ class Load:
     partition: int | None = None
 
 
+def offered(load: Load, slots: int) -> SlottedScenario:
+    """Return the scenario in which a load comes, service geometric with mean 10 slots; a quarter is the warm-up."""
+    sizes, options = size_law(load.law, GRID), {} if load.partition is None else {"partition": load.partition}
+    rate = float(load.workload * load.servers) / 10
+    return SlottedScenario(sizes, load.servers, slots, slots // 4, rate=rate, service=0.1, bins=40, options=options)
+
+
 def _growth_rates(
     policy: Policy | str, loads: Sequence[Load], slots: int, decisions: Decisions, seed: int
 ) -> tuple[list[Interval], str]:
@@ -72,13 +79,9 @@ def _growth_rates(
     """
     rates, results = [], []
     for load in loads:
-        sizes, options = size_law(load.law, GRID), {} if load.partition is None else {"partition": load.partition}
-        rate = float(load.workload * load.servers) / 10
-        scenario = SlottedScenario(
-            sizes, load.servers, slots, slots // 4, rate=rate, service=0.1, bins=40, options=options
-        )
+        scenario = offered(load, slots)
         result = simulated(policy, scenario, 12, seed)
-        found = decisions.growth(result)
+        found, rate = decisions.growth(result), scenario.rate
         rates.append(Interval(found.mean / rate, found.low / rate, found.high / rate, found.level, found.samples))
         results.append(result)
     rows = ", ".join(f"{load.name} {shown(rate)}" for load, rate in zip(loads, rates, strict=True))
@@ -104,6 +107,14 @@ def maximum(law: Law) -> Fraction:
 BLOCKING = discrete({"1/50": "5/6", "1": "1/6"})
 """Many small jobs and some that fill a server: a large one at the head of a first-in-first-out queue blocks them."""
 
+FIVE_LAWS = {
+    "1/50 and 1": BLOCKING,
+    "2/5 and 3/5": discrete({"2/5": "1/2", "3/5": "1/2"}),
+    "1/5 and 1/2": discrete({"1/5": "2/3", "1/2": "1/3"}),
+    "51/100": discrete({"51/100": 1}),
+    "uniform": uniform("1/10", "9/10"),
+}
+
 
 @claim(
     "theorem-2",
@@ -117,24 +128,17 @@ BLOCKING = discrete({"1/50": "5/6", "1": "1/6"})
 )
 def theorem_2(level: Level, broken: str) -> Outcome:
     """Test the growth of the queue for each law."""
-    laws = {
-        "1/50 and 1": BLOCKING,
-        "2/5 and 3/5": discrete({"2/5": "1/2", "3/5": "1/2"}),
-        "1/5 and 1/2": discrete({"1/5": "2/3", "1/2": "1/3"}),
-        "51/100": discrete({"51/100": 1}),
-        "uniform": uniform("1/10", "9/10"),
-    }
     share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else Fraction(49, 100)
     loads = [
         Load(f"{name} on {servers}", law, share * maximum(law), servers)
-        for name, law in laws.items()
+        for name, law in FIVE_LAWS.items()
         for servers in (1, 3)
     ]
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
     return _settled(policy, loads, _slots(40_000, 400_000, level, ""), SEED)
 
 
-def _adversarial_laws() -> dict[str, Law]:
+def adversarial_laws() -> dict[str, Law]:
     """Return a law on which upper-rounded virtual queues keep just 2/3 of the maximum, and two others."""
     return {
         "halves": adversarial_law(universal_partition(3)),
@@ -174,7 +178,7 @@ def theorem_3(level: Level, broken: str) -> Outcome:
     share = TWO_THIRDS * (Fraction(106, 100) if broken.startswith("1.06") else NEAR)
     loads = [
         Load(f"{name} on {servers}", law, share * maximum(law), servers, 2 if broken.startswith("J = 2") else None)
-        for name, law in _adversarial_laws().items()
+        for name, law in adversarial_laws().items()
         for servers in (1, 2)
     ]
     if broken == "K_RED without its pairs":
@@ -197,7 +201,7 @@ def theorem_4(level: Level, broken: str) -> Outcome:
     epsilon, small = Fraction(1, 5), uniform(0, "1/4")
     J = least_J(small, epsilon)
     assert J == 5
-    laws = {**_adversarial_laws(), "1/10 and 1": discrete({"1/10": "5/6", "1": "1/6"})}
+    laws = {**adversarial_laws(), "1/10 and 1": discrete({"1/10": "5/6", "1": "1/6"})}
     share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else TWO_THIRDS * NEAR
     loads = []
     for servers in (1, 2):

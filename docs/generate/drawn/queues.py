@@ -1,4 +1,4 @@
-"""Algorithm 1 of the non-preemptive paper at work: queues that fall from a long start, and what its options cost."""
+"""Queues over time: Algorithm 1 from a long start, what its options cost, and policies for sizes at their loads."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Any
 from bounds.claims import Level
 from bounds.claims.nonpreemptive.settings import LONG
 from bounds.claims.nonpreemptive.stability import BETA, INSIDE, SYSTEMS, stationary
+from bounds.claims.simulated_queues import simulated
+from bounds.claims.throughput.guarantees import FIVE_LAWS, NEAR, TWO_THIRDS, Load, adversarial_laws, maximum, offered
 from bounds.views.panels import Chart, Curve, Line
+from bounds.views.simulation import curve_of
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law
 from generate.drawn import Drawing, draws
 from theory.region.membership import traffic_intensity
 from theory.region.subset import single_types
+
+SLOTS = 20_000
+"""Time for which the queues of the high-throughput paper are drawn."""
 
 BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)}
 """beta of (29), which the claim on Corollary 6.3 uses."""
@@ -92,3 +98,26 @@ def options() -> Drawing:
             )
         )
     return Drawing("Algorithm 1 at intensity 0.7: mean queues with 95 % intervals", panels, 2, 2.8)
+
+
+@draws("throughput/theorem-2", "throughput/theorem-3", "throughput/theorem-4")
+def settled() -> Drawing:
+    """Draw queues that stay at a level at the loads of the theorems, and of jobs in their order, which need not."""
+    half, two_thirds = Fraction(49, 100), NEAR * TWO_THIRDS
+    parts = {
+        "BF-J/S, Theorem 2": ("bf-js", half, FIVE_LAWS),
+        "first in, first out, same load": ("fifo-ff", half, FIVE_LAWS),
+        "VQS, Theorem 3": ("vqs", two_thirds, adversarial_laws()),
+        "VQS-BF, Theorem 4": ("vqs-bf", two_thirds, adversarial_laws()),
+    }
+    panels = []
+    for title, (policy, share, laws) in parts.items():
+        curves = []
+        for name, law in laws.items():
+            result = simulated(policy, offered(Load(name, law, share * maximum(law)), SLOTS), 8)
+            curves.append(curve_of(result, f"sizes {name}" if name[0].isdigit() else name))
+        panels.append(Chart("time (slots)", "queue (jobs)", curves, title=title, yscale="symlog", ylim=(0.0, None)))
+    about = (
+        "One server at 0.49 of the maximum workload, and at 0.97 x 2/3 of it: queues with 95 % bands of 8 replications"
+    )
+    return Drawing(about, panels, 2, 3.2)
