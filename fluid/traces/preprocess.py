@@ -60,8 +60,8 @@ def stretched(trace: Trace, beta: Fraction | float) -> Trace:
     if beta <= 0:
         raise InputError(f"beta: expected a number greater than 0, got {beta}")
     factor = Fraction(beta).limit_denominator(10**9)
-    times = trace.arrival.astype(object)
-    scaled = np.array([t if t < 0 else int(t * factor) for t in times], np.int64)
+    whole = trace.arrival.astype(object) * factor.numerator // factor.denominator  # integers of any size
+    scaled = np.where(trace.arrival < 0, trace.arrival, whole).astype(np.int64)
     return replace(trace, arrival=scaled, notes=(*trace.notes, f"arrival times multiplied by {float(beta):g}"))
 
 
