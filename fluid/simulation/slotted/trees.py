@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import step
+from theory.jit import routine, step
 
 NOTHING = -(2**62)
 """A leaf that no search finds."""
@@ -37,7 +37,7 @@ def new_tree(leaves: int, rows: int | None = None, *, value: int = NOTHING) -> N
     return tree[0] if rows is None else tree
 
 
-@step
+@routine
 def set_leaf(tree: NDArray[np.int64], leaf: int, value: int) -> None:
     """Change the value of a leaf."""
     at = leaf + (len(tree) >> 1)
@@ -152,7 +152,7 @@ def _hang(treap: NDArray[np.int64], root: NDArray[np.int64], above: int, side: i
         treap[above, side] = node
 
 
-@step
+@routine
 def add_node(treap: NDArray[np.int64], root: NDArray[np.int64], node: int, key: int) -> None:
     """Put a node that is not in the treap there under a key."""
     treap[node, 0] = key
@@ -178,7 +178,7 @@ def add_node(treap: NDArray[np.int64], root: NDArray[np.int64], node: int, key: 
     treap[high, high_side] = -1
 
 
-@step
+@routine
 def remove_node(treap: NDArray[np.int64], root: NDArray[np.int64], node: int) -> None:
     """Take a node out of the treap."""
     above, side, at = -1, 1, root[0]
