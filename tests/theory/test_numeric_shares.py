@@ -98,7 +98,7 @@ def test_what_no_tolerance_excuses() -> None:
 
 def test_quantities_that_floats_do_not_hold_are_refused() -> None:
     instance = cluster([[Fraction(10) ** 400, 1]], [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="within a factor of 1e200"):
+    with pytest.raises(InputError, match="within a factor of 1e75"):
         ps_dsf_violation(instance, [[1], [1]])
 
 
@@ -240,3 +240,14 @@ def test_users_that_are_near(seed: int) -> None:
     turns.run(1)
     others._looking_at(filling.rounds, (first, users), 1, 1.0)
     assert others.tasks == pytest.approx(turns.tasks, rel=1e-12)
+
+
+def test_a_distance_in_floats_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: were the rounds ten times as far as they think, they would go on."""
+    instance = random_cluster(random.Random(8), 80, 25, 3, largest=50)
+    distance = Turns.distance
+    monkeypatch.setattr(numeric, "settle", lambda _: None)
+    monkeypatch.setattr(Turns, "distance", lambda self, tasks: distance(self, tasks) / 10)
+    found = numeric_ps_dsf(instance, "time", 1e-3)
+    assert found.violation is not None
+    assert found.violation.value <= 1e-3

@@ -90,10 +90,11 @@ def numeric_ps_dsf(
     Notes
     -----
     Each turn is the inner loop of Algorithm I (`theory.sharing.filling`), and the servers go half as far again
-    (over-relaxation): that found the limit in a third to a fifth of the rounds on random clusters. From time to time
+    (over-relaxation): on random clusters that took less than half of the rounds to the same distance. From time to time
     the equations of the present structure are solved (`settle`), which ends the rounds at once where the structure is
-    right. That the rounds have a limit is proved for time division only. A round costs O(N K); memory is 8 (R + 4) N K
-    bytes for the floats, and as much again for a cluster whose users list the servers that they may use.
+    right. That the rounds have a limit is proved for time division only, and without over-relaxation. A round costs
+    O(N K) at worst; in the largest clusters servers look at all users in one of 32 rounds. Memory is about
+    8 (R + 4) N K bytes of floats, beside the cluster.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from theory.sharing.model import Cluster
 ROUNDING = 2.0**-47
 """Relative error of a quotient of two levels, with room: each level is made by at most 8 roundings of 2^-53."""
 
-FAR = 1e200
+FAR = 1e75
 """Parts of all there is beyond it, or below its inverse, are refused: products of floats might overflow."""
 
 
@@ -213,7 +213,7 @@ def _floats(values: Sequence[Fraction]) -> NDArray[np.float64]:
         made = np.array([inf])
     size = np.abs(made[[bool(value) for value in values]])
     if not ((size > 1 / FAR) & (size < FAR)).all():
-        raise InputError("expected capacities, demands and weights within a factor of 1e200, for numeric shares")
+        raise InputError("expected capacities, demands, weights and tasks within a factor of 1e75, for numeric shares")
     return made
 
 
