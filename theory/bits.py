@@ -60,7 +60,7 @@ def _zeros_above(typing: Any, word: Any) -> Any:
     return types.int64(types.int64), _calling("ctlz")
 
 
-@overload(lowest_bit, inline="always")  # type: ignore[untyped-decorator]
+@overload(lowest_bit)  # type: ignore[untyped-decorator]
 def _lowest_compiled(word: Any) -> Any:
     del word
 
@@ -70,7 +70,7 @@ def _lowest_compiled(word: Any) -> Any:
     return compiled
 
 
-@overload(highest_bit, inline="always")  # type: ignore[untyped-decorator]
+@overload(highest_bit)  # type: ignore[untyped-decorator]
 def _highest_compiled(word: Any) -> Any:
     del word
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least
-from theory.bits import highest_bit
+from theory.bits import highest_bit, lowest_bit
 from theory.jit import step
 
 DIGIT = 10
@@ -37,6 +36,9 @@ HALF = 32
 FIRST, LAST = 0, 1
 """Columns of ``buckets``."""
 
+_BIT = np.int64(1)
+"""Of 64 bits, in Python as compiled."""
+
 HELD, UNUSED, PRESENT = 0, 1, 2
 """Places in ``counts``."""
 
@@ -53,8 +55,8 @@ class Ends(NamedTuple):
         Of each digit and value the first and the last job, -1 for none.
     earliest : int64[7 * 1024]
         The earliest slot in which a job of each bucket ends.
-    words, levels
-        Of each digit the set of values whose buckets hold jobs (`fluid.simulation.bitset`).
+    words : int64[7, 33]
+        Of each digit the set of values whose buckets hold jobs: 32 words of 32 bits, and which of them are not 0.
     counts : int64[3]
         Jobs held, the first unused row, and the present slot.
     """
@@ -63,7 +65,6 @@ class Ends(NamedTuple):
     buckets: NDArray[np.int32]
     earliest: NDArray[np.int64]
     words: NDArray[np.int64]
-    levels: NDArray[np.int64]
     counts: NDArray[np.int64]
 
 
@@ -85,8 +86,8 @@ def new_ends(length: int) -> Ends:
     rows = np.zeros((length, 4), np.int64)
     rows[:, NEXT] = np.append(np.arange(1, length), -1)
     buckets = np.full((DIGITS * VALUES, 2), -1, np.int32)
-    words, levels = empty_sets(DIGITS, VALUES)
-    return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, levels, np.zeros(3, np.int64))
+    words = np.zeros((DIGITS, 33), np.int64)
+    return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, np.zeros(3, np.int64))
 
 
 def enlarged(ends: Ends) -> Ends:
@@ -106,6 +107,21 @@ def _digit(ends: Ends, slot: int) -> int:
 
 
 @step
+def _mark(ends: Ends, digit: int, value: int) -> None:
+    """Note that a bucket, which was empty, holds a job."""
+    ends.words[digit, value >> 5] |= _BIT << (value & 31)
+    ends.words[digit, 32] |= _BIT << (value >> 5)
+
+
+@step
+def _clear(ends: Ends, digit: int, value: int) -> None:
+    """Note that a bucket is empty."""
+    ends.words[digit, value >> 5] &= ~(_BIT << (value & 31))
+    if ends.words[digit, value >> 5] == 0:
+        ends.words[digit, 32] &= ~(_BIT << (value >> 5))
+
+
+@step
 def _hang(ends: Ends, row: int, slot: int) -> None:
     """Put a row at the end of the bucket of its slot."""
     digit = _digit(ends, slot)
@@ -118,7 +134,7 @@ def _hang(ends: Ends, row: int, slot: int) -> None:
         ends.rows[last, NEXT] = row
         ends.earliest[bucket] = min(ends.earliest[bucket], slot)
     else:
-        insert(ends.words, ends.levels, digit, value)
+        _mark(ends, digit, value)
         ends.buckets[bucket, FIRST] = row
         ends.earliest[bucket] = slot
 
@@ -139,11 +155,10 @@ def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
 def next_end(ends: Ends) -> int:
     """Return the slot in which the next job ends; there must be one."""
     digit = 0
-    value = least(ends.words, ends.levels, 0)
-    while value < 0:
+    while ends.words[digit, 32] == 0:
         digit += 1
-        value = least(ends.words, ends.levels, digit)
-    return int(ends.earliest[digit * VALUES + value])
+    word = lowest_bit(ends.words[digit, 32])
+    return int(ends.earliest[digit * VALUES + 32 * word + lowest_bit(ends.words[digit, word])])
 
 
 @step
@@ -162,7 +177,7 @@ def _deal_out(ends: Ends, digit: int, value: int) -> None:
     row = ends.buckets[bucket, FIRST]
     ends.buckets[bucket, FIRST] = -1
     ends.buckets[bucket, LAST] = -1
-    discard(ends.words, ends.levels, digit, value)
+    _clear(ends, digit, value)
     while row >= 0:
         behind = ends.rows[row, NEXT]
         _hang(ends, row, ends.rows[row, SLOT])
@@ -184,7 +199,7 @@ def pop(ends: Ends) -> int:
     ends.buckets[value, FIRST] = behind
     if behind < 0:
         ends.buckets[value, LAST] = -1
-        discard(ends.words, ends.levels, 0, value)
+        _clear(ends, 0, value)
     ends.rows[row, NEXT] = ends.counts[UNUSED]
     ends.counts[UNUSED] = row
     ends.counts[HELD] -= 1
