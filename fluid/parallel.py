@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from math import inf
 from typing import Any
 
 from theory.errors import InputError
@@ -68,7 +69,11 @@ def _watched(driver: int, function: Callable[..., Any], number: int, task: tuple
 
 @cache
 def _end_with(driver: int) -> None:
-    """Let this worker end soon after the process that drives it, even if that one is killed."""
+    """Let this worker end soon after the process that drives it, even if that one is killed, and not before."""
+    from joblib.externals.loky import process_executor
+
+    # what a worker keeps for later tasks is no leak, for which loky would begin another worker in its place
+    process_executor._MEMORY_LEAK_CHECK_DELAY = inf
 
     def watch() -> None:
         while os.getppid() == driver:
