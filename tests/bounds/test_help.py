@@ -46,7 +46,7 @@ def test_examples_of_help_run(
     _, found, lines = text.partition("Examples:\n")
     assert found, f"{path}: no examples"
     examples = [line.strip() for line in lines.splitlines() if line.strip()]
-    assert 2 <= len(examples) <= 3
+    assert len(examples) == 2
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     for example in examples:
