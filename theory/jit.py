@@ -311,7 +311,10 @@ def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]
 
 
 def _digest(function: FunctionType) -> str:
-    """A digest of the code that a kernel reaches and of the files it stands in (for the constants they hold)."""
+    """A digest of the code that a kernel reaches, of the files it stands in, and of the globals that it names.
+
+    These are constants from elsewhere, and functions of which compiled code has another form (`theory.bits`).
+    """
     reached: dict[int, FunctionType] = {}
     waiting = [function]
     while waiting:
@@ -326,6 +329,12 @@ def _digest(function: FunctionType) -> str:
         where = source.__module__  # kept code imports its module again, under the name it had
         file = _text(code.co_filename)
         parts.append(f"{where} {code.co_qualname} {file} {code.co_code.hex()} {code.co_names} {constants}")
+        for name in sorted(_names(code)):
+            value = source.__globals__.get(name)
+            if isinstance(value, FunctionType):
+                parts.append(f"{name} {_text(value.__code__.co_filename)}")
+            elif all(isinstance(one, int | float | str) for one in (value if isinstance(value, tuple) else (value,))):
+                parts.append(f"{name} {value!r}")
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]
 
 

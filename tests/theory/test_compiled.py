@@ -45,17 +45,29 @@ def test_plain_is_python_throughout() -> None:
     assert plain(top, step=lambda x: f"{x}")(1) == "111"  # only Python doubles a text by 2 *
 
 
-def test_a_changed_callee_in_another_file_is_noticed(tmp_path) -> None:
+ELSEWHERE = {
+    "kernel": ("value(x)", "from theory.jit import kernel\n@kernel\ndef value(x): return x + {}\n"),
+    "constant": ("x + value", "value = {}\n"),
+    "constants": ("x + value[1]", "value = (5, {})\n"),
+    "compiled form": (
+        "value(x)",
+        "from numba.extending import overload\ndef value(x): ...\n"
+        "@overload(value)\ndef compiled(x): return lambda x: x + {}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ELSEWHERE)
+def test_a_change_in_another_file_is_noticed(what: str, tmp_path: Path) -> None:
+    expression, other = ELSEWHERE[what]
     (tmp_path / "caller.py").write_text(
         "from theory.jit import kernel\nfrom callee import value\n"
-        "@kernel\ndef call(x): return value(x)\n"
+        f"@kernel\ndef call(x): return {expression}\n"
         "print(call(1))\n"
     )
     answers = []
     for number in (1, 2, 1):
-        (tmp_path / "callee.py").write_text(
-            f"from theory.jit import kernel\n@kernel\ndef value(x): return x + {number}\n"
-        )
+        (tmp_path / "callee.py").write_text(other.format(number))
         paths = os.pathsep.join([str(tmp_path), *sys.path])
         environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         run = subprocess.run(
