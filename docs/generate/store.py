@@ -1,8 +1,9 @@
 """Refresh what the atlas stores: ``python -m generate.store [--all | CLAIM ...]`` in the folder ``docs``.
 
 Without arguments only the claims that the stored run lacks are checked, and those that it holds and that are no longer
-registered are dropped; the others stay as they are. ``--all`` checks every claim anew. Unless claims are named, the
-panels of reproduced results are refreshed likewise (`generate.reproduced`): missing or changed ones, or all of them.
+registered are dropped; the others stay as they are. ``--all`` checks every claim anew. A claim whose data is absent
+keeps what is stored of it. Unless claims are named, the panels of reproduced results are refreshed likewise
+(`generate.reproduced`): missing or changed ones, or all of them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ def main(arguments: list[str]) -> int:
     unexpected = 0
     for checked in verify_all(chosen):
         answer = verified(checked)
+        if checked.skipped and answer.id in held:
+            print(f"{answer.id}: not checked, its stored outcome stays", flush=True)
+            continue
         held[answer.id] = {field: getattr(answer, field) for field in FIELDS} | {"seconds": round(answer.seconds, 1)}
         unexpected += not checked.ok
         print(f"{answer.id}: {answer.verdict}", flush=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import claims
+from bounds.claims import Checked, Outcome, claims
 from bounds.reproduce.model import Effort, reproductions
 from bounds.reproduce.run import picture
 from tests.pictures import faults
@@ -39,6 +39,22 @@ def test_pictures_and_certificates_are_of_claims_and_exist() -> None:
     assert set(OF_EXAMPLES) | set(DRAWN) | set(PANELS) | set(CERTIFICATES) <= known
     assert not set(DRAWN) & set(PANELS), "one picture a claim"
     assert all((DOCS / f"{name}.png").exists() for name in OF_EXAMPLES.values())
+
+
+def test_what_is_stored_outlives_a_run_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from generate import store
+
+    names = ["autoscaling/introduction", "autoscaling/figure-5-bound"]
+    held = [
+        {"id": name, "verdict": "holds", "evidence": "numeric", "computed": "before", "seconds": 1.0} for name in names
+    ]
+    (tmp_path / "run.json").write_text(json.dumps(held))
+    monkeypatch.setattr(store, "RUN", tmp_path / "run.json")
+    outcomes = dict(zip(names, (Outcome("now", True), Outcome("no real data", None)), strict=True))
+    monkeypatch.setattr("bounds.claims.verify_all", lambda some: (Checked(one, outcomes[one.id], 2.0) for one in some))
+    assert store.main(names) == 0
+    stored = {entry["id"]: entry["computed"] for entry in json.loads((tmp_path / "run.json").read_text())}
+    assert stored == dict(zip(names, ("now", "before"), strict=True))
 
 
 def test_quick_examples_exist() -> None:
