@@ -14,6 +14,7 @@ ROOT = DOCS.parent
 sys.path[:0] = [str(ROOT), str(DOCS)]
 
 import generate
+import generate.formulas
 from generate.gallery import GALLERY
 
 from theory.version import __version__
@@ -66,8 +67,7 @@ os.environ["NO_COLOR"] = "1"
 katex_prerender = shutil.which("node") is not None
 katex_css_path = "katex/katex.min.css"
 sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
-# Over a socket of the file system it connects before node listens, now and then; over loopback it tries again.
-sphinxcontrib.katex.KaTeXServer.start_server_process = sphinxcontrib.katex.KaTeXServer.start_network_socket
+sphinxcontrib.katex.KaTeXServer.start_server_process = generate.formulas.start
 math_number_all = False
 
 # The API.

@@ -57,6 +57,33 @@ def test_what_is_stored_outlives_a_run_without_data(tmp_path: Path, monkeypatch:
     assert stored == dict(zip(names, ("now", "before"), strict=True))
 
 
+LATE = """
+import socket, sys, time
+made = socket.socket(socket.AF_UNIX)
+made.bind(sys.argv[1])
+time.sleep(0.3)
+{then}
+"""
+
+
+def test_a_program_that_listens_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from generate import formulas
+    from sphinxcontrib.katex import KaTeXError
+
+    for name, then in (("listens", "made.listen(); made.accept()[0].sendall(b'x')"), ("never", "time.sleep(60)")):
+        (tmp_path / name).mkdir()
+        command = [sys.executable, "-c", LATE.format(then=then), str(tmp_path / name / "katex.sock")]
+        monkeypatch.setattr(formulas.KaTeXServer, "build_command", lambda command=command, **_: command)
+        if name == "never":
+            with pytest.raises(KaTeXError):
+                formulas.start(tmp_path / name, 1.0)
+        else:
+            process, connection = formulas.start(tmp_path / name, 30.0)
+            assert connection.recv(1) == b"x"
+            connection.close()
+            process.communicate(timeout=30)
+
+
 def test_quick_examples_exist() -> None:
     from generate.gallery import EXAMPLES, QUICK
 
