@@ -272,14 +272,40 @@ def find_nodes(
 
 
 @step
+def _add(
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    gone: NDArray[np.float64],
+    shut: NDArray[np.float64],
+    size: float,
+    weight: float,
+    k1: float,
+    k2: float,
+    k3: float,
+) -> None:
+    """Add first and second moments of M (O + N) at all horizons, of one rate mu with its weight.
+
+    With u = 1 - exp(-mu t), E[N] = u k1 and E[N^2] = u k1 + (u - u^2 / 2) k2 + u^2 k3; the sums are polynomials of u
+    (`fluid.admission.moments`), in which nothing large cancels.
+    """
+    c0, c1 = weight * size, weight * (k1 - size)
+    q0 = weight * size * size
+    q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
+    q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k3)
+    for n in range(len(mean)):
+        u, stays = gone[n], shut[n]
+        mean[n] += stays * (c0 + u * c1)
+        variance[n] += stays * (q0 + u * (q1 + u * q2))
+
+
+@step
 def fill_joint(
     view: Outlook, row: int, count: int, size: float, shape: float, base: float, alive: float, s1: float, s2: float,
     s3: float,
 ) -> None:  # fmt: skip
     """Write mean and variance of M (O + N) at all horizons into a row, for the nodes that were found.
 
-    lambda given mu is Gamma(shape, base + mu^kappa alive). The sums are those of `fluid.admission.moments`, as
-    polynomials of u = 1 - exp(-mu t): nothing large cancels.
+    lambda given mu is Gamma(shape, base + mu^kappa alive).
     """
     mean, variance = view.mean[row], view.variance[row]
     H = len(view.horizons)
@@ -293,15 +319,8 @@ def fill_joint(
         k1 = shape * ratio * s1
         k2 = shape * ratio * s2
         k3 = shape * (shape + 1.0) * ratio * ratio * s3
-        c1 = weight * (k1 - size)
-        q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
-        q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k3)
-        c0, q0 = weight * size, weight * size * size
         gone, shut = ahead(view, j)
-        for n in range(H):
-            u, stays = gone[n], shut[n]
-            mean[n] += stays * (c0 + u * c1)
-            variance[n] += stays * (q0 + u * (q1 + u * q2))
+        _add(mean, variance, gone, shut, size, weight, k1, k2, k3)
     for n in range(H):
         variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
 
@@ -361,15 +380,7 @@ def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64
             continue
         k1 = rate / mu * s
         k2 = k1 * (s - 1.0)
-        c0, c1 = weight * size, weight * (k1 - size)
-        q0 = weight * size * size
-        q1 = weight * (size - 2.0 * size * size + 2.0 * size * k1 + k1 + k2)
-        q2 = weight * (size * size - size - 2.0 * size * k1 - 0.5 * k2 + k1 * k1)
-        gone, shut = view.gone[k], view.shut[k]
-        for n in range(H):
-            u, stays = gone[n], shut[n]
-            mean[n] += stays * (c0 + u * c1)
-            variance[n] += stays * (q0 + u * (q1 + u * q2))
+        _add(mean, variance, view.gone[k], view.shut[k], size, weight, k1, k2, k1 * k1)
     for n in range(H):
         variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
 
