@@ -197,19 +197,6 @@ def kept(function: Callable[..., Any], *arguments: Any) -> bool:
     return bool(index) if not types else made._cache._index_key(types, made.targetctx.codegen()) in index
 
 
-def first_kernels(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """Yield the kernels that a Python function calls itself, or by way of plain functions of its module."""
-    seen: set[int] = set()
-    waiting = [source_of(function)]
-    while waiting:
-        for _, callee in _callees(waiting.pop()):
-            if hasattr(callee, "py_func"):
-                yield callee
-            elif id(callee) not in seen:
-                seen.add(id(callee))
-                waiting.append(source_of(callee))
-
-
 def _compiled_all(
     functions: dict[str, Callable[..., Any]], finish: Callable[..., Any]
 ) -> dict[str, Callable[..., Any]]:
@@ -234,6 +221,16 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     return cast(Function, _rebuilt(function, sources, _as_python))
 
 
+def plain_unless_kept(function: Function) -> Function:
+    """Copy a function with every kernel it calls as plain Python, but for those whose machine code is at hand.
+
+    What is left compiles nothing, unless the machine code at hand is for other types.
+    """
+    return cast(
+        Function, _rebuilt(function, {}, _as_python, leaving=lambda one: one is not source_of(one) and kept(one))
+    )
+
+
 def _as_python(function: Function) -> Function:
     return function
 
@@ -250,16 +247,20 @@ def _rebuilt(
     finish: Callable[..., Any] | None = None,
     *,
     compiling: bool = False,
+    leaving: Callable[[Callable[..., Any]], bool] = lambda _: False,
 ) -> Callable[..., Any]:
     """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
 
-    Copies are compiled as their originals were, or all by `finish`; where `compiling`, plain functions change too.
+    Copies are compiled as their originals were, or all by `finish`; where `compiling`, plain functions change too. What
+    `leaving` says of stays as it is, with all that it reaches.
     """
     done: dict[int, Callable[..., Any]] = {}
 
     def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
         if id(one) not in done:
             done[id(one)] = one  # where functions call each other, as far as it goes
+            if leaving(one):
+                return one
             source = source_of(one)
             changed = {name: functions[name] for name in _names(source.__code__) if name in functions}
             for name, callee in _callees(source):

@@ -29,7 +29,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State
 from fluid.simulation.state_types import known_everywhere
 from theory.errors import InputError
-from theory.jit import first_kernels, kept, plain, source_of
+from theory.jit import plain, plain_unless_kept, source_of
 
 _HOME = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
@@ -150,7 +150,7 @@ def worded(error: BaseException, state: State | None = None) -> str:
 def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
     """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
 
-    As Python, if `python` or if its kernels would have to be compiled and the servers are few.
+    As Python, if `python`; where the servers are few, those of its kernels that would have to be compiled.
 
     Raises
     ------
@@ -160,13 +160,12 @@ def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
     """
     setting = replace(setting, options=read_by(policy, setting.options))
     prepare = policy.prepare
-    if not by_author(policy) and (python or _begins_cold(prepare, setting)):
-        prepare = plain(prepare)
+    if not by_author(policy):
+        if python:
+            prepare = plain(prepare)
+        elif beside() and setting.servers <= FEW_SERVERS:
+            prepare = plain_unless_kept(prepare)
     return _made(policy, setting, prepare, "prepare", setting)
-
-
-def _begins_cold(prepare: Callable[..., Any], setting: Any) -> bool:
-    return beside() and setting.servers <= FEW_SERVERS and not all(map(kept, first_kernels(prepare)))
 
 
 def answered(policy: Policy, setting: Any, state: State) -> State:

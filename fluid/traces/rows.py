@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
+from operator import itemgetter
 from pathlib import Path
 from typing import NoReturn
 
@@ -56,8 +57,8 @@ def header(path: str | Path) -> list[str]:
         return next(([cell.strip() for cell in row] for _, row in table), [])
 
 
-def rows(place: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield line numbers and the named columns.
+def rows(place: Path, names: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield line numbers and the named columns, of which there are at least two.
 
     Raises
     ------
@@ -73,11 +74,11 @@ def rows(place: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         twice = next((name for name in found if found.count(name) > 1), None)
         if twice is not None:
             fail(place, first, twice, f"expected each column once, found {', '.join(found)}")
-        at = [found.index(name) for name in names]
+        chosen, fields = itemgetter(*(found.index(name) for name in names)), len(found)
         for line, row in table:
-            if len(row) != len(found):
-                fail(place, line, "", f"expected {len(found)} fields, got {len(row)}")
-            yield line, [row[i] for i in at]
+            if len(row) != fields:
+                fail(place, line, "", f"expected {fields} fields, got {len(row)}")
+            yield line, chosen(row)
 
 
 def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:

@@ -6,7 +6,9 @@ import csv
 import gzip
 import io
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
+from operator import itemgetter
 from pathlib import Path
 
 from theory.errors import InputError
@@ -53,13 +55,12 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
                 capacity = (rational(row["cpu_capacity"]), rational(row["mem_capacity"]))
                 servers.append(ServerClass(name, capacity, int(row["count"])))
         place = Path(folder) / REQUESTS
-        with open_input(place) as content, gzip.open(content, "rt", newline="", encoding="utf-8") as stream:
-            for row in csv.DictReader(stream):
-                if row["cpu_req"] and float(row["cpu_req"]) and float(row["mem_req"]):
-                    requests.setdefault(row["user"], Counter())[row["cpu_req"], row["mem_req"]] += 1
+        for name, cpu, memory in _requests(place, "user", "cpu_req", "mem_req"):
+            if cpu and float(cpu) and float(memory):
+                requests.setdefault(name, Counter())[cpu, memory] += 1
     except OSError as error:
         raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, IndexError) as error:
         raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
     chosen = sorted(requests, key=lambda name: (-requests[name].total(), int(name)))[:users]
     return Cluster(
@@ -93,19 +94,23 @@ def google_law(folder: str | Path, resource: str) -> Law:
     InputError
         If the file is missing or has other columns.
     """
-    names = {"cpu": ["cpu_req"], "memory": ["mem_req"], "larger": ["cpu_req", "mem_req"]}[resource]
-    counts: Counter[tuple[str, ...]] = Counter()
+    chosen = {"cpu": slice(0, 1), "memory": slice(1, 2), "larger": slice(0, 2)}[resource]
     place = Path(folder) / REQUESTS
     try:
-        with open_input(place) as content, gzip.open(content, "rt", newline="", encoding="utf-8") as stream:
-            for row in csv.DictReader(stream):
-                counts[tuple(row[name] for name in names)] += 1
         sizes: Counter[Fraction] = Counter()
-        for cells, number in counts.items():
-            if all(cells):
-                sizes[max(map(rational, cells))] += number
+        for cells, number in Counter(_requests(place, "cpu_req", "mem_req")).items():
+            if all(cells[chosen]):
+                sizes[max(map(rational, cells[chosen]))] += number
     except OSError as error:
         raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, IndexError) as error:
         raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
     return empirical({size: number for size, number in sizes.items() if size > 0})
+
+
+def _requests(place: Path, *names: str) -> Iterator[tuple[str, ...]]:
+    """Yield the named columns of the table of requests, of which there are at least two."""
+    with open_input(place) as content, gzip.open(content, "rt", newline="", encoding="utf-8") as stream:
+        table = csv.reader(stream)
+        at = {name: i for i, name in enumerate(next(table, []))}
+        yield from map(itemgetter(*(at[name] for name in names)), table)

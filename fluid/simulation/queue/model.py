@@ -113,8 +113,8 @@ class _Queue(Engine):
         ends, lines = self.jobs
         while len(ends.time) <= count + 2 * len(state.moves):
             ends = enlarged(ends)
-        while len(lines.after) <= count + 1:
-            lines = longer_lines(lines)
+        if len(lines.after) <= count + 1:
+            lines = new_lines(len(state.totals), 2 * count)
         self.jobs = Jobs(ends, lines)
         names = {"place": functions["place"], "refresh": functions["refresh"], "observe": watch, **self.parts}
         plain(loop.open_queue, **names)(state, self.jobs, measures, draws, self._waiting)
