@@ -18,8 +18,14 @@ from theory.numbers import to_integers
 TABLE_LIMIT = 200_000_000
 """Largest dynamic program (cells times types); beyond it branch and bound takes over."""
 
+SMALL_TABLE = 4_000_000
+"""Dynamic program up to which nothing else is tried: it takes some milliseconds."""
+
 NODE_LIMIT = 2_000_000
 """Nodes after which branch and bound gives up."""
+
+FEW_NODES = 2_000
+"""Nodes after which it gives way to a table that is not too large."""
 
 LIMB_BITS = 62
 """Weights are added in limbs of this many bits, so that 64-bit words carry integers of any length."""
@@ -76,8 +82,9 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     Notes
     -----
     Additive spaces: a dynamic program over resource levels, O(n prod_r (C_r + 1)) for n types, on the space without
-    the resources that never bind. Where its table would be too large, branch and bound with exact linear-programming
-    bounds. Explicit spaces: a scan of the generators.
+    the resources that never bind. Branch and bound with exact linear-programming bounds is tried before a table that
+    takes long (`SMALL_TABLE`), and takes the place of one that would be too large. Explicit spaces: a scan of the
+    generators.
 
     Examples
     --------
@@ -92,8 +99,7 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     best = [0] * len(weights)
     chosen = [weights[j] for j in small.types]
     if small.types:
-        solver = _by_table if small.cells * len(small.types) <= TABLE_LIMIT else _by_branching
-        for j, slots in zip(small.types, solver(small, chosen), strict=True):
+        for j, slots in zip(small.types, _best(small, chosen), strict=True):
             best[j] = slots
     return tuple(best)
 
@@ -144,6 +150,18 @@ def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configur
     return tuple(slots.get(j, 0) for j in range(len(weights)))
 
 
+def _best(small: Reduced, weights: Sequence[int]) -> list[int]:
+    table = small.cells * len(weights)
+    if table <= SMALL_TABLE:
+        return _by_table(small, weights)
+    if table > TABLE_LIMIT:
+        return _by_branching(small, weights, NODE_LIMIT)
+    try:
+        return _by_branching(small, weights, FEW_NODES)
+    except TooLargeError:
+        return _by_table(small, weights)
+
+
 def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     bits = (max(weights) * small.jobs).bit_length()
     limbs = max(1, -(-bits // LIMB_BITS))
@@ -158,8 +176,14 @@ def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     return [int(slots) for slots in chosen]
 
 
-def _by_branching(small: Reduced, weights: Sequence[int]) -> list[int]:
-    """Find the greatest weight in order of value for room, then the first configuration that has it."""
+def _by_branching(small: Reduced, weights: Sequence[int], most: int) -> list[int]:
+    """Find the greatest weight in order of value for room, then the first configuration that has it.
+
+    Raises
+    ------
+    TooLargeError
+        After `most` nodes in one of both searches.
+    """
     prices = _suffix_prices(small, weights, range(len(weights)))[0]
 
     def density(i: int) -> Fraction:
@@ -168,8 +192,8 @@ def _by_branching(small: Reduced, weights: Sequence[int]) -> list[int]:
         )
 
     order = sorted(range(len(weights)), key=density, reverse=True)
-    best, _ = _depth_first(small, weights, order, 0)
-    value, chosen = _depth_first(small, weights, range(len(weights)), best)
+    best, _ = _depth_first(small, weights, order, 0, most)
+    value, chosen = _depth_first(small, weights, range(len(weights)), best, most)
     assert value == best
     return chosen
 
@@ -184,7 +208,9 @@ def _suffix_prices(small: Reduced, weights: Sequence[int], order: Sequence[int])
     return prices[::-1]
 
 
-def _depth_first(small: Reduced, weights: Sequence[int], order: Sequence[int], target: int) -> tuple[int, list[int]]:
+def _depth_first(
+    small: Reduced, weights: Sequence[int], order: Sequence[int], target: int, most: int
+) -> tuple[int, list[int]]:
     """Return the greatest weight that is at least `target` and the first configuration in `order` that has it."""
     n = len(order)
     scaled = [to_integers(row) for row in _suffix_prices(small, weights, order)]
@@ -200,14 +226,14 @@ def _depth_first(small: Reduced, weights: Sequence[int], order: Sequence[int], t
             return
         i = order[depth]
         demand = small.demands[i]
-        most = min(c // d for c, d in zip(left, demand, strict=True) if d)
+        fitting = min(c // d for c, d in zip(left, demand, strict=True) if d)
         integers, unit = scaled[depth + 1]
-        for slots in range(most, -1, -1):
+        for slots in range(fitting, -1, -1):
             nodes += 1
-            if nodes > NODE_LIMIT:
+            if nodes > most:
                 raise TooLargeError(
                     f"the greatest configuration needs a table of {small.cells:,} resource levels for {n} types, and "
-                    f"branch and bound gave up after {NODE_LIMIT:,} nodes: use coarser units"
+                    f"branch and bound gave up after {most:,} nodes: use coarser units"
                 )
             room = [c - slots * d for c, d in zip(left, demand, strict=True)]
             gain = value + slots * weights[i]
