@@ -6,6 +6,7 @@ a formula is then perturbed, and the outcome must not be the registered one, whi
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -305,6 +306,7 @@ def _effort(one: Claim) -> int:
 
 def _checked(identities: Sequence[str], level: Level) -> list[tuple[Outcome, float]]:
     os.environ.setdefault("PACKPROOF_COMPILE", "first")  # every processor has a claim: none is left to compile beside
+    gc.freeze()  # what is loaded stays: the collector need not look at it again
     found = []
     for identity in identities:
         (one,) = claims([identity])

@@ -76,6 +76,32 @@ def push(events: EventList, time: Any, what: int) -> None:
 
 
 @step
+def _earliest(events: EventList, child: int) -> int:
+    """Return the earliest of four neighbours, but for ties without branches, which could not be foreseen."""
+    times = events.time
+    one = child + int(times[child + 1] < times[child])
+    other = child + 2 + int(times[child + 3] < times[child + 2])
+    best = other if times[other] < times[one] else one
+    tied = (
+        int(times[one] == times[2 * child + 1 - one])
+        | int(times[other] == times[2 * child + 5 - other])
+        | int(times[one] == times[other])
+    )
+    return _earliest_of(events, child, child + 4) if tied else best
+
+
+@step
+def _earliest_of(events: EventList, first: int, last: int) -> int:
+    """Return the earliest of the entries from one up to another, or the next four; ties by what went in first."""
+    times, numbers = events.time, events.number
+    best = first
+    for other in range(first + 1, min(first + 4, last)):
+        if times[other] < times[best] or (times[other] == times[best] and numbers[other] < numbers[best]):
+            best = other
+    return best
+
+
+@step
 def pop(events: EventList) -> int:
     """Remove the earliest entry and return what stood there."""
     first = events.what[0]
@@ -88,11 +114,7 @@ def pop(events: EventList) -> int:
         child = 4 * at + 1
         if child >= last:
             break
-        best = child
-        end = child + 4 if child + 4 < last else last
-        for other in range(child + 1, end):
-            if times[other] < times[best] or (times[other] == times[best] and numbers[other] < numbers[best]):
-                best = other
+        best = _earliest(events, child) if child + 3 < last else _earliest_of(events, child, last)
         if time < times[best] or (time == times[best] and number < numbers[best]):
             break
         times[at] = times[best]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from theory.inside import Compiled
-from theory.jit import bound, kept_under, kernel, noticing_compilation, plain, routine
+from theory.jit import bound, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
 
 
 @kernel
@@ -43,6 +43,24 @@ def test_plain_is_python_throughout() -> None:
     assert not hasattr(source.__globals__["middle"].__globals__["step"], "py_func")
     assert source(1) == 6
     assert plain(top, step=lambda x: f"{x}")(1) == "111"  # only Python doubles a text by 2 *
+
+
+@kernel
+def never_compiled(x: int) -> int:
+    return 2 * step(x)
+
+
+def both(x: int) -> int:
+    return top(x) + never_compiled(x)
+
+
+def test_only_what_would_have_to_be_compiled_becomes_python() -> None:
+    assert top(1) == 6
+    source = plain_unless_kept(both)
+    assert source.__globals__["top"] is top
+    assert not hasattr(source.__globals__["never_compiled"], "py_func")
+    assert source(1) == 10
+    assert not never_compiled.overloads
 
 
 ELSEWHERE = {

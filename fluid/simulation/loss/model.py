@@ -132,7 +132,10 @@ class _EventList(_LossEngine):
     def __init__(self, scenario: LossScenario, policy: Policy, state: State, rng: np.random.Generator) -> None:
         rates, services = scenario.rates, scenario.service_rates
         self._stream = stream_of(scenario.arrivals, scenario.service, rates, services, rng, scenario.jobs)
-        length = int(state.totals.sum()) + ceil(1.2 * float((rates / services).sum())) + (1 << 16)
+        coming = ceil(1.2 * float((rates / services).sum())) + (1 << 16)
+        if scenario.jobs is not None:  # no more can be there at once
+            coming = min(coming, len(scenario.jobs.times))
+        length = int(state.totals.sum()) + coming + 1
         self.jobs = lists.new_calendar(length, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
         for server, j in np.argwhere(state.counts > 0).tolist():
             for work in sample(scenario.service, rng, int(state.counts[server, j])) / services[j]:

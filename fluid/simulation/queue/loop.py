@@ -96,7 +96,7 @@ def join(lines: Lines, job_type: int, arrival: float, work: float) -> None:
     lines.last[job_type] = at
 
 
-def join_all(lines: Lines, types: NDArray[np.int_], work: NDArray[np.float64]) -> None:
+def join_all(lines: Lines, types: NDArray[np.int32], work: NDArray[np.float64]) -> None:
     """Put jobs that came at time 0 at the ends of the lines of their types, in this order; all lines must be new."""
     jobs = len(types)
     if jobs == 0:
