@@ -19,6 +19,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
+from theory.compile_costs import compare_options_quickly, uncollected
+
+compare_options_quickly()
+
 
 class Inside(CPUDispatcher):  # type: ignore[misc]
     """The form of a function for compiled callers."""
@@ -45,6 +49,11 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
     def get_overload(self, sig: Any) -> Any:
         """Return what numba looks the form for compiled callers up by."""
         return self.inside.get_overload(sig)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for a signature, or load what is kept."""
+        with uncollected():
+            return super().compile(sig)
 
     @property
     def is_compiling(self) -> bool:

@@ -1,5 +1,6 @@
 """Kernels: copies with other callees, copies as Python, and a cache that notices a changed callee elsewhere."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -8,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.compiler import Flags
 
+from theory.compile_costs import uncollected
 from theory.inside import Compiled
 from theory.jit import bound, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
 
@@ -43,6 +46,22 @@ def test_plain_is_python_throughout() -> None:
     assert not hasattr(source.__globals__["middle"].__globals__["step"], "py_func")
     assert source(1) == 6
     assert plain(top, step=lambda x: f"{x}")(1) == "111"  # only Python doubles a text by 2 *
+
+
+def test_options_of_the_compiler_are_equal_by_what_they_say() -> None:
+    set_to_default, other = Flags(), Flags()
+    set_to_default.nrt = Flags().nrt
+    other.forceinline = not Flags().forceinline
+    assert set_to_default == Flags() != other != "options"
+    assert hash(set_to_default) == hash(Flags())
+
+
+def test_the_collector_rests_while_something_compiles() -> None:
+    with uncollected():
+        with uncollected():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 @kernel
