@@ -32,6 +32,35 @@ def prefetch(array: Any, row: int) -> None:
     """
 
 
+def prefetch_field(arrays: Any, name: str, row: int) -> None:
+    """Begin to fetch a row of a field of a named tuple, both lines of one that stands on two; no field, nothing.
+
+    Parameters
+    ----------
+    arrays : named tuple of arrays
+    name : str
+        Written out where it is called: the compiler looks for the field.
+    row : int
+        Any number is safe.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np
+    >>> from theory.jit import kernel
+    >>> class Pair(NamedTuple):
+    ...     left: np.ndarray
+    ...     right: np.ndarray
+    >>> @kernel
+    ... def second(pair):
+    ...     prefetch_field(pair, "left", 1)
+    ...     prefetch_field(pair, "middle", 1)
+    ...     return pair.left[1, 0]
+    >>> second(Pair(np.array([[3], [5]]), np.zeros(0)))
+    5
+    """
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _fetch(typing: Any, array: Any, row: Any) -> Any:
     del typing, row
@@ -56,5 +85,26 @@ def _compiled(array: Any, row: Any) -> Any:
 
     def compiled(array: Any, row: Any) -> Any:
         _fetch(array, row)
+
+    return compiled
+
+
+@overload(prefetch_field, prefer_literal=True)  # type: ignore[untyped-decorator]
+def _compiled_of_field(arrays: Any, name: Any, row: Any) -> Any:
+    del row
+    letters = getattr(name, "literal_value", None)
+    if letters is None:  # numba tries without the letters, too
+        return None
+    place = arrays.fields.index(letters) if letters in arrays.fields else -1
+    if place < 0 or not isinstance(arrays.types[place], types.Array) or arrays.types[place].ndim == 0:
+
+        def nothing(arrays: Any, name: Any, row: Any) -> Any:  # noqa: ARG001
+            return
+
+        return nothing
+
+    def compiled(arrays: Any, name: Any, row: Any) -> Any:  # noqa: ARG001
+        _fetch(arrays[place], row)
+        _fetch(arrays[place], row + 1)
 
     return compiled

@@ -50,10 +50,4 @@ def shapes(setting: Any, state: State) -> dict[str, tuple[int, ...]]:
     return {"counts": (setting.servers, types), "totals": (types,), "slots": (types,)}
 
 
-@step
-def may_change_totals(state: State) -> bool:
-    """Stand for `fluid.simulation.loss.loop.keeps_totals`: an author's policy may stop jobs."""
-    return False
-
-
-RULES = Rules(Common._fields, "common", shapes, LossGuard, tools=tools, checks={"keeps_totals": may_change_totals})
+RULES = Rules(Common._fields, "common", shapes, LossGuard, tools=tools)

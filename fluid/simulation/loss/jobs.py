@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.event_list import EventList, enlarged, new_event_list, pop, push
+from fluid.simulation.loss.ahead import Guesses, no_guesses
 from fluid.simulation.state import Common
+from fluid.simulation.words import Words, no_words, uniform
 from theory.jit import step
 
-HOLDING, TYPE, JOB = 0, 1, 2
-"""Places in ``ahead``."""
+AT_ONCE = 1024
+"""Random words drawn at once; they stay in the first cache of a processor."""
 
 
 class Urn(NamedTuple):
@@ -38,15 +40,18 @@ class Urn(NamedTuple):
         Entries in each urn, stale ones included.
     stale : int32[L, J]
         Stale entries by server and type; L = 0 where the policy moves no jobs.
-    ahead : float64[3]
-        Numbers drawn already for the next event: holding time, which type, which job; -1 where not drawn.
+    words : Words
+        What the events of many servers are drawn from; not used for few.
+    guesses : Guesses
+        What the next events will be, likewise.
     """
 
     servers: NDArray[np.int32]
     first: NDArray[np.int64]
     length: NDArray[np.int64]
     stale: NDArray[np.int32]
-    ahead: NDArray[np.float64]
+    words: Words
+    guesses: Guesses
 
 
 def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
@@ -59,7 +64,7 @@ def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_j
     for j, n in enumerate(held):
         servers[first[j] : first[j] + n] = np.repeat(numbers, counts[:, j])
     stale = np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32)
-    return Urn(servers, first, held, stale, np.full(3, -1.0))
+    return Urn(servers, first, held, stale, no_words(AT_ONCE), no_guesses())
 
 
 def _margin(types: int) -> int:
@@ -79,27 +84,23 @@ def larger_urn(urn: Urn) -> Urn:
     servers = np.zeros(first[-1], np.int32)
     for j, n in enumerate(urn.length):
         servers[first[j] : first[j] + n] = urn.servers[urn.first[j] : urn.first[j] + n]
-    return Urn(servers, first, urn.length, urn.stale, urn.ahead)
+    return urn._replace(servers=servers, first=first)
 
 
 @step
-def draw_job(urn: Urn, state: Common, job_type: int, draws: Any) -> int:
+def draw_job(urn: Urn, state: Common, job_type: int, rng: Any) -> int:
     """Take a job of a type out of its urn, each with the same probability; return its server."""
     first = urn.first[job_type]
     while True:
         length = urn.length[job_type]
-        drawn = urn.ahead[JOB]
-        urn.ahead[JOB] = -1.0
-        if drawn < 0.0:
-            drawn = draws.random()
-        entry = first + int(drawn * length)
+        entry = first + int(uniform(urn.words, rng) * length)
         server = urn.servers[entry]
         urn.servers[entry] = urn.servers[first + length - 1]
         urn.length[job_type] = length - 1
         if len(urn.stale) == 0:
             return int(server)
         stale = urn.stale[server, job_type]
-        if stale == 0 or int(draws.random() * (stale + state.counts[server, job_type])) >= stale:
+        if stale == 0 or int(uniform(urn.words, rng) * (stale + state.counts[server, job_type])) >= stale:
             return int(server)
         urn.stale[server, job_type] = stale - 1
 

@@ -22,10 +22,8 @@ from fluid.simulation.loop import (
     place,
     settle,
 )
+from fluid.simulation.loss.ahead import look_ahead
 from fluid.simulation.loss.jobs import (
-    HOLDING,
-    JOB,
-    TYPE,
     Calendar,
     Urn,
     add_job,
@@ -45,11 +43,8 @@ from fluid.simulation.measures import (
     note,
 )
 from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, fits, put, take
+from fluid.simulation.words import exponential, uniform
 from theory.jit import step
-from theory.prefetch import prefetch
-
-FAR = 1 << 15
-"""Servers from which on the next event is looked at ahead; the caches of a processor hold what fewer need."""
 
 
 class Rates(NamedTuple):
@@ -141,19 +136,6 @@ def follow(state: Common, jobs: Any, measures: Measures, server: int, job_type: 
 
 
 @step
-def keeps_totals(state: Common) -> bool:
-    """Return whether ``depart`` and ``refresh`` leave the number of jobs of each type as it is."""
-    return True
-
-
-@step
-def draw_event(urn: Urn, arrival_rng: Any) -> None:
-    """Draw the holding time, and what tells the type."""
-    urn.ahead[HOLDING] = arrival_rng.standard_exponential()
-    urn.ahead[TYPE] = arrival_rng.random()
-
-
-@step
 def leaving_type(state: Common, rates: Rates, level: float) -> int:
     """Return the type of the job that leaves, by a level between 0 and the rate at which jobs leave."""
     j = 0
@@ -163,29 +145,6 @@ def leaving_type(state: Common, rates: Rates, level: float) -> int:
     while state.totals[j] == 0:  # rounding at the very end of the scale
         j -= 1
     return j
-
-
-@step
-def look_ahead(state: Common, urn: Urn, rates: Rates, arriving: float, arrival_rng: Any) -> int:
-    """Draw the numbers of the next event; return the entry of the job that will leave then, -1 if a job will come.
-
-    With a million servers an event waits longest for that entry and then for the row of its server, both anywhere in
-    memory. They are fetched while the policy looks at the system after the event before. The entry is a guess, as the
-    policy may still migrate jobs. The numbers are not, since the policy keeps the totals (`keeps_totals`): they decide
-    between an arrival and a departure now as they will then, so the path is that of numbers drawn when they are needed.
-    """
-    draw_event(urn, arrival_rng)
-    total = arriving
-    for j in range(len(rates.service)):
-        total += state.totals[j] * rates.service[j]
-    level = urn.ahead[TYPE] * total
-    if level < arriving or total <= 0.0:
-        return -1
-    urn.ahead[JOB] = arrival_rng.random()
-    leaving = leaving_type(state, rates, level - arriving)
-    entry = urn.first[leaving] + int(urn.ahead[JOB] * urn.length[leaving])
-    prefetch(urn.servers, entry)
-    return int(entry)
 
 
 @step
@@ -203,7 +162,7 @@ def jump_chain(
     rates : Rates
     measures : Measures
     arrival_rng : numpy.random.Generator
-        Three numbers an event: holding time, which type, which job.
+        Three numbers an event, by way of ``urn.words``: holding time, which type, which job.
     policy_rng : numpy.random.Generator
         What the policy draws from.
     most : int
@@ -217,7 +176,6 @@ def jump_chain(
     arriving = 0.0
     for j in range(types):
         arriving += rates.arrival[j]
-    far = len(state.counts) >= FAR and keeps_totals(state)
     for _ in range(most):
         total = arriving
         for j in range(types):
@@ -225,12 +183,9 @@ def jump_chain(
         if total <= 0.0:
             advance(measures, state, np.inf)
             return FINISHED
-        if urn.ahead[HOLDING] < 0.0:
-            draw_event(urn, arrival_rng)
-        if not advance(measures, state, measures.now[0] + urn.ahead[HOLDING] / total):
+        holding, level = exponential(urn.words, arrival_rng) / total, uniform(urn.words, arrival_rng) * total
+        if not advance(measures, state, measures.now[0] + holding):
             return FINISHED
-        urn.ahead[HOLDING] = -1.0
-        level = urn.ahead[TYPE] * total
         if level < arriving:
             j = 0
             while j < types - 1 and level >= rates.arrival[j]:
@@ -239,16 +194,13 @@ def jump_chain(
             server = try_to_place(state, urn, measures, j, policy_rng)
             if server >= 0:
                 add_job(urn, j, server)
-            entry = look_ahead(state, urn, rates, arriving, arrival_rng) if far else -1
         else:
             j = leaving_type(state, rates, level - arriving)
             server = draw_job(urn, state, j, arrival_rng)
             leave(state, measures, server, j)
-            entry = look_ahead(state, urn, rates, arriving, arrival_rng) if far else -1
             follow(state, urn, measures, server, j, policy_rng)
         finish_event(state, urn, measures, policy_rng)
-        if entry >= 0:
-            prefetch(state.counts, urn.servers[entry])
+        look_ahead(urn.guesses, urn, state, rates, total, arrival_rng)
         if state.done[ASKS] != 0:
             return GOING
         observe(state, urn, measures)
