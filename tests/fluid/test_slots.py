@@ -16,6 +16,8 @@ from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_fro
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
+from fluid.simulation.slotted import by_arrival
+from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
 from fluid.simulation.slotted.ends import (
     HELD,
     class_of,
@@ -38,7 +40,6 @@ from fluid.simulation.slotted.trees import (
     NOTHING,
     add_node,
     first_at_least,
-    greatest_in,
     least_node,
     new_treap,
     new_tree,
@@ -114,6 +115,17 @@ def test_best_fit_finds_the_same_servers_by_a_treap(name: str, monkeypatch: pyte
     assert (runs[0].measures.log[:, 1] == START).sum() > 1000
 
 
+def test_best_fit_finds_the_same_jobs_by_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
+    scenario = SlottedScenario(law, 9, 3000, 0, rate=1.3, service=0.05, log=50_000)
+    runs = [run_once(policy("bf-j"), scenario, 3)]
+    monkeypatch.setattr(by_arrival, "FEW_CLASSES", 0)
+    runs += [run_once(policy("bf-j"), scenario, 3), run_once(policy("bf-j"), scenario, 3, watch=conserve_slots)]
+    assert [len(run.state.arrived) > 0 for run in runs] == [False, True, True]
+    assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
+    assert (runs[0].measures.log[:, 1] == START).sum() > 1000
+
+
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "max-weight"])
 def test_more_classes_than_bits_of_a_word(name: str) -> None:
     """Class 31 of 32-bit numbers once spoilt the set of waiting classes in Python, and only there."""
@@ -163,17 +175,33 @@ def test_treap_and_tree_against_lists(number: int, changes: list[tuple[int, int]
             for begin in range(number):
                 wanted = next((i for i in range(begin, number) if held.get(i, NOTHING) >= least), -1)
                 assert first_at_least(tree, begin, least) == wanted
-    for low in range(number):
-        for high in range(low, number + 1):
-            most = max((held.get(i, NOTHING) for i in range(low, high)), default=NOTHING)
-            found = greatest_in(tree, low, high)
-            assert (found == -1) == (most == NOTHING)
-            assert found == -1 or (low <= found < high and held[found] == most)
     again, other = new_treap(number)
     for node in sorted(held, reverse=True):
         add_node(again, other, node, held[node])
     assert (again == treap).all()  # the shape tells nothing of the history
     assert (other == root).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 120)), max_size=300))
+def test_jobs_in_the_order_of_arrival_against_a_list(changes: list[tuple[int, int, int]]) -> None:
+    """Jobs come, and the first of a class below a bound goes, from any place in the line on; the memory grows."""
+    arrived, reach = new_arrivals(4, 100)
+    line: list[int] = []
+    for going, job_class, start in changes:
+        if going:
+            places = [leaf for leaf in range(reach[USED]) if arrived[leaf + reach[LEAVES]] != NOTHING]
+            assert [-arrived[leaf + reach[LEAVES]] for leaf in places] == line
+            found = [i for i, c in enumerate(line) if c < job_class and places[i] >= start]
+            leaf = first_below(arrived, reach, start, job_class)
+            assert leaf == (places[found[0]] if found else -1)
+            if found:
+                assert take_out(arrived, reach, leaf) == line.pop(found[0])
+        else:
+            for c in (job_class, job_class ^ 1, job_class ^ 2):
+                if 4 * (len(line) + 1) > len(arrived):
+                    arrived = with_more(arrived, 2 * len(line))
+                append(arrived, reach, c)
+                line.append(c)
 
 
 @given(st.integers(1, 40_000), st.sets(st.integers(0, 39_999), max_size=30), st.lists(st.integers(0, 39_999)))

@@ -16,15 +16,15 @@ NOTHING = -(2**62)
 """A leaf that no search finds."""
 
 
-def new_tree(leaves: int, rows: int | None = None, *, value: int = NOTHING) -> NDArray[np.int64]:
-    """Make a tree of maxima whose leaves are all of one value, or several in rows.
+def new_tree(leaves: int, rows: int | None = None, *, value: int | NDArray[np.int64] = NOTHING) -> NDArray[np.int64]:
+    """Make a tree of maxima whose leaves are all of one value, or have one each, or several trees in rows.
 
     Examples
     --------
     >>> tree = new_tree(5)
     >>> for leaf, value in enumerate((3, 9, 4, 9, 1)): set_leaf(tree, leaf, value)
-    >>> [int(first_at_least(tree, start, 4)) for start in (0, 2, 4)], int(greatest_in(tree, 2, 5))
-    ([1, 2, -1], 3)
+    >>> [int(first_at_least(tree, start, 4)) for start in (0, 2, 4)]
+    [1, 2, -1]
     """
     size = 1
     while size < leaves:
@@ -58,7 +58,7 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
     size = len(tree) >> 1
     if start >= size or tree[1] < value:
         return -1
-    at = start + size
+    at = start + size if start > 0 else 1
     while tree[at] < value:
         while at & 1:
             at >>= 1
@@ -87,32 +87,6 @@ def least_at_least(values: NDArray[np.int64], least: int) -> int:
         smallest = values[i] if better else smallest
         found = i if better else found
     return found
-
-
-@step
-def greatest_in(tree: NDArray[np.int64], low: int, high: int) -> int:
-    """Return the leaf of greatest value among ``low <= leaf < high``, -1 if all are `NOTHING`."""
-    size = len(tree) >> 1
-    left, right = low + size, high + size
-    best, where = NOTHING, -1
-    while left < right:
-        if left & 1:
-            if tree[left] > best:
-                best, where = tree[left], left
-            left += 1
-        if right & 1:
-            right -= 1
-            if tree[right] > best:
-                best, where = tree[right], right
-        left >>= 1
-        right >>= 1
-    if where < 0:
-        return -1
-    while where < size:
-        where *= 2
-        if tree[where] != best:
-            where += 1
-    return where - size
 
 
 def new_treap(nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.slotted.by_arrival import first_below, take_out
 from fluid.simulation.slotted.state import (
     COMMON,
-    SIZE,
+    FIRST,
+    NEXT,
     SlottedCommon,
     SlottedSetting,
     begin,
+    class_size,
     classes_upto,
     largest_fitting,
     shared,
@@ -27,7 +30,6 @@ from fluid.simulation.slotted.state import (
 from fluid.simulation.slotted.trees import (
     add_node,
     first_at_least,
-    greatest_in,
     least_at_least,
     least_node,
     new_treap,
@@ -41,8 +43,10 @@ from theory.jit import step
 FEW = 256
 """Servers up to which all residuals are looked at, side by side in memory, instead of kept in a treap."""
 
-JobState = state_type(__name__, "JobState", COMMON, "treap", "root")
-"""``treap``, ``root``: servers by residual, where there are more than `FEW`; else the treap has no rows."""
+JobState = state_type(__name__, "JobState", COMMON, "treap", "root", "cursor")
+"""``treap``, ``root``: servers by residual, where there are more than `FEW`; else the treap has no rows. ``cursor``
+int64[1]: the job whose turn it is in this slot. The largest residual only falls while jobs start, so the jobs that have
+been passed over fit no server any more."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
 """``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
@@ -62,7 +66,7 @@ def _by_residual(setting: SlottedSetting) -> tuple[NDArray[np.int64], NDArray[np
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
     treap, root = _by_residual(setting)
-    return JobState(**shared(setting, ordered=True), treap=treap, root=root)
+    return JobState(**shared(setting, ordered=True), treap=treap, root=root, cursor=np.zeros(1, np.int64))
 
 
 def prepare_server(setting: SlottedSetting) -> Any:
@@ -96,7 +100,7 @@ def _rekey(state: SlottedCommon, server: int, residual: int) -> None:
 @step
 def _fullest(state: SlottedCommon, job_class: int) -> int:
     """Return the first of the servers with the least residual that a job of a class fits, -1 if it fits none."""
-    size = state.lines[job_class, SIZE]
+    size = class_size(state, job_class)
     if len(state.treap) > 0:
         return least_node(state.treap, state.root, size)
     return least_at_least(state.free, size)
@@ -123,9 +127,24 @@ def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) ->
 
 
 @step
+def _first_come(state: SlottedCommon, bound: int) -> int:
+    """Return the class below a bound whose first job came before those of all others, -1 if none waits."""
+    if len(state.arrived) > 0:
+        leaf = first_below(state.arrived, state.reach, state.cursor[0], bound)
+        state.cursor[0] = leaf + 1
+        return take_out(state.arrived, state.reach, leaf) if leaf >= 0 else -1
+    found, earliest = -1, state.counters[NEXT]
+    for c in range(bound):
+        head = state.lines[c, FIRST]
+        if head >= 0 and state.number[head] < earliest:
+            found, earliest = c, state.number[head]
+    return found
+
+
+@step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the first job in the order of arrival that fits any server, where it leaves the least room (BF-J)."""
-    job_class = greatest_in(state.heads, 0, classes_upto(state, _most_free(state)))
+    job_class = _first_come(state, classes_upto(state, _most_free(state)))
     if job_class < 0:
         return False
     server = _fullest(state, job_class)
@@ -158,7 +177,7 @@ def next_with_room(state: SlottedCommon) -> int:
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
+        server = first_at_least(state.rooms, state.cursor[0], class_size(state, smallest))
     if server < 0:
         state.cursor[0] = 0
     return server
@@ -207,7 +226,7 @@ def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
     server = _fullest(state, job_class)
     if server >= 0:
-        _rekey(state, server, state.free[server] - state.lines[job_class, SIZE])
+        _rekey(state, server, state.free[server] - class_size(state, job_class))
     return server
 
 
