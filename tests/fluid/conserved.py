@@ -12,6 +12,7 @@ from fluid.simulation.slotted.ends import FIRST as FIRST_ENDING
 from fluid.simulation.slotted.ends import HALF, HELD, NEXT, SLOT, WHERE
 from fluid.simulation.slotted.ends import SIZE as ENDING_SIZE
 from fluid.simulation.slotted.state import BEHIND, CLASS, COUNT, FIRST, SOON, WAITING
+from fluid.simulation.slotted.trees import NOTHING
 from fluid.simulation.state import MOVES
 
 
@@ -83,8 +84,26 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
         queues = np.zeros(len(state.queues), np.int64)
         np.add.at(queues, state.queue_of, state.lines[:, COUNT])
         assert (queues == state.queues).all(), "virtual queues are as long as their lines"
+    if len(state.arrived):
+        assert_in_arrival(state)
     assert_in_order(state)
     assert state.done[SOON] in (0, 1)
+
+
+def assert_in_arrival(state: Any) -> None:
+    """Assert that the jobs in the order of arrival are those that wait."""
+    used, leaves = state.reach.tolist()
+    values = state.arrived[leaves : 2 * leaves]
+    line = []
+    for c in range(len(state.sizes)):
+        at = state.lines[c, FIRST]
+        while at >= 0:
+            line.append((int(state.number[at]), c))
+            at = state.after[at]
+    assert [-value for value in values if value != NOTHING] == [c for _, c in sorted(line)]
+    assert (values[used:] == NOTHING).all()
+    for node in range(1, leaves):
+        assert state.arrived[node] == state.arrived[2 * node : 2 * node + 2].max()
 
 
 def assert_in_order(state: Any) -> None:

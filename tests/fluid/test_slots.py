@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_fro
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
+from fluid.simulation.slotted import by_arrival
+from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
 from fluid.simulation.slotted.ends import (
     HELD,
     class_of,
@@ -32,17 +35,13 @@ from fluid.simulation.slotted.ends import (
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.policies import best_fit
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.ranking import BITS, BLOCKS, HALF, add, fullest, most_free, new_ranking, remove
 from fluid.simulation.slotted.sizes import SizeLaw, discrete, poisson_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.simulation.slotted.trees import (
     NOTHING,
-    add_node,
     first_at_least,
-    greatest_in,
-    least_node,
-    new_treap,
     new_tree,
-    remove_node,
     set_leaf,
 )
 from tests.fluid.conserved import conserve_slots
@@ -103,13 +102,24 @@ def test_compiled_and_plain_take_the_same_path(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["bf-j", "bf-js"])
-def test_best_fit_finds_the_same_servers_by_a_treap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_best_fit_finds_the_same_servers_by_ranking(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
     scenario = SlottedScenario(law, 9, 3000, 0, rate=1.1, service=0.05, log=50_000)
     runs = [run_once(policy(name), scenario, 3)]
     monkeypatch.setattr(best_fit, "FEW", 0)
     runs += [run_once(policy(name), scenario, 3), run_once(policy(name), scenario, 3, python=True)]
-    assert [len(run.state.treap) for run in runs] == [0, 9, 9]
+    assert [len(run.state.keys_) > 0 for run in runs] == [False, True, True]
+    assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
+    assert (runs[0].measures.log[:, 1] == START).sum() > 1000
+
+
+def test_best_fit_finds_the_same_jobs_by_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
+    scenario = SlottedScenario(law, 9, 3000, 0, rate=1.3, service=0.05, log=50_000)
+    runs = [run_once(policy("bf-j"), scenario, 3)]
+    monkeypatch.setattr(by_arrival, "FEW_CLASSES", 0)
+    runs += [run_once(policy("bf-j"), scenario, 3), run_once(policy("bf-j"), scenario, 3, watch=conserve_slots)]
+    assert [len(run.state.arrived) > 0 for run in runs] == [False, True, True]
     assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
     assert (runs[0].measures.log[:, 1] == START).sum() > 1000
 
@@ -143,37 +153,67 @@ def test_empty_slots_are_not_visited() -> None:
 
 
 @given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 19), st.integers(0, 9)), max_size=40))
-def test_treap_and_tree_against_lists(number: int, changes: list[tuple[int, int]]) -> None:
-    treap, root = new_treap(number)
+def test_tree_against_a_list(number: int, changes: list[tuple[int, int]]) -> None:
     tree = new_tree(number)
     held: dict[int, int] = {}
     for place, key in changes:
-        node = place % number
-        if node in held:
-            remove_node(treap, root, node)
-            del held[node]
+        leaf = place % number
+        if leaf in held:
+            del held[leaf]
         else:
-            add_node(treap, root, node, key)
-            held[node] = key
-        set_leaf(tree, node, held.get(node, NOTHING))
+            held[leaf] = key
+        set_leaf(tree, leaf, held.get(leaf, NOTHING))
         for least in range(11):
-            assert least_node(treap, root, least) == min(
-                ((k, n) for n, k in held.items() if k >= least), default=(0, -1)
-            )[1]  # fmt: skip
             for begin in range(number):
                 wanted = next((i for i in range(begin, number) if held.get(i, NOTHING) >= least), -1)
                 assert first_at_least(tree, begin, least) == wanted
-    for low in range(number):
-        for high in range(low, number + 1):
-            most = max((held.get(i, NOTHING) for i in range(low, high)), default=NOTHING)
-            found = greatest_in(tree, low, high)
-            assert (found == -1) == (most == NOTHING)
-            assert found == -1 or (low <= found < high and held[found] == most)
-    again, other = new_treap(number)
-    for node in sorted(held, reverse=True):
-        add_node(again, other, node, held[node])
-    assert (again == treap).all()  # the shape tells nothing of the history
-    assert (other == root).all()
+
+
+@given(st.integers(1, 400), st.integers(1, 50), st.integers(0, 2**32), st.lists(st.integers(0, 49), max_size=12))
+def test_ranking_against_a_list(number: int, most: int, seed: int, phases: list[int]) -> None:
+    """Servers change their residuals, many at once to the same one; some, or all, are not ranked for a while."""
+    draws = np.random.default_rng(seed)
+    keys, table = new_ranking(number, most)
+    held = dict.fromkeys(range(number), most)
+    for phase in phases:
+        for server in draws.permutation(number)[: draws.integers(0, number + 1)].tolist():
+            if server in held:
+                remove(keys, table, held.pop(server), server)
+            if phase:
+                held[server] = int(draws.integers(0, min(phase, most) + 1))
+                add(keys, table, held[server], server)
+        wanted = sorted((residual, server) for server, residual in held.items())
+        for size in range(most + 2):
+            assert fullest(keys, table, size) == next((server for r, server in wanted if r >= size), -1)
+        assert most_free(keys, table) == (wanted[-1][0] if wanted else 0)
+        used, bits = int(table[0, BLOCKS]), int(table[0, BITS])
+        rows = [keys[block, :count].tolist() for _, block, count in table[1 : used + 1].tolist()]
+        assert [key for row in rows for key in row] == [(residual << bits) + server for residual, server in wanted]
+        assert [row[0] for row in rows] == table[1 : used + 1, 0].tolist()
+        assert all(len(a) + len(b) > HALF for a, b in pairwise(rows)), "so the blocks suffice"
+        assert sorted(table[1:, 1].tolist()) == list(range(len(keys)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 120)), max_size=300))
+def test_jobs_in_the_order_of_arrival_against_a_list(changes: list[tuple[int, int, int]]) -> None:
+    """Jobs come, and the first of a class below a bound goes, from any place in the line on; the memory grows."""
+    arrived, reach = new_arrivals(4, 100)
+    line: list[int] = []
+    for going, job_class, start in changes:
+        if going:
+            places = [leaf for leaf in range(reach[USED]) if arrived[leaf + reach[LEAVES]] != NOTHING]
+            assert [-arrived[leaf + reach[LEAVES]] for leaf in places] == line
+            found = [i for i, c in enumerate(line) if c < job_class and places[i] >= start]
+            leaf = first_below(arrived, reach, start, job_class)
+            assert leaf == (places[found[0]] if found else -1)
+            if found:
+                assert take_out(arrived, reach, leaf) == line.pop(found[0])
+        else:
+            for c in (job_class, job_class ^ 1, job_class ^ 2):
+                if 4 * (len(line) + 1) > len(arrived):
+                    arrived = with_more(arrived, 2 * len(line))
+                append(arrived, reach, c)
+                line.append(c)
 
 
 @given(st.integers(1, 40_000), st.sets(st.integers(0, 39_999), max_size=30), st.lists(st.integers(0, 39_999)))
@@ -231,6 +271,8 @@ def test_partition_and_reduced_configurations(capacity: int, levels: int) -> Non
 def test_bad_input() -> None:
     with pytest.raises(InputError, match="sizes: expected whole numbers from 1"):
         SlottedSetting(np.array([0, 3]), 5, 1)
+    with pytest.raises(InputError, match="expected 300 servers of fewer than"):
+        policy("bf-js").prepare(SlottedSetting(np.array([1]), 2**55, 300))
     with pytest.raises(InputError, match="expected at most 64 sizes"):
         policy("max-weight").prepare(SlottedSetting(np.arange(1, 100), 1000, 1))
     with pytest.raises(InputError, match="sizes: expected 0 < low"):

@@ -21,14 +21,25 @@ from fluid.simulation.loop import (
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
 from fluid.simulation.slotted.ends import HELD, Ends, class_of, go_on, is_due, next_end, pop, push, server_of, size_of
-from fluid.simulation.slotted.state import FIRST, FREE, NEXT, SIZE, SOON, WAITING, SlottedCommon, begin, join, leave
+from fluid.simulation.slotted.state import (
+    FIRST,
+    FREE,
+    NEXT,
+    SOON,
+    WAITING,
+    SlottedCommon,
+    begin,
+    class_size,
+    join,
+    leave,
+)
 from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
 from theory.prefetch import prefetch
 
 NEVER = 2**62
 
-AHEAD = 8
+AHEAD = 20
 """How many arrivals ahead the line of a class is fetched; with a million classes it may be anywhere in memory."""
 
 ARRIVAL_SLOT, WORK = 0, 1
@@ -128,13 +139,16 @@ def run(
             depart(state, server, job_class, policy_rng)
         number = state.counters[NEXT]
         for i in range(first, last):
-            prefetch(state.lines, coming.types[min(i + AHEAD, len(coming.types) - 1)])
+            later = coming.types[min(i + AHEAD, len(coming.types) - 1)]
+            prefetch(state.lines, later)
+            if len(state.queue_of) > 0:
+                prefetch(state.queue_of, later)
             job_class = coming.types[i]
             measures.events[0] += 1
             group = group_of(measures, job_class)
             measures.arrivals[b, group] += 1
             measures.inside[0, group] += 1
-            measures.inside[2, group] += state.lines[job_class, SIZE]
+            measures.inside[2, group] += class_size(state, job_class)
             note(measures, ARRIVAL, job_class, -1, -1)
             at = join(state, job_class)
             jobs.waiting[at, ARRIVAL_SLOT] = slot
@@ -146,9 +160,9 @@ def run(
             head = state.lines[job_class, FIRST]
             if head >= 0 and state.number[head] <= number + i - first:  # not started meanwhile
                 server = place(state, job_class, policy_rng)
-                if server >= len(state.free):
-                    raise PolicyError(NO_SERVER)
                 if server >= 0:
+                    if server >= len(state.free):
+                        raise PolicyError(NO_SERVER)
                     begin(state, job_class, server)
                     carry_out(state, jobs, measures)
         observe(state, jobs, measures)
@@ -177,7 +191,7 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
     b = measures.bin[0]
     for row in range(state.done[MOVES]):
         job_class, at, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
-        now, size = int(measures.now[0]), state.lines[job_class, SIZE]
+        now, size = int(measures.now[0]), class_size(state, job_class)
         delay = now - jobs.waiting[at, ARRIVAL_SLOT]
         group = group_of(measures, job_class)
         measures.starts[b, group] += 1

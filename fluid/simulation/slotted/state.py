@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, greatest_upto, insert, least
-from fluid.simulation.slotted.trees import NOTHING, new_tree, set_leaf
+from fluid.simulation.slotted.by_arrival import append, new_arrivals, with_more
 from fluid.simulation.state import MOVES, PolicyError, state_type
 from theory.errors import InputError
 from theory.jit import step
@@ -47,6 +47,7 @@ DIRECT = 1 << 22
 COMMON = (
     "sizes",
     "capacity",
+    "lowest",
     "below",
     "free",
     "jobs",
@@ -56,7 +57,8 @@ COMMON = (
     "counters",
     "words",
     "levels",
-    "heads",
+    "arrived",
+    "reach",
     "queue_of",
     "queues",
     "order",
@@ -70,8 +72,11 @@ sizes : int64[n]
     Sizes of the classes, not decreasing.
 capacity : int64[1]
     Of every server.
+lowest : int64[1]
+    The least size, where the sizes are consecutive whole numbers: then sizes and classes are computed from each other,
+    and no table is read. Otherwise 0.
 below : int32[capacity + 1]
-    Number of classes of at most each size; empty where the capacity is more than `DIRECT`.
+    Number of classes of at most each size; empty where sizes are consecutive or the capacity is more than `DIRECT`.
 free, jobs : int64[L]
     Residual capacity of each server, and its jobs in service.
 lines : int64[n, 4]
@@ -82,8 +87,9 @@ counters : int64[3]
     See `FREE`, `NEXT`, `WAITING`.
 words, levels
     The set of classes that wait (`fluid.simulation.bitset`).
-heads : int64[2 P]
-    Tree over classes (`trees`) of minus the number of the first job in line; P = 0 unless asked for.
+arrived, reach
+    The waiting jobs in the order of arrival (`fluid.simulation.slotted.by_arrival`): the policy takes each job out that
+    it starts. ``reach`` holds zeros unless this is asked for, and ``arrived`` is empty where the classes are few.
 queue_of : int32[n]
     The virtual queue of each class; empty unless there are some.
 queues : int64[V]
@@ -146,19 +152,22 @@ def shared(
 ) -> dict[str, NDArray[Any]]:
     """Make the common fields for an empty system.
 
-    ``ordered`` asks for ``heads``; ``fifo`` for ``order``, for policies that take the first job of a virtual queue, or
-    of all jobs if there are none, and no other.
+    ``ordered`` asks for ``arrived``; ``fifo`` for ``order``, for policies that take the first job of a virtual queue,
+    or of all jobs if there are none, and no other.
     """
     n, capacity, room = len(setting.sizes), setting.capacity, 1024
     after = np.arange(1, room + 1)
     after[-1] = -1
     below = np.zeros(0, np.int32)
-    if capacity <= DIRECT:
+    consecutive = bool((np.diff(setting.sizes) == 1).all())
+    if capacity <= DIRECT and not consecutive:
         below = np.cumsum(np.bincount(setting.sizes, minlength=capacity + 1), dtype=np.int32)
     words, levels = empty_sets(1, n)
+    arrived, reach = new_arrivals(room, n) if ordered else (np.zeros(0, np.int64), np.zeros(2, np.int64))
     return {
         "sizes": setting.sizes.astype(np.int64),
         "capacity": np.full(1, capacity),
+        "lowest": np.full(1, setting.sizes[0] if consecutive else 0),
         "below": below,
         "free": np.full(setting.servers, capacity),
         "jobs": np.zeros(setting.servers, np.int64),
@@ -168,7 +177,8 @@ def shared(
         "counters": np.zeros(3, np.int64),
         "words": words,
         "levels": levels,
-        "heads": new_tree(n) if ordered else np.zeros(0, np.int64),
+        "arrived": arrived,
+        "reach": reach,
         "queue_of": np.zeros(0, np.int32) if queue_of is None else queue_of,
         "queues": np.zeros(queues, np.int64),
         "order": np.full((room if fifo else 0, 2), -1),
@@ -186,12 +196,22 @@ def with_places(state: Any, room: int) -> Any:
     state.counters[FREE] = before
     order = np.concatenate([state.order, np.full((room - before if len(state.order) else 0, 2), -1)])
     number = np.concatenate([state.number, np.zeros(room - before, np.int64)])
-    return state._replace(after=after, number=number, order=order)
+    arrived = with_more(state.arrived, room) if len(state.arrived) else state.arrived
+    return state._replace(after=after, number=number, order=order, arrived=arrived)
+
+
+@step
+def class_size(state: Any, job_class: int) -> int:
+    """Return the size of a class."""
+    lowest = state.lowest[0]
+    return int(lowest + job_class if lowest > 0 else state.lines[job_class, SIZE])
 
 
 @step
 def classes_upto(state: Any, room: int) -> int:
     """Return how many classes have at most a size; the last of them is the largest that fits so much room."""
+    if state.lowest[0] > 0:
+        return int(max(0, min(room - state.lowest[0] + 1, len(state.sizes))))
     if len(state.below) > 0:
         return int(state.below[room])
     low, high = 0, len(state.sizes)
@@ -231,11 +251,11 @@ def join(state: Any, job_class: int) -> int:
         line[job_class, FIRST] = at
         if len(state.fronts) == 0:
             insert(state.words, state.levels, 0, job_class)
-        if len(state.heads) > 0:
-            set_leaf(state.heads, job_class, -state.number[at])
     else:
         state.after[line[job_class, LAST]] = at
     line[job_class, LAST] = at
+    if len(state.arrived) > 0:
+        append(state.arrived, state.reach, job_class)
     if len(state.queue_of) > 0:
         state.queues[state.queue_of[job_class]] += 1
     if len(state.fronts) > 0:
@@ -268,19 +288,17 @@ def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
     line = state.lines
     at = line[job_class, FIRST]
-    size = line[job_class, SIZE]
+    size = class_size(state, job_class)
     row = state.done[MOVES]
     if at < 0 or size > state.free[server] or row == len(state.moves):
         raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
-    behind = state.after[at]
-    line[job_class, FIRST] = behind
     line[job_class, COUNT] -= 1
+    behind = state.after[at] if line[job_class, COUNT] > 0 else -1  # most lines of many are one job long
+    line[job_class, FIRST] = behind
     if behind < 0:
         line[job_class, LAST] = -1
         if len(state.fronts) == 0:
             discard(state.words, state.levels, 0, job_class)
-    if len(state.heads) > 0:
-        set_leaf(state.heads, job_class, -state.number[behind] if behind >= 0 else NOTHING)
     if len(state.queue_of) > 0:
         state.queues[state.queue_of[job_class]] -= 1
     if len(state.fronts) > 0:
@@ -304,7 +322,7 @@ def begin(state: Any, job_class: int, server: int) -> None:
 @step
 def end(state: Any, job_class: int, server: int) -> None:
     """Let a job of a class leave its server."""
-    leave(state, server, state.lines[job_class, SIZE])
+    leave(state, server, class_size(state, job_class))
 
 
 @step

@@ -13,56 +13,57 @@ from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.slotted.by_arrival import first_below, take_out
+from fluid.simulation.slotted.ranking import add, fullest, most_free, new_ranking, remove
 from fluid.simulation.slotted.state import (
     COMMON,
-    SIZE,
+    FIRST,
+    NEXT,
     SlottedCommon,
     SlottedSetting,
     begin,
+    class_size,
     classes_upto,
     largest_fitting,
     shared,
     smallest_waiting,
 )
 from fluid.simulation.slotted.trees import (
-    add_node,
     first_at_least,
-    greatest_in,
     least_at_least,
-    least_node,
-    new_treap,
     new_tree,
-    remove_node,
     set_leaf,
 )
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
 FEW = 256
-"""Servers up to which all residuals are looked at, side by side in memory, instead of kept in a treap."""
+"""Servers up to which all residuals are looked at, side by side in memory, instead of ranked."""
 
-JobState = state_type(__name__, "JobState", COMMON, "treap", "root")
-"""``treap``, ``root``: servers by residual, where there are more than `FEW`; else the treap has no rows."""
+JobState = state_type(__name__, "JobState", COMMON, "keys_", "table_", "cursor")
+"""``keys_``, ``table_``: the servers that some job may fit, ranked by residual (`fluid.simulation.slotted.ranking`);
+empty for at most `FEW` servers. ``cursor`` int64[1]: the place of the job whose turn it is in this slot. The largest
+residual only falls while jobs start, so the jobs that have been passed over fit no server any more."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
 """``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
 
-BothState = state_type(__name__, "BothState", COMMON, "treap", "root", "vacated", "spread")
-"""``vacated``, ``spread``: the set of servers that jobs have left in this slot (`fluid.simulation.bitset`)."""
+BothState = state_type(__name__, "BothState", COMMON, "keys_", "table_", "vacated", "spread")
+"""``keys_``, ``table_``: as above, without the servers in ``vacated``. ``vacated``, ``spread``: the set of servers that
+jobs have left in this slot (`fluid.simulation.bitset`)."""
 
 
-def _by_residual(setting: SlottedSetting) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Make the treap of all servers, empty ones; one without rows for few servers."""
-    treap, root = new_treap(setting.servers if setting.servers > FEW else 0)
-    for server in range(len(treap)):
-        add_node(treap, root, server, setting.capacity)
-    return treap, root
+def _ranked(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
+    """Rank all servers, empty ones, where there are many."""
+    keys, table = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64)
+    if setting.servers > FEW:
+        keys, table = new_ranking(setting.servers, setting.capacity)
+    return {"keys_": keys, "table_": table}
 
 
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
-    treap, root = _by_residual(setting)
-    return JobState(**shared(setting, ordered=True), treap=treap, root=root)
+    return JobState(**shared(setting, ordered=True), **_ranked(setting), cursor=np.zeros(1, np.int64))
 
 
 def prepare_server(setting: SlottedSetting) -> Any:
@@ -74,9 +75,8 @@ def prepare_server(setting: SlottedSetting) -> Any:
 
 def prepare_both(setting: SlottedSetting) -> Any:
     """Make the state of BF-J/S."""
-    treap, root = _by_residual(setting)
     vacated, spread = empty_sets(1, setting.servers)
-    return BothState(**shared(setting), treap=treap, root=root, vacated=vacated, spread=spread)
+    return BothState(**shared(setting), **_ranked(setting), vacated=vacated, spread=spread)
 
 
 @step
@@ -86,51 +86,71 @@ def place_nowhere(state: SlottedCommon, job_class: int, draws: Any) -> int:
 
 
 @step
-def _rekey(state: SlottedCommon, server: int, residual: int) -> None:
-    """Bring the treap up to date with the residual of a server."""
-    if len(state.treap) > 0:
-        remove_node(state.treap, state.root, server)
-        add_node(state.treap, state.root, server, residual)
+def _rank(state: SlottedCommon, server: int, residual: int) -> None:
+    """Add a server to the ranking, if jobs may fit."""
+    if len(state.keys_) > 0 and residual >= state.sizes[0]:
+        add(state.keys_, state.table_, residual, server)
+
+
+@step
+def _unrank(state: SlottedCommon, server: int, residual: int) -> None:
+    """Take a server out of the ranking, where it is with this residual."""
+    if len(state.keys_) > 0 and residual >= state.sizes[0]:
+        remove(state.keys_, state.table_, residual, server)
 
 
 @step
 def _fullest(state: SlottedCommon, job_class: int) -> int:
     """Return the first of the servers with the least residual that a job of a class fits, -1 if it fits none."""
-    size = state.lines[job_class, SIZE]
-    if len(state.treap) > 0:
-        return least_node(state.treap, state.root, size)
+    size = class_size(state, job_class)
+    if len(state.keys_) > 0:
+        return fullest(state.keys_, state.table_, size)
     return least_at_least(state.free, size)
 
 
 @step
 def _most_free(state: SlottedCommon) -> int:
-    """Return the largest residual."""
-    if len(state.treap) == 0:
-        most = state.free[0]
-        for server in range(len(state.free)):
-            most = max(most, state.free[server])
-        return int(most)
-    at = state.root[0]
-    while state.treap[at, 2] >= 0:
-        at = state.treap[at, 2]
-    return int(state.treap[at, 0])
+    """Return the largest residual, or any number below the least size where no server fits a job."""
+    if len(state.keys_) > 0:
+        return most_free(state.keys_, state.table_)
+    most = state.free[0]
+    for server in range(len(state.free)):
+        most = max(most, state.free[server])
+    return int(most)
 
 
 @step
 def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Keep the treap."""
-    _rekey(state, server, state.free[server])
+    """Rank the server anew."""
+    _unrank(state, server, state.free[server] - class_size(state, job_class))
+    _rank(state, server, state.free[server])
+
+
+@step
+def _first_come(state: SlottedCommon, bound: int) -> int:
+    """Return the class below a bound whose first job came before those of all others, -1 if none waits."""
+    if len(state.arrived) > 0:
+        leaf = first_below(state.arrived, state.reach, state.cursor[0], bound)
+        state.cursor[0] = leaf + 1
+        return take_out(state.arrived, state.reach, leaf) if leaf >= 0 else -1
+    found, earliest = -1, state.counters[NEXT]
+    for c in range(bound):
+        head = state.lines[c, FIRST]
+        if head >= 0 and state.number[head] < earliest:
+            found, earliest = c, state.number[head]
+    return found
 
 
 @step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the first job in the order of arrival that fits any server, where it leaves the least room (BF-J)."""
-    job_class = greatest_in(state.heads, 0, classes_upto(state, _most_free(state)))
+    job_class = _first_come(state, classes_upto(state, _most_free(state)))
     if job_class < 0:
         return False
     server = _fullest(state, job_class)
+    _unrank(state, server, state.free[server])
     begin(state, job_class, server)
-    _rekey(state, server, state.free[server])
+    _rank(state, server, state.free[server])
     return True
 
 
@@ -158,7 +178,7 @@ def next_with_room(state: SlottedCommon) -> int:
     smallest = smallest_waiting(state)
     server = -1
     if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], state.lines[smallest, SIZE])
+        server = first_at_least(state.rooms, state.cursor[0], class_size(state, smallest))
     if server < 0:
         state.cursor[0] = 0
     return server
@@ -177,10 +197,9 @@ def server_refresh(state: SlottedCommon, draws: Any) -> bool:
 
 @step
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Note that the server has been left, and take it out of the treap until it has been filled."""
+    """Note that the server has been left, and take it out of the ranking until it has been filled."""
     if not _is_vacated(state, server):
-        if len(state.treap) > 0:
-            remove_node(state.treap, state.root, server)
+        _unrank(state, server, state.free[server] - class_size(state, job_class))
         insert(state.vacated, state.spread, 0, server)
 
 
@@ -197,8 +216,7 @@ def both_refresh(state: SlottedCommon, draws: Any) -> bool:
         return False
     if fill(state, server):
         discard(state.vacated, state.spread, 0, server)
-        if len(state.treap) > 0:
-            add_node(state.treap, state.root, server, state.free[server])
+        _rank(state, server, state.free[server])
     return True
 
 
@@ -207,7 +225,8 @@ def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
     server = _fullest(state, job_class)
     if server >= 0:
-        _rekey(state, server, state.free[server] - state.lines[job_class, SIZE])
+        _unrank(state, server, state.free[server])
+        _rank(state, server, state.free[server] - class_size(state, job_class))
     return server
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere, server_depart
-from fluid.simulation.slotted.state import COMMON, SIZE, SlottedCommon, SlottedSetting, begin, front, shared
+from fluid.simulation.slotted.state import COMMON, SlottedCommon, SlottedSetting, begin, class_size, front, shared
 from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import state_type
 from theory.jit import step
@@ -26,7 +26,7 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
     job_class = front(state, 0)
     if job_class < 0:
         return False
-    server = first_at_least(state.rooms, 0, state.lines[job_class, SIZE])
+    server = first_at_least(state.rooms, 0, class_size(state, job_class))
     if server < 0:
         return False
     begin(state, job_class, server)

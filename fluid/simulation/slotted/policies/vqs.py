@@ -20,12 +20,12 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
 from fluid.simulation.slotted.state import (
     COMMON,
-    SIZE,
     SOON,
     WAITING,
     SlottedCommon,
     SlottedSetting,
     begin,
+    class_size,
     front,
     shared,
 )
@@ -89,7 +89,7 @@ def heaviest_row(state: SlottedCommon) -> int:
 
 @step
 def _counted(state: SlottedCommon, job_class: int) -> int:
-    size, least = state.lines[job_class, SIZE], state.least_size[0]
+    size, least = class_size(state, job_class), state.least_size[0]
     return int(size if size > least else least)
 
 
