@@ -73,6 +73,15 @@ def two_resources(types: int, seed: int, pools: int = 1) -> Instance:
     return pooled(capacities, demands, workload=workload)
 
 
+def distinct_pools(types: int, seed: int, pools: int) -> Instance:
+    """Draw demands as `two_resources` does, and servers of which no two pools are equal."""
+    generator = random.Random(seed)
+    demands = [[generator.randint(1, 32), generator.randint(1, 128)] for _ in range(types)]
+    servers = generator.sample([(c, m) for c in range(32, 97, 8) for m in range(128, 385, 64)], pools)
+    workload = [Fraction(generator.randint(1, 100), 100) for _ in demands]
+    return pooled([(1 + p % 3, server) for p, server in enumerate(servers)], demands, workload=workload)
+
+
 def main() -> None:
     """Print every figure."""
     if ppl is None:
@@ -126,15 +135,17 @@ def main() -> None:
     number = (1, 2, 4, 8, 16, 32)
     times = [seconds(lambda n=n: intensity(one_resource(20, 1, n)), 3) for n in number]
     print(f"growth of the intensity in the number of pools (20 types): P^{exponent(number, times):.2f}")
-    for n, p in ((200, 20), (400, 20)):
-        say(
-            f"traffic intensity certified, {n} types, {p} pools, one resource",
-            seconds(lambda n=n, p=p: intensity(one_resource(n, 1, p)), 1),
-        )
-        say(
-            f"traffic intensity certified, {n} types, {p} pools, two resources",
-            seconds(lambda n=n, p=p: intensity(two_resources(n, 1, p)), 1),
-        )
+    for n, p in ((200, 20), (400, 20), (400, 40), (800, 20)):
+        for what, drawn_by in (("", two_resources), (" of unequal servers", distinct_pools)):
+            say(
+                f"traffic intensity certified, {n} types, {p} pools{what}, two resources",
+                seconds(lambda n=n, p=p, drawn_by=drawn_by: intensity(drawn_by(n, 1, p)), 1),
+            )
+        if n <= 400:
+            say(
+                f"traffic intensity certified, {n} types, {p} pools, one resource",
+                seconds(lambda n=n, p=p: intensity(one_resource(n, 1, p)), 1),
+            )
     generator = np.random.default_rng(1)
     space = additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space
     queues = generator.integers(0, 1000, (1000, 4))

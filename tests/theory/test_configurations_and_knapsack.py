@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -16,7 +17,8 @@ from theory.errors import TooLargeError
 from theory.exact import knapsack
 from theory.exact.configurations import count, feasible, maximal, reduced
 from theory.exact.filling import filled_largest_first, packing
-from theory.exact.knapsack import NODE_LIMIT, _by_branching, heavy, max_reward, max_weight, weight
+from theory.exact.heavy import _Grid, _grids, heavy
+from theory.exact.knapsack import NODE_LIMIT, _by_branching, max_reward, max_weight, weight
 from theory.instance import Additive, Instance, additive
 
 
@@ -81,15 +83,40 @@ def test_weights_at_the_edge_of_a_limb(instance: Instance, data: st.DataObject) 
 
 @given(instances(), st.data())
 def test_heavy_configurations_are_the_best_with_each_type(instance: Instance, data: st.DataObject) -> None:
+    """Of servers of several sizes at once, some of which hold nothing: those share a table."""
     space, width = instance.pools[0].space, len(instance.types)
     assert isinstance(space, Additive)
+    smaller = data.draw(st.lists(st.tuples(*(st.integers(0, c) for c in space.capacity)), max_size=3))
+    spaces = [space, *(replace(space, capacity=capacity) for capacity in smaller)]
     weights = data.draw(st.lists(st.integers(0, 2**40), min_size=width, max_size=width))
     every = np.array(brute(instance))
-    found = heavy(space, weights)
-    assert all(space.holds(tuple(k)) for k in found.tolist())
-    for j in filter(space.most, range(width)):
-        best = (every[every[:, j] > 0] @ np.array(weights)).max()
-        assert best in (found[found[:, j] > 0] @ np.array(weights))
+    for one, found in zip(spaces, heavy(spaces, weights), strict=True):
+        assert all(one.holds(tuple(k)) for k in found.tolist())
+        feasible_here = every[[one.holds(tuple(k)) for k in every.tolist()]]
+        for j in filter(one.most, range(width)):
+            best = (feasible_here[feasible_here[:, j] > 0] @ np.array(weights)).max()
+            assert best in (found[found[:, j] > 0] @ np.array(weights))
+    for rows, few in zip(heavy(spaces, weights), heavy(spaces, weights, 2), strict=True):
+        assert few.tolist() == rows[:2].tolist()
+
+
+def test_spaces_share_a_table_where_that_is_less_work() -> None:
+    alike = additive([9, 9], [[2, 1], [1, 2]]).pools[0].space
+    assert isinstance(alike, Additive)
+    crossed = [replace(alike, capacity=capacity) for capacity in ((40, 3), (3, 40))]
+    for spaces, tables in (([alike, replace(alike, capacity=(8, 9))], 1), (crossed, 2)):
+        assert [len(members) for members, _ in _grids(tuple(spaces))] == [len(spaces) // tables] * tables
+
+
+def test_a_resource_that_keeps_a_type_out_of_some_pool_stays() -> None:
+    """Where the type fits, the resource never binds; where it does not, the types that fit do not demand it."""
+    wide = Additive(("r1", "r2"), (10, 100), ((1, 0), (1, 5)), (Fraction(1), Fraction(1)))
+    assert [rows.tolist() for rows in heavy([wide, replace(wide, capacity=(10, 1))], [1, 9])] == [
+        [[0, 10], [1, 9]],
+        [[10, 0]],
+    ]
+    three = Additive(("r1", "r2", "r3"), (50, 100, 10), ((0, 3, 3), (1, 1, 1)), (Fraction(1),) * 3)
+    assert _Grid([three, replace(three, capacity=(0, 10, 100))]).demands.tolist() == [[0, 3, 3], [1, 1, 1]]
 
 
 @given(instances(), st.data())

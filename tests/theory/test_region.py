@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -16,8 +17,9 @@ from bounds.testing import explicit_instances, instances, rationals
 from theory.errors import InputError, TooLargeError
 from theory.exact import columns
 from theory.exact.configurations import count_maximal, feasible, maximal
+from theory.exact.divided import divided
 from theory.files.polymake import polymake_text
-from theory.instance import Instance, additive, explicit, pooled
+from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import to_integers, total
 from theory.region import facets as facets_module
 from theory.region.facets import Region, is_outer_boundary, region_facets
@@ -114,6 +116,41 @@ def test_generated_columns_give_the_intensity_of_listed_ones(instance: Instance,
         patch.setattr(columns, "ENUMERATE_BELOW", 0)
         assert CapacityProgram(instance).intensity(rho).value == listed
         assert CapacityProgram(instance.with_workload(rho)).intensity().value == listed
+
+
+@given(instances(max_types=4, max_resources=3, max_pools=3, max_capacity=10))
+def test_divisible_jobs_need_no_more(instance: Instance) -> None:
+    """All is carried, prices and loads meet (strong duality), and whole jobs load servers no less."""
+    spaces = [pool.space for pool in instance.pools if isinstance(pool.space, Additive)]
+    shares, rho = [float(pool.share) for pool in instance.pools], [float(load) for load in instance.workload]
+    found = divided(spaces, shares, rho)
+    assert found is not None
+    parts, prices = found
+    assert parts.sum(axis=0) == pytest.approx(rho)
+    assert all(space.most(j) or not parts[p, j] for p, space in enumerate(spaces) for j in range(len(rho)))
+    used = parts @ np.array(spaces[0].demands)
+    room = np.array([space.capacity for space in spaces]) * np.array(shares)[:, None]
+    load = (
+        max(use / free for use, free in zip(used.ravel(), room.ravel(), strict=True) if use > 1e-12) if any(rho) else 0
+    )
+    assert prices @ rho == pytest.approx(load, abs=1e-9)
+    assert load <= float(CapacityProgram(instance).intensity().value) * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("pools", [2, 5])
+def test_many_types_on_several_pools(pools: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns from divided jobs, from whole fillings, and none to start with give the same exact value."""
+    generator = random.Random(pools)
+    capacities = [
+        (generator.randint(1, 3), [generator.randint(30, 60), generator.randint(90, 200)]) for _ in range(pools)
+    ]
+    demands = [[generator.randint(1, 30), generator.randint(1, 90)] for _ in range(40)]
+    instance = pooled(capacities, demands, workload=[Fraction(generator.randint(1, 100), 100) for _ in demands])
+    value = CapacityProgram(instance).intensity().value
+    monkeypatch.setattr("theory.exact.divided.divided", lambda *_: None)
+    assert CapacityProgram(instance).intensity().value == value
+    monkeypatch.setattr(columns.ConfigurationColumns, "serve", lambda *_: None)
+    assert CapacityProgram(instance).intensity().value == value
 
 
 @given(some, st.data())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
@@ -10,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact.configurations import has_at_most, maximal, reduced
-from theory.exact.filling import filled_largest_first
-from theory.exact.knapsack import heavy, max_weight
-from theory.exact.linear import LinearProgram, Number, Vertex
+from theory.exact.filling import SERVED, fillings
+from theory.exact.knapsack import max_weight
+from theory.exact.linear import Bound, LinearProgram, Number, Vertex
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.numbers import to_integers
 
 ENUMERATE_BELOW = 20_000
 """Number of feasible configurations up to which all maximal ones are columns from the start."""
 
-SEVERAL = 100
+SEVERAL = 160
 """Most configurations that join in one round, of all pools together, each the best with a type of its own."""
+
+LOOKED_AT = 3
+"""So many times as many of each pool are compared at the true prices."""
 
 STEADY = 0.7
 """Weight of the earlier prices in those that configurations are sought for, which keeps prices from swinging."""
@@ -43,22 +47,35 @@ class ConfigurationColumns:
     slot_rows : sequence of int, length J
     pool_rows : sequence of int, length P
         ``sum of x_k <= servers`` in each.
+    enumerate_below : int, optional
+        Pools with at most so many feasible configurations have all maximal ones from the start; `ENUMERATE_BELOW`
+        where left out.
     """
 
     def __init__(
-        self, program: LinearProgram, spaces: Sequence[Space], slot_rows: Sequence[int], pool_rows: Sequence[int]
+        self,
+        program: LinearProgram,
+        spaces: Sequence[Space],
+        slot_rows: Sequence[int],
+        pool_rows: Sequence[int],
+        *,
+        enumerate_below: int | None = None,
     ) -> None:
         self._program, self._spaces = program, tuple(spaces)
         self._slot_rows, self._pool_rows = tuple(slot_rows), tuple(pool_rows)
         self._present: dict[tuple[int, Configuration], int] = {}
-        self._complete = [isinstance(space, Explicit) or _is_small(space) for space in spaces]
+        few = ENUMERATE_BELOW if enumerate_below is None else enumerate_below
+        self._complete = [isinstance(space, Explicit) or has_at_most(space, few) for space in spaces]
+        self._guess: NDArray[np.float64] | None = None  # prices that configurations are sought for first
+        width = len(slot_rows)
+        alone: set[int] = set()  # types that a pool has for itself: with one column each the program is feasible
         for p, space in enumerate(self._spaces):
-            width = len(slot_rows)
             if self._complete[p]:
                 self.add(p, [tuple(map(int, k)) for k in maximal(space)])
             else:
-                most = [space.most(j) for j in range(width)]
-                self.add(p, (tuple(most[j] if i == j else 0 for i in range(width)) for j in range(width) if most[j]))
+                most = {j: space.most(j) for j in range(width) if j not in alone}
+                self.add(p, (tuple(n if i == j else 0 for i in range(width)) for j, n in most.items() if n))
+                alone |= {j for j, n in most.items() if n}
 
     def add(self, pool: int, configurations: Iterable[Configuration]) -> bool:
         """Add columns that are not there yet; return whether any was new."""
@@ -73,26 +90,41 @@ class ConfigurationColumns:
             self._program.add_columns([0] * len(fresh), entries)
         return bool(fresh)
 
-    def serve(self, workload: Sequence[Fraction]) -> None:
-        """Add configurations, filled with the largest jobs first, that carry a workload: a start for `solve`.
+    def serve(self, workload: Sequence[Fraction], shares: Sequence[Fraction]) -> None:
+        """Add configurations that carry a workload: a start for `solve`.
 
         Parameters
         ----------
         workload : sequence of Fraction, shape (J,)
             At least 0.
+        shares : sequence of Fraction, shape (P,)
+            Of the servers, in each pool.
+
+        Notes
+        -----
+        The workload is divided among the pools as if jobs were divisible (`divided`); each pool alone then finds
+        configurations for its part, in a program with few rows. The prices of that division are looked at first when
+        configurations are sought for all pools together. Where one resource binds, the largest jobs first are so good
+        a start that every pool gets the configurations that would carry everything.
         """
-        for p, space in self._unfinished():
-            small = reduced(space, [j for j, load in enumerate(workload) if load])
-            size = [max(d / c for d, c in zip(row, small.capacity, strict=True)) for row in small.demands]
-            order = sorted(range(len(size)), key=lambda i: -size[i])
-            types = [small.types[i] for i in order]
-            demands = np.array(small.demands, np.int64).reshape(len(size), len(small.capacity))[order]
-            most = np.array([space.most(j) for j in types], np.int64)
-            wanted = np.array([float(workload[j]) for j in types])
-            rows = filled_largest_first(np.array(small.capacity, np.int64), demands, wanted, most)
-            found = np.zeros((len(rows), len(workload)), np.int64)
-            found[:, types] = rows
-            self.add(p, map(tuple, found.tolist()))
+        from theory.exact.divided import divided  # only for spaces that are not enumerated
+
+        unfinished = self._unfinished()
+        if not unfinished:
+            return
+        self._program.expect_columns()
+        additive = [space for space in self._spaces if isinstance(space, Additive)]
+        split = None
+        one = all(len(reduced(space).capacity) == 1 for _, space in unfinished)
+        if not one and len(additive) == len(self._spaces) and len({space.demands for space in additive}) == 1:
+            split = divided(additive, list(map(float, shares)), list(map(float, workload)))
+        offered = np.array(list(map(float, workload)))
+        if split is not None:
+            self._guess = split[1]
+        for p, space in unfinished:
+            part = offered if split is None else split[0][p]
+            carry = fillings if split is None or len(self._spaces) == 1 else _carrying
+            self.add(p, map(tuple, carry(space, np.where(part > SERVED * offered, part, 0.0)).tolist()))
 
     def items(self) -> Iterable[tuple[int, Configuration, int]]:
         """Yield (pool, configuration, column) for every column so far."""
@@ -130,6 +162,12 @@ class ConfigurationColumns:
         self._generate()
         return self._program.solve_float()[0]
 
+    def used(self) -> list[Configuration]:
+        """Return the configurations that the solution in floats uses, of all pools."""
+        self._generate()
+        _, primal, _ = self._program.solve_float()
+        return [k for _, k, column in self.items() if primal[column] > 0]
+
     def _unfinished(self) -> list[tuple[int, Additive]]:
         """Return the pools of which not all maximal configurations are columns, with their spaces."""
         pools = enumerate(zip(self._spaces, self._complete, strict=True))
@@ -137,17 +175,20 @@ class ConfigurationColumns:
 
     def _generate(self) -> None:
         """Add configurations until, at the prices in floats, none of those found is worth more than its server."""
+        from theory.exact.heavy import heavy  # only for spaces that are not enumerated
+
         unfinished = self._unfinished()
         several = max(1, SEVERAL // max(1, len(unfinished)))
-        sought, steady = np.zeros(len(self._slot_rows)), 0.0
+        spaces = [space for _, space in unfinished]
+        sought, steady = (np.zeros(len(self._slot_rows)), 0.0) if self._guess is None else (self._guess, 1.0)
+        self._guess = None
         while unfinished:
             _, _, dual = self._program.solve_float()
             slots = dual[list(self._slot_rows)]
             sought = steady * sought + (1 - steady) * slots
-            prices = _rounded(sought)
             added = False
-            for p, space in unfinished:
-                found = heavy(space, prices)
+            all_found = heavy(spaces, _rounded(sought), LOOKED_AT * several)
+            for (p, _), found in zip(unfinished, all_found, strict=True):
                 gains = found @ slots
                 threshold = float(dual[self._pool_rows[p]])
                 better = np.flatnonzero(gains > threshold + 1e-9 * (1 + abs(threshold)))
@@ -158,8 +199,19 @@ class ConfigurationColumns:
             steady = STEADY if added else 0.0  # nothing at the steady prices: look at the true ones
 
 
-def _is_small(space: Space) -> bool:
-    return isinstance(space, Additive) and has_at_most(space, ENUMERATE_BELOW)
+def _carrying(space: Additive, wanted: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return configurations of one pool that carry what is wanted on few servers, int64[m, J]."""
+    types = np.flatnonzero(wanted).tolist()
+    rows: list[tuple[Bound, Bound]] = [(None, -Fraction(float(wanted[j]))) for j in types]
+    program = LinearProgram([*rows, (None, 0)])
+    program.add_columns([-1], [{len(types): -1}])
+    part = replace(space, demands=tuple(space.demands[j] for j in types))
+    columns = ConfigurationColumns(program, [part], range(len(types)), [len(types)], enumerate_below=0)
+    columns.serve([Fraction(float(wanted[j])) for j in types], [Fraction(1)])
+    used = columns.used()
+    found = np.zeros((len(used), len(wanted)), np.int64)
+    found[:, types] = np.array(used, np.int64).reshape(len(used), len(types))
+    return found
 
 
 def _rounded(prices: NDArray[np.float64]) -> list[int]:

@@ -77,26 +77,41 @@ def reduced(space: Additive, types: Iterable[int] | None = None) -> Reduced:
 @lru_cache(maxsize=256)  # column generation asks for the same space again and again
 def _reduced(space: Additive, wanted: tuple[int, ...]) -> Reduced:
     kept = tuple(j for j in wanted if space.most(j))
-    levels: list[tuple[int, tuple[int, ...]]] = []
+    rows = binding(space, kept)
+    divisors = [gcd(*(space.demands[j][r] for j in kept)) for r in rows]
+    capacities = tuple(space.capacity[r] // divisor for r, divisor in zip(rows, divisors, strict=True))
+    demands = (tuple(space.demands[j][r] // d for r, d in zip(rows, divisors, strict=True)) for j in kept)
+    return Reduced(kept, capacities, tuple(demands))
+
+
+def binding(space: Additive, types: Sequence[int]) -> list[int]:
+    """Return the resources without those that never bind for the given types, whether these fit or not.
+
+    Of resources that bind together the first is kept; one that no type demands never binds.
+
+    Examples
+    --------
+    >>> binding(Additive(("cpu", "gb", "disk"), (80, 64, 9), ((4, 2, 0), (8, 6, 0)), (1, 1, 1)), [0, 1])
+    [0]
+    """
+    levels: dict[int, tuple[int, tuple[int, ...]]] = {}
     for r, capacity in enumerate(space.capacity):
-        column = tuple(space.demands[j][r] for j in kept)
+        column = tuple(space.demands[j][r] for j in types)
         divisor = gcd(*column)
         if divisor:
-            levels.append((capacity // divisor, tuple(d // divisor for d in column)))
-    binding = [
-        level
-        for i, level in enumerate(levels)
+            levels[r] = (capacity // divisor, tuple(d // divisor for d in column))
+    return [
+        r
+        for r, level in levels.items()
         if not any(
-            _covers(other, level) and not (i < k and _covers(level, other)) for k, other in enumerate(levels) if k != i
+            _covers(other, level) and not (r < k and _covers(level, other)) for k, other in levels.items() if k != r
         )
     ]
-    capacities = tuple(c for c, _ in binding)
-    return Reduced(kept, capacities, tuple(tuple(column[i] for _, column in binding) for i in range(len(kept))))
 
 
 def _covers(a: tuple[int, tuple[int, ...]], b: tuple[int, tuple[int, ...]]) -> bool:
     """Return whether every configuration within resource `a` is within resource `b`."""
-    return all(db * a[0] <= da * b[0] for da, db in zip(a[1], b[1], strict=True))
+    return all(db * a[0] <= da * b[0] and (da or not db) for da, db in zip(a[1], b[1], strict=True))
 
 
 @lru_cache(maxsize=256)  # every replication of a simulation lists the configurations of the same servers

@@ -7,11 +7,43 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.exact.configurations import reduced
 from theory.instance import Additive, Configuration
 from theory.jit import kernel
 
 SERVED = 1e-9
 """Part of a type's jobs that may be left when it counts as served; the rounding of floats leaves some."""
+
+
+def fillings(space: Additive, wanted: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return configurations of a pool that serve what is wanted, each filled with the largest jobs that still wait.
+
+    Parameters
+    ----------
+    space : Additive
+    wanted : float64[J]
+        Jobs of each type, at least 0; those of types that do not fit are left out.
+
+    Returns
+    -------
+    int64[m, J]
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> fillings(additive([10], [[6], [3]]).pools[0].space, np.array([1.0, 3.0])).tolist()
+    [[1, 1], [0, 3]]
+    """
+    small = reduced(space, np.flatnonzero(wanted).tolist())
+    size = [max(d / c for d, c in zip(row, small.capacity, strict=True)) for row in small.demands]
+    order = sorted(range(len(size)), key=lambda i: -size[i])
+    types = [small.types[i] for i in order]
+    demands = np.array(small.demands, np.int64).reshape(len(size), len(small.capacity))[order]
+    most = np.array([space.most(j) for j in types], np.int64)
+    rows = filled_largest_first(np.array(small.capacity, np.int64), demands, wanted[types], most)
+    found = np.zeros((len(rows), len(wanted)), np.int64)
+    found[:, types] = rows
+    return found
 
 
 @kernel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from theory.errors import TooLargeError
 from theory.exact.configurations import Reduced, reduced
 from theory.exact.linear import LinearProgram
-from theory.instance import Additive, Configuration, Explicit, Space
+from theory.instance import Configuration, Explicit, Space
 from theory.jit import kernel
 from theory.numbers import to_integers
 
@@ -102,40 +102,6 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
         for j, slots in zip(small.types, _best(small, chosen), strict=True):
             best[j] = slots
     return tuple(best)
-
-
-def heavy(space: Additive, weights: Sequence[int]) -> NDArray[np.int64]:
-    """Return configurations of great integer weight, one of greatest weight among them.
-
-    Parameters
-    ----------
-    space : Additive
-    weights : sequence of int, shape (J,)
-        At least 0.
-
-    Returns
-    -------
-    int64[m, J]
-        For every type that fits, a configuration of greatest weight among those with a job of that type, where one
-        table finds them all (`best_with_each`); where it would be larger than `TABLE_LIMIT` or weights longer than 62
-        bits, the one of `max_weight`.
-
-    Examples
-    --------
-    >>> from theory.instance import additive
-    >>> heavy(additive([10], [[3], [5]]).pools[0].space, [3, 4]).tolist()
-    [[3, 0], [0, 2]]
-    """
-    small = reduced(space)
-    chosen = [weights[j] for j in small.types]
-    long = not chosen or max(chosen) * small.jobs >= 2**LIMB_BITS
-    if long or small.cells * len(chosen) > TABLE_LIMIT:
-        return np.array([max_weight(space, weights)], np.int64)
-    demands = np.array(small.demands, np.int64).reshape(len(chosen), len(small.capacity))
-    rows = best_with_each(np.array(small.capacity, np.int64), demands, np.array(chosen, np.int64))
-    found = np.zeros((len(rows), len(weights)), np.int64)
-    found[:, list(small.types)] = rows
-    return found
 
 
 def weight(slots: Sequence[Fraction | int], weights: Sequence[Fraction]) -> Fraction:
@@ -248,15 +214,16 @@ def _depth_first(
 
 
 @kernel
-def _strides(capacity: NDArray[np.int64]) -> NDArray[np.int64]:
-    strides = np.ones(capacity.size + 1, np.int64)  # strides[r + 1] belongs to resource r, strides[0] is the size
+def table_strides(capacity: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the size of a table over all levels of the resources, then the distance of neighbours in each, [R + 1]."""
+    strides = np.ones(capacity.size + 1, np.int64)
     for r in range(capacity.size - 1, -1, -1):
         strides[r] = strides[r + 1] * (capacity[r] + 1)
     return strides
 
 
 @kernel
-def _advance(row: NDArray[np.int64], capacity: NDArray[np.int64]) -> None:
+def step_level(row: NDArray[np.int64], capacity: NDArray[np.int64]) -> None:
     """Step to the next level of all resources but the last."""
     for r in range(capacity.size - 2, -1, -1):
         if row[r] < capacity[r]:
@@ -266,7 +233,8 @@ def _advance(row: NDArray[np.int64], capacity: NDArray[np.int64]) -> None:
 
 
 @kernel
-def _above(row: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
+def level_holds(row: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
+    """Return whether a level holds a demand, in all resources but the last."""
     for r in range(demand.size - 1):  # noqa: SIM110 (compiled)
         if row[r] < demand[r]:
             return False
@@ -284,7 +252,7 @@ def best_by_levels(
     Taking wherever it is no worse makes the walk back prefer more of the first type, then of the second: Def. 2.2.
     """
     n, last = demands.shape[0], capacity.size - 1
-    strides = _strides(capacity)
+    strides = table_strides(capacity)
     size, width = strides[0], capacity[last] + 1
     value = np.zeros(size, np.int64)
     take = np.zeros((n, size), np.bool_)
@@ -295,69 +263,14 @@ def best_by_levels(
             offset += demands[j, r] * strides[r + 1]
         row[:] = 0
         for start in range(0, size, width):
-            if _above(row, demands[j]):
+            if level_holds(row, demands[j]):
                 for c in range(start + demands[j, last], start + width):
                     with_one = value[c - offset] + weights[j]
                     if with_one >= value[c]:
                         value[c] = with_one
                         take[j, c] = True
-            _advance(row, capacity)
+            step_level(row, capacity)
     return _walk(take, demands, strides)
-
-
-@kernel
-def best_with_each(
-    capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return for every type a configuration of greatest weight among those that hold a job of the type.
-
-    Parameters
-    ----------
-    capacity : int64[R]
-    demands : int64[n, R]
-        Every type fits alone.
-    weights : int64[n]
-        At least 0; the weight of any configuration fits into int64.
-
-    Returns
-    -------
-    int64[n, n]
-        Row j is the configuration of type j; ties as they come.
-
-    Notes
-    -----
-    One table of the greatest weight within each level, O(n cells) time and 12 bytes a cell: a job of type j and the
-    best of what fits beside it. The heaviest row is a configuration of greatest weight.
-    """
-    n, last = demands.shape[0], capacity.size - 1
-    strides = _strides(capacity)
-    size, width = strides[0], capacity[last] + 1
-    offsets = np.zeros(n, np.int64)
-    value = np.zeros(size, np.int64)
-    latest = np.full(size, -1, np.int32)  # the type of one job in the best configuration within the level
-    row = np.zeros(capacity.size, np.int64)
-    for j in range(n):
-        for r in range(capacity.size):
-            offsets[j] += demands[j, r] * strides[r + 1]
-        if weights[j] == 0:
-            continue
-        row[:] = 0
-        for start in range(0, size, width):
-            if _above(row, demands[j]):
-                for c in range(start + demands[j, last], start + width):
-                    with_one = value[c - offsets[j]] + weights[j]
-                    if with_one > value[c]:
-                        value[c] = with_one
-                        latest[c] = j
-            _advance(row, capacity)
-    chosen = np.zeros((n, n), np.int64)
-    for j in range(n):
-        chosen[j, j] = 1
-        c = size - 1 - offsets[j]
-        while latest[c] >= 0:
-            chosen[j, latest[c]] += 1
-            c -= offsets[latest[c]]
-    return chosen
 
 
 @kernel
@@ -381,7 +294,7 @@ def _long_table(
     """`best_by_levels` for weights of several limbs, most significant first, shape (n, limbs)."""
     n, limbs, last = demands.shape[0], weights.shape[1], capacity.size - 1
     base = np.int64(1) << np.int64(62)
-    strides = _strides(capacity)
+    strides = table_strides(capacity)
     size, width = strides[0], capacity[last] + 1
     value = np.zeros((size, limbs), np.int64)
     with_one = np.zeros(limbs, np.int64)
@@ -393,7 +306,7 @@ def _long_table(
             offset += demands[j, r] * strides[r + 1]
         row[:] = 0
         for start in range(0, size, width):
-            if _above(row, demands[j]):
+            if level_holds(row, demands[j]):
                 for c in range(start + demands[j, last], start + width):
                     carry = np.int64(0)
                     for limb in range(limbs - 1, -1, -1):
@@ -411,5 +324,5 @@ def _long_table(
                     if no_worse:
                         value[c] = with_one
                         take[j, c] = True
-            _advance(row, capacity)
+            step_level(row, capacity)
     return _walk(take, demands, strides)

@@ -21,6 +21,9 @@ Bound = Fraction | int | None
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
+PRIMAL = 4
+"""The primal simplex method by the number that HiGHS gives it."""
+
 
 class InfeasibleError(ArithmeticError):
     """No point satisfies the constraints (decided exactly)."""
@@ -140,6 +143,10 @@ class LinearProgram:
             np.array(indices, np.int32),
             np.array(values, np.float64),
         )
+
+    def expect_columns(self) -> None:
+        """Use the primal simplex method from now on: when columns join, the last basis stays feasible for it."""
+        self._highs.setOptionValue("simplex_strategy", PRIMAL)
 
     def drop_column(self) -> None:
         """Remove the last column."""

@@ -93,7 +93,7 @@ class CapacityProgram:
         self._program.add_columns([0] * width, [{j: 1} for j in range(width)], upper=[0] * width)
         spaces = [pool.space for pool in instance.pools]
         self._columns = ConfigurationColumns(self._program, spaces, range(width), range(width, width + pools))
-        self._columns.serve(instance.workload)
+        self._columns.serve(instance.workload, [pool.share for pool in instance.pools])
         self._held: tuple[Fraction, ...] | None = None  # a workload that the columns are known to carry
 
     def intensity(self, workload: Sequence[Fraction | int] | None = None) -> Intensity:
