@@ -81,6 +81,12 @@ def first_simulation(until: int) -> float:
         return command(["-m", "packproof", *words], 1, NUMBA_CACHE_DIR=empty, PACKPROOF_COMPILE="beside")
 
 
+def first_verify() -> float:
+    """Measure a check of all claims on a machine that has compiled nothing."""
+    with tempfile.TemporaryDirectory() as empty:
+        return command(["-m", "packproof", "verify"], 1, NUMBA_CACHE_DIR=empty)
+
+
 def greedy_and_optimum(*, by_cvxpy: bool) -> float:
     """Measure greedy and optimal reward of the four VM types, or the optimum in floats from all configurations."""
     import numpy as np
@@ -128,17 +134,35 @@ def configuration_program(sizes: int) -> float:
     return cpu(lambda: supportable(*law), 3)
 
 
-def sharing(mechanism: str) -> float:
-    """Measure a fair share of 200 users on 40 server classes; ``clarabel``: time division as a convex program."""
+def cutting_stock() -> float:
+    """Measure the exact configuration program of 1,000 jobs with 10 to 70 % of 10,000."""
+    from benchmarks.throughput import drawn_jobs
+    from theory.partition.stock import stock
+
+    sizes, numbers = drawn_jobs("uniform", 1000, 10_000)
+    return cpu(lambda: stock(sizes, numbers, 10_000), 1)
+
+
+def intensity_on_pools() -> float:
+    """Measure the exact traffic intensity of 400 types with two resources on 20 pools."""
+    from benchmarks.region import two_resources
+    from theory.region.membership import CapacityProgram
+
+    instance = two_resources(400, 1, 20)
+    return cpu(lambda: CapacityProgram(instance).intensity(), 3)
+
+
+def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
+    """Measure a fair share of users on server classes; ``clarabel``: time division as a convex program."""
     from benchmarks.sharing import MECHANISMS, drawn
     from theory.sharing.occupation import occupation
     from theory.sharing.per_server import eisenberg_gale
 
-    instance = drawn(200, 40)
+    instance, runs = drawn(users, servers), 3 if users * servers < 10**5 else 1
     if mechanism == "clarabel":
         table = occupation(instance).in_time()
-        return cpu(lambda: eisenberg_gale(table), 3)
-    return cpu(lambda: MECHANISMS[mechanism](instance), 3)
+        return cpu(lambda: eisenberg_gale(table), runs)
+    return cpu(lambda: MECHANISMS[mechanism](instance), runs)
 
 
 def loss(policy: str, servers: int) -> float:
@@ -160,6 +184,18 @@ def queue(policy: str) -> float:
     from fluid.simulation.queue.model import QueueScenario
 
     scenario = QueueScenario(table_1(Fraction(89, 100)), 200, 2e3, 2e2)
+    return _rate(lambda: run_once(named(policy), scenario, 1))
+
+
+def slotted(policy: str) -> float:
+    """Measure events of a queue in slots: 100 servers, sizes uniform on [0.1, 0.9], at nine tenths of the load."""
+    from fluid.simulation.driver import run_once
+    from fluid.simulation.policy_names import policy as named
+    from fluid.simulation.slotted.model import SlottedScenario
+    from fluid.simulation.slotted.sizes import uniform
+
+    law = uniform(Fraction(1, 10), Fraction(9, 10))
+    scenario = SlottedScenario(law, 100, 100_000, 10_000, rate=0.9 * 100 * 0.01 / law.mean, service=0.01)
     return _rate(lambda: run_once(named(policy), scenario, 1))
 
 
@@ -210,7 +246,9 @@ FIGURES = (
     Figure(
         "facets, five types", "s", partial(facets, by_qhull=False), ("qhull, floats", partial(facets, by_qhull=True))
     ),
+    Figure("intensity, 400 types on 20 pools", "s", intensity_on_pools),
     Figure("configuration program, 200 sizes", "s", lambda: configuration_program(200)),
+    Figure("cutting stock, 1,000 jobs on 10,000", "s", cutting_stock),
     Figure("PS-DSF, 200 x 40", "s", lambda: sharing("ps-dsf")),
     Figure(
         "PS-DSF in time, 200 x 40",
@@ -219,11 +257,22 @@ FIGURES = (
         ("cvxpy with Clarabel, floats", lambda: sharing("clarabel")),
     ),
     Figure("TSF, 200 x 40", "s", lambda: sharing("tsf")),
+    Figure("PS-DSF, 1,000 x 100", "s", lambda: sharing("ps-dsf", 1000, 100)),
+    Figure(
+        "PS-DSF in time, 1,000 x 100",
+        "s",
+        lambda: sharing("ps-dsf-tdm", 1000, 100),
+        ("cvxpy with Clarabel, floats", lambda: sharing("clarabel", 1000, 100)),
+    ),
     Figure("first-fit, 100 servers", "/s", lambda: loss("first-fit", 100), ("a heap in Python", event_list_in_python)),
     Figure("dra, 1,000 servers", "/s", lambda: loss("dra", 1000)),
     Figure("dra, 100,000 servers", "/s", lambda: loss("dra", 100_000)),
     Figure("nonpreemptive, 200 servers", "/s", lambda: queue("nonpreemptive")),
     Figure("max-weight-local, 200 servers", "/s", lambda: queue("max-weight-local")),
+    Figure("bf-js in slots, 100 servers", "/s", lambda: slotted("bf-js")),
+    Figure("vqs-bf in slots, 100 servers", "/s", lambda: slotted("vqs-bf")),
     Figure("fluid path, four VM types", "s", fluid),
     Figure("checker, all recorded certificates", "s", checker),
+    Figure("verify, all claims", "s", lambda: command(["-m", "packproof", "verify"], 1)),
+    Figure("first verify, nothing compiled", "s", first_verify),
 )
