@@ -18,8 +18,9 @@ from theory.numbers import to_integers
 TABLE_LIMIT = 200_000_000
 """Largest dynamic program (cells times types); beyond it branch and bound takes over."""
 
-SMALL_TABLE = 4_000_000
-"""Dynamic program up to which nothing else is tried: it takes some milliseconds."""
+SMALL_TABLE = 500_000
+"""Cells up to which nothing but the dynamic program is tried: a type takes it less than a millisecond, and branch and
+bound about as long for the linear program of each type."""
 
 NODE_LIMIT = 2_000_000
 """Nodes after which branch and bound gives up."""
@@ -118,10 +119,10 @@ def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configur
 
 def _best(small: Reduced, weights: Sequence[int]) -> list[int]:
     table = small.cells * len(weights)
-    if table <= SMALL_TABLE:
-        return _by_table(small, weights)
     if table > TABLE_LIMIT:
         return _by_branching(small, weights, NODE_LIMIT)
+    if small.cells <= SMALL_TABLE:
+        return _by_table(small, weights)
     try:
         return _by_branching(small, weights, FEW_NODES)
     except TooLargeError:
