@@ -4,7 +4,7 @@ With a million servers an event waits longest for the entry of the job that leav
 both anywhere in memory. The random words that decide stand in a buffer already (`fluid.simulation.words`), so the entry
 is fetched `DEEP` events before, and the row `NEAR` events before. Nothing else follows from a guess, so the path is
 that of a system without guesses, and a guess may be wrong: it assumes that each job that comes is placed, that no job
-migrates before the event, and that the rates stay as they are.
+migrates before the event, and that the rates of types are still those of the last survey.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.words import Words, is_inside, refill, unit_of
-from theory.jit import step
+from theory.jit import routine, step
 from theory.prefetch import prefetch, prefetch_field
 
 DEEP, NEAR = 7, 4
@@ -23,6 +23,12 @@ DEEP, NEAR = 7, 4
 
 RING = 8
 """Guesses held: a power of 2, more than `DEEP`."""
+
+KINDS = 1024
+"""Parts of [0, 1) of which the kind of event is known: of a number in a part with a bound the guess may be wrong."""
+
+SURVEY = 4096
+"""Events between two surveys of the kinds; a power of 2."""
 
 _WORDS = 4
 """Words of an event in a guess, at most: two for the holding time, one for the type, one for the job."""
@@ -33,6 +39,9 @@ class Guesses(NamedTuple):
 
     Attributes
     ----------
+    kinds : int64[KINDS]
+        Which kind of event comes of a number that decides it, in equal parts of [0, 1): as it was `SURVEY` events ago
+        at most.
     kind : int64[RING]
         j for an arrival of type j, J + j for a departure.
     pick : float64[RING]
@@ -43,6 +52,7 @@ class Guesses(NamedTuple):
         Events that have been, events guessed, and where the words of the next to be guessed stand.
     """
 
+    kinds: NDArray[np.int64]
     kind: NDArray[np.int64]
     pick: NDArray[np.float64]
     begins: NDArray[np.int64]
@@ -51,24 +61,35 @@ class Guesses(NamedTuple):
 
 def no_guesses() -> Guesses:
     """Make the ring of a loop that has not begun: nothing is guessed."""
-    return Guesses(np.zeros(RING, np.int64), np.zeros(RING), np.full(RING, -1), np.zeros(3, np.int64))
+    return Guesses(
+        np.zeros(KINDS, np.int64), np.zeros(RING, np.int64), np.zeros(RING), np.full(RING, -1), np.array([-1, 0, 0])
+    )
+
+
+@routine
+def _survey(
+    kinds: NDArray[np.int64], totals: NDArray[np.int64], arrival: NDArray[np.float64], service: NDArray[np.float64]
+) -> None:
+    """Write down which kind of event a number in each part of [0, 1) makes, by the jobs in service: O(J + KINDS)."""
+    types, total = len(totals), 0.0
+    for j in range(types):
+        total += arrival[j] + totals[j] * service[j]
+    kind, bound = 0, arrival[0]
+    for i in range(KINDS):
+        level = (i + 0.5) / KINDS * total
+        while level >= bound and kind < 2 * types - 1:
+            kind += 1
+            bound += arrival[kind] if kind < types else totals[kind - types] * service[kind - types]
+        kinds[i] = kind
 
 
 @step
-def _guess(guesses: Guesses, words: Words, state: Any, rates: Any, total: float) -> int:
+def _guess(guesses: Guesses, words: Words, types: int) -> int:
     """Guess one event more and return its place in the ring; no branch depends on what is guessed."""
-    types = len(rates.service)
     row = guesses.reached[1] & (RING - 1)
     begins = guesses.reached[2]
     at = begins + (1 if is_inside(words.word[begins]) else 2)
-    level = unit_of(words.word[at]) * total
-    kind, bound = 0, 0.0
-    for j in range(types):
-        bound += rates.arrival[j]
-        kind += 1 if level >= bound else 0
-    for j in range(types - 1):
-        bound += state.totals[j] * rates.service[j]
-        kind += 1 if level >= bound else 0
+    kind = guesses.kinds[int(unit_of(words.word[at]) * KINDS)]
     leaves = 1 if kind >= types else 0
     guesses.kind[row] = kind
     guesses.pick[row] = leaves * unit_of(words.word[at + 1])
@@ -92,7 +113,7 @@ def _entry(guesses: Guesses, urn: Any, row: int, since: int, until: int) -> int:
 
 
 @step
-def look_ahead(guesses: Guesses, urn: Any, state: Any, rates: Any, total: float, rng: Any) -> None:
+def look_ahead(guesses: Guesses, urn: Any, state: Any, rates: Any, rng: Any) -> None:
     """After an event begin to fetch the entry of a job that will leave, and the server of one that will leave earlier.
 
     Parameters
@@ -102,8 +123,6 @@ def look_ahead(guesses: Guesses, urn: Any, state: Any, rates: Any, total: float,
     state : Common
         Of any policy; where it has a field ``rows``, one a server, that is fetched too.
     rates : fluid.simulation.loss.loop.Rates
-    total : float
-        The rate of all events, as it was before this event.
     rng : numpy.random.Generator
         What the words of the urn are drawn from.
     """
@@ -112,21 +131,25 @@ def look_ahead(guesses: Guesses, urn: Any, state: Any, rates: Any, total: float,
         refill(words, rng)
     at, now = words.at[0], guesses.reached[0] + 1
     guesses.reached[0] = now
+    if now & (SURVEY - 1) == 0:
+        _survey(guesses.kinds, state.totals, rates.arrival, rates.service)
     ahead = guesses.reached[2] - at
     # a guess was wrong, or the words have moved: guess anew from here
     if guesses.begins[now & (RING - 1)] != at or ahead < 0 or ahead > _WORDS * DEEP:
         guesses.reached[1], guesses.reached[2] = now, at
     while guesses.reached[1] < now + DEEP:
-        row = _guess(guesses, words, state, rates, total)
+        row = _guess(guesses, words, len(state.totals))
         prefetch(urn.servers, _entry(guesses, urn, row, now, now))
     near = now + NEAR - 1
     server = int(urn.servers[_entry(guesses, urn, near & (RING - 1), now, near)])
     prefetch(state.counts, server)
-    prefetch(state.free, server)
-    prefetch(urn.stale, server)
+    if state.free.shape[1] > 0:
+        prefetch(state.free, server)
+    if len(urn.stale) > 0:
+        prefetch(urn.stale, server)
     prefetch_field(state, "rows", server)
 
 
 @step
-def look_nowhere(guesses: Guesses, urn: Any, state: Any, rates: Any, total: float, rng: Any) -> None:
+def look_nowhere(guesses: Guesses, urn: Any, state: Any, rates: Any, rng: Any) -> None:
     """Stand for `look_ahead` where the caches of a processor hold the whole system."""

@@ -200,7 +200,7 @@ def jump_chain(
             leave(state, measures, server, j)
             follow(state, urn, measures, server, j, policy_rng)
         finish_event(state, urn, measures, policy_rng)
-        look_ahead(urn.guesses, urn, state, rates, total, arrival_rng)
+        look_ahead(urn.guesses, urn, state, rates, arrival_rng)
         if state.done[ASKS] != 0:
             return GOING
         observe(state, urn, measures)
