@@ -215,7 +215,7 @@ class SlotSteps:
             arrived=arrived,
             reach=reach,
             queues=np.zeros_like(state.queues),
-            order=np.full((room if len(state.order) else 0, 2), -1),
+            order=np.full((room, 2), -1) if len(state.order) else state.order,
             fronts=np.full_like(state.fronts, -1),
         )
         for c in line:

@@ -82,14 +82,13 @@ def observe(state: Common, jobs: Any, measures: Measures) -> None:
 @step
 def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
     """Let the policy refresh after an event for as long as it asks to, and carry out its moves."""
-    calls = 0
+    calls, going = 0, True
     while True:
         if state.done[MOVES] > 0:
-            carry_out(state, jobs, measures)
-        if not refresh(state, draws):
+            carry_out(state, jobs, measures)  # in one place, as it is compiled at each
+        if not going:
             break
-        calls += 1
+        going = bool(refresh(state, draws))
+        calls += 1 if going else 0
         if calls > PATIENCE and calls > PATIENCE + most_calls(state):
             raise PolicyError(RESTLESS)
-    if state.done[MOVES] > 0:
-        carry_out(state, jobs, measures)

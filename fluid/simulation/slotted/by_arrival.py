@@ -45,7 +45,7 @@ def new_arrivals(most: int, classes: int) -> tuple[NDArray[np.int64], NDArray[np
     Examples
     --------
     >>> arrived, reach = new_arrivals(10, 20)
-    >>> for job_class in (5, 3, 4): append(arrived, reach, job_class)
+    >>> for waiting, job_class in enumerate((5, 3, 4)): append(arrived, reach, job_class, waiting)
     >>> leaf = first_below(arrived, reach, 0, 5)
     >>> take_out(arrived, reach, leaf), first_below(arrived, reach, 0, 5), first_below(arrived, reach, 0, 3)
     (3, 2, -1)
@@ -61,22 +61,19 @@ def with_more(arrived: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 @routine
-def append(arrived: NDArray[np.int64], reach: NDArray[np.int64], job_class: int) -> None:
-    """Put a job behind all others."""
+def append(arrived: NDArray[np.int64], reach: NDArray[np.int64], job_class: int, waiting: int) -> None:
+    """Put a job behind all others, which are so many."""
     if reach[USED] == reach[LEAVES]:
-        _close_up(arrived, reach)
+        _close_up(arrived, reach, waiting)
     set_leaf(arrived[: 2 * reach[LEAVES]], reach[USED], -job_class)
     reach[USED] += 1
 
 
 @step
-def _close_up(arrived: NDArray[np.int64], reach: NDArray[np.int64]) -> None:
+def _close_up(arrived: NDArray[np.int64], reach: NDArray[np.int64], waiting: int) -> None:
     """Move the jobs that are left to the first leaves of a tree of the size that they need."""
-    before, left = reach[LEAVES], 0
-    for leaf in range(before, 2 * before):
-        left += arrived[leaf] != NOTHING
-    leaves = LEAST
-    while leaves < 2 * left:
+    before, leaves = reach[LEAVES], LEAST
+    while leaves < 2 * waiting:
         leaves *= 2
     at = leaves  # of a smaller tree never beyond what has been read, of a larger one never within what has not
     for leaf in range(before, 2 * before):
@@ -86,8 +83,9 @@ def _close_up(arrived: NDArray[np.int64], reach: NDArray[np.int64]) -> None:
     for leaf in range(at, 2 * leaves):
         arrived[leaf] = NOTHING
     for node in range(leaves - 1, 0, -1):
-        arrived[node] = max(arrived[2 * node], arrived[2 * node + 1])
-    reach[USED] = left
+        low, high = arrived[2 * node], arrived[2 * node + 1]
+        arrived[node] = low if low >= high else high
+    reach[USED] = waiting
     reach[LEAVES] = leaves
 
 

@@ -141,8 +141,7 @@ def run(
         for i in range(first, last):
             later = coming.types[min(i + AHEAD, len(coming.types) - 1)]
             prefetch(state.lines, later)
-            if len(state.queue_of) > 0:
-                prefetch(state.queue_of, later)
+            fetch_queue(state.queue_of, later)
             job_class = coming.types[i]
             measures.events[0] += 1
             group = group_of(measures, job_class)
@@ -155,18 +154,40 @@ def run(
             jobs.waiting[at, WORK] = coming.durations[i]
         coming.at[0] = last
         settle(state, jobs, measures, policy_rng)
-        for i in range(first, last):
-            job_class = coming.types[i]
-            head = state.lines[job_class, FIRST]
-            if head >= 0 and state.number[head] <= number + i - first:  # not started meanwhile
-                server = place(state, job_class, policy_rng)
-                if server >= 0:
-                    if server >= len(state.free):
-                        raise PolicyError(NO_SERVER)
-                    begin(state, job_class, server)
-                    carry_out(state, jobs, measures)
+        newcomers(state, jobs, coming.types[first:last], number, measures, policy_rng)
         observe(state, jobs, measures)
     return GOING
+
+
+@step
+def newcomers(
+    state: SlottedCommon, jobs: Jobs, classes: NDArray[np.int32], number: int, measures: Measures, draws: Any
+) -> None:
+    """Let the policy place the jobs that have come in a slot, the first of them with a number, and still wait."""
+    for i in range(len(classes)):
+        job_class = classes[i]
+        head = state.lines[job_class, FIRST]
+        if head >= 0 and state.number[head] <= number + i:  # not started meanwhile
+            server = place(state, job_class, draws)
+            if server >= len(state.free):
+                raise PolicyError(NO_SERVER)
+            if server >= 0:
+                begin(state, job_class, server)
+                carry_out(state, jobs, measures)
+
+
+@step
+def no_newcomers(
+    state: SlottedCommon, jobs: Jobs, classes: NDArray[np.int32], number: int, measures: Measures, draws: Any
+) -> None:
+    """Stand for `newcomers` under policies that leave them to ``refresh``: there is less to compile."""
+
+
+@step
+def fetch_queue(queue_of: NDArray[np.int32], job_class: int) -> None:
+    """Begin to fetch the virtual queue of a class, where there are some."""
+    if queue_of.ndim == 1:
+        prefetch(queue_of, job_class)
 
 
 @step

@@ -20,7 +20,7 @@ from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
 from fluid.simulation.slotted.ends import HELD, enlarged, new_ends
-from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls
+from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
     bernoulli_slots,
@@ -29,7 +29,7 @@ from fluid.simulation.slotted.sizes import (
     service_slots,
     whole_slots,
 )
-from fluid.simulation.slotted.state import WAITING, SlottedSetting, with_places
+from fluid.simulation.slotted.state import WAITING, SlottedSetting, place_nowhere, with_places
 from fluid.simulation.state import State
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
@@ -41,6 +41,9 @@ CROWD = 10**7
 
 PARTS: Mapping[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}
 """The functions of the model that the loop names."""
+
+WITHOUT_PLACE: Mapping[str, Function] = {**PARTS, "newcomers": no_newcomers}
+"""Those under a policy that leaves newcomers to ``refresh``."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +148,8 @@ class SlottedScenario(Scenario):
         self, policy: Policy, state: State, arrival_rng: np.random.Generator, start_rng: np.random.Generator
     ) -> Engine:
         """Return the loop over slots at work."""
-        del policy
-        return _Slots(self.stream(arrival_rng, start_rng), state)
+        parts = WITHOUT_PLACE if policy.place is place_nowhere else PARTS
+        return _Slots(self.stream(arrival_rng, start_rng), state, parts)
 
     def stream(self, arrival_rng: np.random.Generator, start_rng: np.random.Generator) -> Stream:
         """Return the stream of jobs: those that wait in slot 0, and those that come."""
@@ -179,11 +182,10 @@ class _Slots(Engine):
     """The loop over slots at work."""
 
     loop = staticmethod(loop.run)
-    parts = PARTS
     part = 1 << 17
 
-    def __init__(self, stream: Stream, state: State) -> None:
-        self._stream = stream
+    def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
+        self._stream, self.parts = stream, parts
         self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 

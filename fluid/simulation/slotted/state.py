@@ -89,17 +89,18 @@ words, levels
     The set of classes that wait (`fluid.simulation.bitset`).
 arrived, reach
     The waiting jobs in the order of arrival (`fluid.simulation.slotted.by_arrival`): the policy takes each job out that
-    it starts. ``reach`` holds zeros unless this is asked for, and ``arrived`` is empty where the classes are few.
+    it starts. Unless this is asked for, ``reach`` holds zeros and ``arrived`` has two dimensions, none of them any
+    length, so that nothing is compiled for it; it is empty where the classes are few.
 queue_of : int32[n]
-    The virtual queue of each class; empty unless there are some.
+    The virtual queue of each class; of two dimensions, and empty, unless there are some.
 queues : int64[V]
     Lengths of the virtual queues.
 order : int64[M, 2]
-    Of each place the one behind it in the order of arrival to its virtual queue, and the class of its job. Empty unless
-    asked for: then jobs begin in that order, and ``words`` is not kept.
+    Of each place the one behind it in the order of arrival to its virtual queue, and the class of its job. Of one
+    dimension, and empty, unless asked for: then jobs begin in that order, and ``words`` is not kept.
 fronts : int64[V, 2]
-    The first and the last place of each virtual queue, -1 if it is empty. Where there is one for all classes,
-    ``queue_of`` is not needed.
+    The first and the last place of each virtual queue, -1 if it is empty; as ``order``, of one dimension unless asked
+    for. Where there is one for all classes, ``queue_of`` is not needed.
 moves : int64[K, 3]
     Rows (class, place, server) of the jobs started since the loop last cleared them.
 done : int64[4]
@@ -163,7 +164,7 @@ def shared(
     if capacity <= DIRECT and not consecutive:
         below = np.cumsum(np.bincount(setting.sizes, minlength=capacity + 1), dtype=np.int32)
     words, levels = empty_sets(1, n)
-    arrived, reach = new_arrivals(room, n) if ordered else (np.zeros(0, np.int64), np.zeros(2, np.int64))
+    arrived, reach = new_arrivals(room, n) if ordered else (np.zeros((0, 0), np.int64), np.zeros(2, np.int64))
     return {
         "sizes": setting.sizes.astype(np.int64),
         "capacity": np.full(1, capacity),
@@ -179,10 +180,10 @@ def shared(
         "levels": levels,
         "arrived": arrived,
         "reach": reach,
-        "queue_of": np.zeros(0, np.int32) if queue_of is None else queue_of,
+        "queue_of": np.zeros((0, 0), np.int32) if queue_of is None else queue_of,
         "queues": np.zeros(queues, np.int64),
-        "order": np.full((room if fifo else 0, 2), -1),
-        "fronts": np.full((max(1, queues) if fifo else 0, 2), -1),
+        "order": np.full((room, 2), -1) if fifo else np.zeros(0, np.int64),
+        "fronts": np.full((max(1, queues), 2), -1) if fifo else np.zeros(0, np.int64),
         "moves": np.zeros((min(1 << 16, 16 + capacity // int(setting.sizes[0])), 3), np.int64),
         "done": np.zeros(4, np.int64),
     }
@@ -194,10 +195,16 @@ def with_places(state: Any, room: int) -> Any:
     after = np.concatenate([state.after, np.arange(before + 1, room + 1)])
     after[-1] = state.counters[FREE]
     state.counters[FREE] = before
-    order = np.concatenate([state.order, np.full((room - before if len(state.order) else 0, 2), -1)])
+    order = np.concatenate([state.order, np.full((room - before, 2), -1)]) if len(state.order) else state.order
     number = np.concatenate([state.number, np.zeros(room - before, np.int64)])
     arrived = with_more(state.arrived, room) if len(state.arrived) else state.arrived
     return state._replace(after=after, number=number, order=order, arrived=arrived)
+
+
+@step
+def place_nowhere(state: Any, job_class: int, draws: Any) -> int:
+    """Leave newcomers to ``refresh``."""
+    return -1
 
 
 @step
@@ -211,7 +218,8 @@ def class_size(state: Any, job_class: int) -> int:
 def classes_upto(state: Any, room: int) -> int:
     """Return how many classes have at most a size; the last of them is the largest that fits so much room."""
     if state.lowest[0] > 0:
-        return int(max(0, min(room - state.lowest[0] + 1, len(state.sizes))))
+        upto = room - state.lowest[0] + 1
+        return int(0 if upto < 0 else upto if upto < len(state.sizes) else len(state.sizes))
     if len(state.below) > 0:
         return int(state.below[room])
     low, high = 0, len(state.sizes)
@@ -249,31 +257,77 @@ def join(state: Any, job_class: int) -> int:
     line[job_class, COUNT] += 1
     if line[job_class, FIRST] < 0:
         line[job_class, FIRST] = at
-        if len(state.fronts) == 0:
-            insert(state.words, state.levels, 0, job_class)
+        _show(state.fronts, state.words, state.levels, job_class)
     else:
         state.after[line[job_class, LAST]] = at
     line[job_class, LAST] = at
-    if len(state.arrived) > 0:
-        append(state.arrived, state.reach, job_class)
-    if len(state.queue_of) > 0:
-        state.queues[state.queue_of[job_class]] += 1
-    if len(state.fronts) > 0:
-        _queue_up(state, job_class, at)
+    _arrive(state.arrived, state.reach, job_class, state.counters[WAITING] - 1)
+    _lengthen(state.queue_of, state.queues, job_class, 1)
+    _queue_up(state.order, state.fronts, _queue(state.queue_of, job_class), job_class, at)
     return int(at)
 
 
+# What not all policies keep: the dimensions of an array say whether it is there, and are known when a loop is compiled.
+
+
 @step
-def _queue_up(state: Any, job_class: int, at: int) -> None:
-    """Put a place at the end of its virtual queue."""
-    queue = state.queue_of[job_class] if len(state.queue_of) > 0 else 0
-    state.order[at, BEHIND] = -1
-    state.order[at, CLASS] = job_class
-    if state.fronts[queue, FIRST] < 0:
-        state.fronts[queue, FIRST] = at
-    else:
-        state.order[state.fronts[queue, LAST], BEHIND] = at
-    state.fronts[queue, LAST] = at
+def _arrive(arrived: NDArray[np.int64], reach: NDArray[np.int64], job_class: int, waiting: int) -> None:
+    """Put a job behind all others, which are so many."""
+    if arrived.ndim == 1 and len(arrived) > 0:
+        append(arrived, reach, job_class, waiting)
+
+
+@step
+def _show(fronts: NDArray[np.int64], words: NDArray[np.int64], levels: NDArray[np.int64], job_class: int) -> None:
+    """Add a class to the set of those that wait."""
+    if fronts.ndim == 1:
+        insert(words, levels, 0, job_class)
+
+
+@step
+def _hide(fronts: NDArray[np.int64], words: NDArray[np.int64], levels: NDArray[np.int64], job_class: int) -> None:
+    """Remove a class from the set of those that wait."""
+    if fronts.ndim == 1:
+        discard(words, levels, 0, job_class)
+
+
+@step
+def _queue(queue_of: NDArray[np.int32], job_class: int) -> int:
+    """Return the virtual queue of a class, 0 where there is one for all."""
+    if queue_of.ndim == 1:
+        return int(queue_of[job_class])
+    return 0
+
+
+@step
+def _lengthen(queue_of: NDArray[np.int32], queues: NDArray[np.int64], job_class: int, jobs: int) -> None:
+    """Count jobs of a class in its virtual queue."""
+    if queue_of.ndim == 1:
+        queues[queue_of[job_class]] += jobs
+
+
+@step
+def _queue_up(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, job_class: int, at: int) -> None:
+    """Put a place at the end of a virtual queue."""
+    if fronts.ndim == 2:
+        order[at, BEHIND] = -1
+        order[at, CLASS] = job_class
+        if fronts[queue, FIRST] < 0:
+            fronts[queue, FIRST] = at
+        else:
+            order[fronts[queue, LAST], BEHIND] = at
+        fronts[queue, LAST] = at
+
+
+@step
+def _step_out(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, at: int) -> None:
+    """Remove the first place of a virtual queue, which must be that of the job."""
+    if fronts.ndim == 2:
+        if fronts[queue, FIRST] != at:
+            raise PolicyError("begin: expected the job that came first to its virtual queue")
+        fronts[queue, FIRST] = order[at, BEHIND]
+        if order[at, BEHIND] < 0:
+            fronts[queue, LAST] = -1
 
 
 @step
@@ -297,17 +351,9 @@ def begin(state: Any, job_class: int, server: int) -> None:
     line[job_class, FIRST] = behind
     if behind < 0:
         line[job_class, LAST] = -1
-        if len(state.fronts) == 0:
-            discard(state.words, state.levels, 0, job_class)
-    if len(state.queue_of) > 0:
-        state.queues[state.queue_of[job_class]] -= 1
-    if len(state.fronts) > 0:
-        queue = state.queue_of[job_class] if len(state.queue_of) > 0 else 0
-        if state.fronts[queue, FIRST] != at:
-            raise PolicyError("begin: expected the job that came first to its virtual queue")
-        state.fronts[queue, FIRST] = state.order[at, BEHIND]
-        if state.order[at, BEHIND] < 0:
-            state.fronts[queue, LAST] = -1
+        _hide(state.fronts, state.words, state.levels, job_class)
+    _lengthen(state.queue_of, state.queues, job_class, -1)
+    _step_out(state.order, state.fronts, _queue(state.queue_of, job_class), at)
     state.after[at] = state.counters[FREE]
     state.counters[FREE] = at
     state.counters[WAITING] -= 1

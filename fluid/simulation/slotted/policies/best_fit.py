@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.by_arrival import first_below, take_out
-from fluid.simulation.slotted.ranking import add, fullest, most_free, new_ranking, remove
+from fluid.simulation.slotted.ranking import fullest, most_free, move, new_ranking
 from fluid.simulation.slotted.state import (
     COMMON,
     FIRST,
@@ -25,6 +25,7 @@ from fluid.simulation.slotted.state import (
     class_size,
     classes_upto,
     largest_fitting,
+    place_nowhere,
     shared,
     smallest_waiting,
 )
@@ -57,7 +58,7 @@ def _ranked(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
     """Rank all servers, empty ones, where there are many."""
     keys, table = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64)
     if setting.servers > FEW:
-        keys, table = new_ranking(setting.servers, setting.capacity)
+        keys, table = new_ranking(setting.servers, setting.capacity, int(setting.sizes[0]))
     return {"keys_": keys, "table_": table}
 
 
@@ -80,23 +81,10 @@ def prepare_both(setting: SlottedSetting) -> Any:
 
 
 @step
-def place_nowhere(state: SlottedCommon, job_class: int, draws: Any) -> int:
-    """Leave newcomers to ``refresh``."""
-    return -1
-
-
-@step
-def _rank(state: SlottedCommon, server: int, residual: int) -> None:
-    """Add a server to the ranking, if jobs may fit."""
-    if len(state.keys_) > 0 and residual >= state.sizes[0]:
-        add(state.keys_, state.table_, residual, server)
-
-
-@step
-def _unrank(state: SlottedCommon, server: int, residual: int) -> None:
-    """Take a server out of the ranking, where it is with this residual."""
-    if len(state.keys_) > 0 and residual >= state.sizes[0]:
-        remove(state.keys_, state.table_, residual, server)
+def _rank(state: SlottedCommon, server: int, before: int, after: int) -> None:
+    """Rank a server by another residual, where servers are ranked; one below the least size stands for none."""
+    if len(state.keys_) > 0:
+        move(state.keys_, state.table_, server, before, after)
 
 
 @step
@@ -122,8 +110,7 @@ def _most_free(state: SlottedCommon) -> int:
 @step
 def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Rank the server anew."""
-    _unrank(state, server, state.free[server] - class_size(state, job_class))
-    _rank(state, server, state.free[server])
+    _rank(state, server, state.free[server] - class_size(state, job_class), state.free[server])
 
 
 @step
@@ -148,9 +135,9 @@ def job_refresh(state: SlottedCommon, draws: Any) -> bool:
     if job_class < 0:
         return False
     server = _fullest(state, job_class)
-    _unrank(state, server, state.free[server])
+    before = state.free[server]
     begin(state, job_class, server)
-    _rank(state, server, state.free[server])
+    _rank(state, server, before, state.free[server])
     return True
 
 
@@ -199,7 +186,7 @@ def server_refresh(state: SlottedCommon, draws: Any) -> bool:
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Note that the server has been left, and take it out of the ranking until it has been filled."""
     if not _is_vacated(state, server):
-        _unrank(state, server, state.free[server] - class_size(state, job_class))
+        _rank(state, server, state.free[server] - class_size(state, job_class), -1)
         insert(state.vacated, state.spread, 0, server)
 
 
@@ -216,7 +203,7 @@ def both_refresh(state: SlottedCommon, draws: Any) -> bool:
         return False
     if fill(state, server):
         discard(state.vacated, state.spread, 0, server)
-        _rank(state, server, state.free[server])
+        _rank(state, server, -1, state.free[server])
     return True
 
 
@@ -225,8 +212,7 @@ def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
     server = _fullest(state, job_class)
     if server >= 0:
-        _unrank(state, server, state.free[server])
-        _rank(state, server, state.free[server] - class_size(state, job_class))
+        _rank(state, server, state.free[server], state.free[server] - class_size(state, job_class))
     return server
 
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.policies.best_fit import place_nowhere, server_depart
-from fluid.simulation.slotted.state import COMMON, SlottedCommon, SlottedSetting, begin, class_size, front, shared
+from fluid.simulation.slotted.policies.best_fit import server_depart
+from fluid.simulation.slotted.state import (
+    COMMON,
+    SlottedCommon,
+    SlottedSetting,
+    begin,
+    class_size,
+    front,
+    place_nowhere,
+    shared,
+)
 from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import state_type
 from theory.jit import step

@@ -14,8 +14,16 @@ import numpy as np
 from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.oracle import LIMIT
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.policies.best_fit import place_nowhere
-from fluid.simulation.slotted.state import COMMON, COUNT, WAITING, SlottedCommon, SlottedSetting, begin, shared
+from fluid.simulation.slotted.state import (
+    COMMON,
+    COUNT,
+    WAITING,
+    SlottedCommon,
+    SlottedSetting,
+    begin,
+    place_nowhere,
+    shared,
+)
 from fluid.simulation.state import MOVES, state_type
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal

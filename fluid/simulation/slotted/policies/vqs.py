@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.policies.best_fit import place_nowhere
 from fluid.simulation.slotted.state import (
     COMMON,
     SOON,
@@ -27,6 +26,7 @@ from fluid.simulation.slotted.state import (
     begin,
     class_size,
     front,
+    place_nowhere,
     shared,
 )
 from fluid.simulation.slotted.trees import NOTHING, first_at_least, new_tree, set_leaf

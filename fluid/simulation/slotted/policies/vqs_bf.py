@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 from fluid.simulation.bitset import greatest_upto
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.policies.best_fit import fill, next_with_room, place_nowhere
+from fluid.simulation.slotted.policies.best_fit import fill, next_with_room
 from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.state import COMMON, SlottedCommon, SlottedSetting, begin, classes_upto, shared
+from fluid.simulation.slotted.state import (
+    COMMON,
+    SlottedCommon,
+    SlottedSetting,
+    begin,
+    classes_upto,
+    place_nowhere,
+    shared,
+)
 from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
