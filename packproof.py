@@ -78,7 +78,8 @@ _NAMES = {
     ),
     "theory.sharing": (
         "MECHANISMS", "Cluster", "c_drfh", "cdrf", "cluster", "decide", "drf", "is_certified", "is_ps_dsf",
-        "is_ps_dsf_tdm", "numeric_ps_dsf", "ps_dsf", "ps_dsf_tdm", "ps_dsf_violation", "tsf", "whole_tasks",
+        "is_ps_dsf_tdm", "max_min_violation", "numeric_max_min", "numeric_ps_dsf", "ps_dsf", "ps_dsf_tdm",
+        "ps_dsf_violation", "tsf", "whole_tasks",
     ),
     "fluid.simulation": (
         "LossScenario", "Policy", "QueueScenario", "Setting", "SlottedScenario", "policy", "simulate", "size_law",

@@ -26,9 +26,11 @@ from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.numeric import numeric_ps_dsf
+from theory.sharing.numeric_levels import MOST_PAIRS, numeric_max_min
 from theory.sharing.occupation import occupation
 from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm
-from theory.sharing.violation import ps_dsf_violation
+from theory.sharing.raising import level_units, max_min_violation
+from theory.sharing.violation import eligibility, ps_dsf_violation, shares_of
 
 MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
     "ps-dsf": ps_dsf,
@@ -98,9 +100,42 @@ def huge(tolerance: float) -> None:
             line(size, f"ps-dsf, {division} division", taken, note)
             for what, value in (("seconds", taken), ("seconds of the check", checking)):
                 measured.setdefault(f"{division} division, {what}", []).append(value)
-    span = log(HUGE[-1][0] * HUGE[-1][1] / (HUGE[0][0] * HUGE[0][1]))
+        for mechanism in ("tsf", "c-drfh", "cdrf"):
+            if size[0] * size[1] > MOST_PAIRS:
+                continue
+            allocation, taken = timed(partial(numeric_max_min, instance, mechanism, tolerance))
+            prices = [np.array(stage.prices, float) for stage in allocation.stages]
+            found, checking = timed(partial(max_min_violation, instance, allocation.tasks, mechanism, prices))
+            note = f"violation {found.value:.1e}, {len(prices)} stages, checked in {checking:.1f} s"
+            line(size, mechanism, taken, note)
+            if size == HUGE[0]:
+                level, by_peer = timed(partial(first_level, instance, mechanism))
+                ours = float(min(np.array(allocation.totals, float) / level_units(instance, mechanism)))
+                line(size, "cvxpy and Clarabel", by_peer, f"first level only, off by {abs(level / ours - 1):.0e}")
+            measured.setdefault(f"{mechanism}, seconds", []).append(taken)
     for name, values in measured.items():
+        last = HUGE[len(values) - 1]
+        span = log(last[0] * last[1] / (HUGE[0][0] * HUGE[0][1]))
         print(f"growth in pairs of user and class: {name} ~ pairs^{log(values[-1] / values[0]) / span:.2f}")
+
+
+def first_level(instance: Cluster, mechanism: str) -> float:
+    """Return the level that all users reach together, by cvxpy and Clarabel over all pairs: floats, no certificate."""
+    import cvxpy
+
+    share, may = shares_of(instance), eligibility(instance)
+    shares = np.stack([share(i) for i in range(len(instance.servers))], axis=1)
+    unit = level_units(instance, mechanism)
+    part, level = cvxpy.Variable(may.shape, nonneg=True), cvxpy.Variable()
+    loads = [
+        cvxpy.sum(cvxpy.multiply(part, shares[:, :, r] * unit[:, None] / len(unit)), axis=0) <= 1
+        for r in range(shares.shape[2])
+    ]
+    problem = cvxpy.Problem(
+        cvxpy.Maximize(level), [cvxpy.sum(part, axis=1) == level, cvxpy.multiply(part, ~may) == 0, *loads]
+    )
+    problem.solve(solver="CLARABEL")
+    return float(level.value) / len(unit)
 
 
 def very_large(users: int, servers: int) -> Cluster:

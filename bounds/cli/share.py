@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 DIVISIONS = {"ps-dsf": "resource", "ps-dsf-tdm": "time"}
 """Mechanisms of which every server divides its resources, or its time, on its own."""
 
+RAISING = ("c-drfh", "cdrf", "tsf")
+"""Mechanisms that are max-min fair in one number a user."""
+
 LEAST = 1e-12
 """Least tolerance: sums of floats over the largest clusters are right to about as much."""
 
@@ -24,6 +27,8 @@ LEAST = 1e-12
     examples=(
         "packproof share examples/four_classes.toml",
         "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
+        "packproof share examples/four_classes.toml --mechanism tsf --tolerance 1e-6 --json",
+        "packproof share examples/four_classes.toml --mechanism ps-dsf --tolerance 1e-9",
     )
 )
 def share(
@@ -51,8 +56,8 @@ def share(
         typer.Option(
             "--tolerance",
             metavar="EPS",
-            help="For clusters of millions of pairs of user and server class: numeric shares that are feasible exactly,"
-            " and within EPS of the conditions of ps-dsf or ps-dsf-tdm.",
+            help="For very large clusters: numeric shares that are feasible exactly, and within EPS of the conditions"
+            " of their mechanism (not drf, which is exact at any size).",
         ),
     ] = None,
     check: Annotated[
@@ -181,38 +186,44 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
 
 def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
     """Make numeric shares of one mechanism, or check those of a file."""
-    from bounds.views.numeric_shares import numeric_answer, numeric_lines, theorem
+    from bounds.views.numeric_shares import conditions, numeric_answer, numeric_lines
     from theory.errors import InputError
     from theory.files.clusters import read_cluster
     from theory.numbers import rational
     from theory.sharing.numeric import numeric_ps_dsf
+    from theory.sharing.numeric_levels import LEAST_TOLERANCE, numeric_max_min
 
     try:
         most = float(rational(tolerance))
     except (ValueError, OverflowError):
         most = -1.0
-    if not LEAST <= most < 1:
-        raise InputError(f"--tolerance: expected a number of at least {LEAST:g} and less than 1, got {tolerance}")
-    if mechanism not in DIVISIONS:
+    if mechanism not in (*DIVISIONS, *RAISING):
         raise InputError(
-            f"--tolerance: expected --mechanism {' or '.join(DIVISIONS)}, got {mechanism}: the others are made by"
-            " linear programs, leave --tolerance out"
+            f"--tolerance: expected --mechanism {', '.join(DIVISIONS)}, {', '.join(RAISING)}, got {mechanism}:"
+            + (" drf is exact at any size, leave --tolerance out" if mechanism == "drf" else " one at a time")
         )
+    least = LEAST if mechanism in DIVISIONS or stored is not None else LEAST_TOLERANCE
+    if not least <= most < 1:
+        raise InputError(f"--tolerance: expected a number of at least {least:g} and less than 1, got {tolerance}")
     if stored is not None:
         _check_stored(path, mechanism, most, stored, as_json=as_json)
         return
     with progress() as say:
         say(f"{path}: reading ...")
         given = read_cluster(path)
-        made = numeric_ps_dsf(given, DIVISIONS[mechanism], most, say=say)
+        if mechanism in RAISING:
+            made = numeric_max_min(given, mechanism, most, say=say)
+        else:
+            made = numeric_ps_dsf(given, DIVISIONS[mechanism], most, say=say)
     found = made.violation
     assert found is not None
     if made.interrupted:
         print("interrupted: the nearest shares so far", file=sys.stderr)
     elif found.value > most:
         raise InputError(
-            f"{path}: --tolerance: {made.rounds:,} rounds of {mechanism} came within {found.value:.1e} of"
-            f" {theorem(made.division)}, not {most:g}: allow more with --tolerance {2 * found.value:.0e}"
+            f"{path}: --tolerance: {'prices' if made.rounds is None else f'{made.rounds:,} rounds'} of {mechanism} came"
+            f" within {found.value:.1e} of {conditions(mechanism)}, not {most:g}: allow more with --tolerance"
+            f" {2 * found.value:.0e}"
         )
     answer = numeric_answer(made, found, most)
     show(answer, lambda: numeric_lines(made, answer), as_json=as_json)
@@ -222,8 +233,9 @@ def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_j
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
     from bounds.views.numeric_shares import checked_answer, checked_lines
     from theory.errors import InputError
-    from theory.files.allocations import read_allocation
+    from theory.files.allocations import read_allocation, read_prices
     from theory.files.clusters import read_cluster
+    from theory.sharing.raising import max_min_violation
     from theory.sharing.violation import ps_dsf_violation
 
     with progress() as say:
@@ -233,8 +245,11 @@ def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_j
         if name != mechanism:
             raise InputError(f"{stored}: mechanism: expected {mechanism}, got {name!r}")
         say("checking ...")
-        found = ps_dsf_violation(given, tasks, DIVISIONS[mechanism])
-    answer = checked_answer(mechanism, DIVISIONS[mechanism], found, most)
+        if mechanism in RAISING:
+            found = max_min_violation(given, tasks, mechanism, read_prices(stored, given))
+        else:
+            found = ps_dsf_violation(given, tasks, DIVISIONS[mechanism])
+    answer = checked_answer(mechanism, DIVISIONS.get(mechanism, "resource"), found, most)
     show(answer, lambda: checked_lines(answer), as_json=as_json)
     if not answer.valid:
         raise typer.Exit(1)

@@ -18,7 +18,11 @@ MOST_CELLS = 400
 
 
 class NumericShares(Answer, frozen=True):
-    """PS-DSF within a tolerance; tasks and allocation are totals over a server class, zeros left out of allocation."""
+    """Shares within a tolerance; tasks and allocation are totals over a server class, zeros left out of allocation.
+
+    Prices, of mechanisms that are max-min fair in one number a user, are by stage, server and resource, of the whole of
+    each resource; zeros are left out.
+    """
 
     mechanism: str
     division: str
@@ -36,6 +40,7 @@ class NumericShares(Answer, frozen=True):
     jain_index: float
     nash_welfare: float
     properties: dict[str, Property]
+    prices: list[dict[str, dict[str, float]]] | None
 
 
 class CheckedShares(Answer, frozen=True):
@@ -88,7 +93,21 @@ def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -
         jain_index=jain,
         nash_welfare=nash,
         properties=dict.fromkeys((*PROPERTIES, "strategy_proofness"), undecided),
+        prices=_prices(allocation) if allocation.stages else None,
     )
+
+
+def _prices(allocation: Allocation) -> list[dict[str, dict[str, float]]]:
+    """Return the prices of all stages by name."""
+    cluster = allocation.cluster
+    return [
+        {
+            server.name: {r: float(price) for r, price in zip(cluster.resources, row, strict=True) if price}
+            for server, row in zip(cluster.servers, stage.prices, strict=True)
+            if any(row)
+        }
+        for stage in allocation.stages
+    ]
 
 
 def _welfare(allocation: Allocation) -> tuple[float, float]:
@@ -110,11 +129,11 @@ def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
     """Return numeric shares as text: every user and server of a small cluster, what they come to of a large one."""
     cluster = allocation.cluster
     lines = [
-        f"{answer.mechanism} (numeric: feasible exactly, within {answer.violation:.1e} of {theorem(answer.division)};"
-        f" {answer.tolerance:.1e} asked for)"
+        f"{answer.mechanism} (numeric: feasible exactly, within {answer.violation:.1e} of"
+        f" {conditions(answer.mechanism)}; {answer.tolerance:.1e} asked for)"
     ]
     if answer.user is not None:
-        lines.append(f"furthest from a bottleneck: user {answer.user} on server {answer.server}")
+        lines.append(_furthest(answer))
     if len(cluster.users) * len(cluster.servers) <= MOST_CELLS:
         lines += sized_lines(allocation, answer.utilisation)
     else:
@@ -130,7 +149,8 @@ def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
             used = [row[resource] for row in answer.utilisation.values() if resource in row]
             lines.append(f"{resource}: in use on a class {100 * min(used):.1f} % to {100 * max(used):.1f} %")
     lines.append(
-        f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}, {answer.rounds:,} rounds"
+        f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}, "
+        + (f"prices of {len(answer.prices)} stages" if answer.prices else f"{answer.rounds:,} rounds")
     )
     return lines
 
@@ -138,9 +158,16 @@ def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
 _QUANTILES: Sequence[tuple[str, float]] = (("least", 0.0), ("median", 0.5), ("most", 1.0))
 
 
-def theorem(division: str) -> str:
-    """Return what the conditions of PS-DSF are called in the paper."""
-    return f"the conditions of Theorem {1 if division == 'resource' else 2}"
+def conditions(mechanism: str) -> str:
+    """Return what the conditions of a mechanism are called."""
+    numbers = {"ps-dsf": 1, "ps-dsf-tdm": 2}
+    return f"the conditions of Theorem {numbers[mechanism]}" if mechanism in numbers else "max-min fairness"
+
+
+def _furthest(answer: NumericShares | CheckedShares) -> str:
+    if answer.server is None:
+        return f"who might gain most: {answer.user}"
+    return f"furthest from a bottleneck: user {answer.user} on server {answer.server}"
 
 
 def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> CheckedShares:
@@ -167,9 +194,9 @@ def checked_lines(answer: CheckedShares) -> list[str]:
         return [f"refused: {answer.reason}"]
     far = inf if answer.violation is None else answer.violation
     word = "valid" if answer.valid else "refused"
-    lines = [f"{word}: within {far:.3e} of {theorem(answer.division)}, {answer.tolerance:.3e} allowed"]
+    lines = [f"{word}: within {far:.3e} of {conditions(answer.mechanism)}, {answer.tolerance:.3e} allowed"]
     if answer.overload:
         lines.append(f"a server is loaded beyond its capacity, by at most {answer.overload:.3e} of it")
     if answer.user is not None:
-        lines.append(f"furthest from a bottleneck: user {answer.user} on server {answer.server}")
+        lines.append(_furthest(answer))
     return lines

@@ -85,6 +85,51 @@ def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Pa
         assert said in out
 
 
+@pytest.mark.parametrize("mechanism", ["c-drfh", "cdrf", "tsf"])
+def test_max_min_fair_answers_are_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
+    command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-6"]
+    assert run([*command, "--json"]) == 0
+    text = capsys.readouterr().out
+    answer = json.loads(text)
+    jsonschema.validate(answer, schema("share_numeric"))
+    assert 0 <= answer["violation"] <= answer["tolerance"] == 1e-6
+    stored = tmp_path / "answer.json"
+    stored.write_text(text)
+    assert run([*command, "--check", str(stored), "--json"]) == 0
+    checked = json.loads(capsys.readouterr().out)
+    jsonschema.validate(checked, schema("share_check"))
+    assert checked["valid"]
+    assert checked["violation"] == pytest.approx(answer["violation"], abs=1e-9)
+    assert run(command) == 0
+    assert "of max-min fairness; 1.0e-06 asked for" in capsys.readouterr().out
+
+    # negative controls: tasks of one user altered, prices of all resources alike, prices left out or below 0
+    user = max(answer["allocation"], key=lambda name: len(answer["allocation"][name]))
+    server = max(answer["allocation"][user], key=answer["allocation"][user].get)
+    for factor, said in ((1.01, "beyond its capacity"), (0.99, "who might gain most")):
+        altered = json.loads(text)
+        altered["allocation"][user][server] *= factor
+        stored.write_text(json.dumps(altered))
+        assert run([*command, "--check", str(stored)]) == 1
+        assert said in capsys.readouterr().out
+    cluster = read_cluster(middle)
+    alike = [{s.name: dict.fromkeys(cluster.resources, 1.0) for s in cluster.servers}]
+    stored.write_text(json.dumps(answer | {"prices": alike}))
+    assert run([*command, "--check", str(stored)]) == 1
+    assert capsys.readouterr().out.startswith("refused: within ")
+    name = cluster.servers[0].name
+    for prices, said in (
+        (None, "prices: expected the prices that --tolerance writes"),
+        ([{name: {cluster.resources[0]: -1}}], "expected a price, at least 0"),
+        ([{"nowhere": {}}], "expected a server of the cluster"),
+        ([{name: {"nothing": 1}}], "expected a resource of the cluster"),
+        ([{}], "prices: expected finite numbers of at least 0"),
+    ):
+        stored.write_text(json.dumps(answer | {"prices": prices}))
+        assert run([*command, "--check", str(stored)]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_exact_answers_pass_the_check(tmp_path: Path, capsys: Any) -> None:
     stored = tmp_path / "answer.json"
     assert run(["share", EXAMPLE, "--mechanism", "tsf", "--json"]) == 0
@@ -136,10 +181,17 @@ def test_options_that_do_not_go_together(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("mechanism", ["all", "tsf", "drf"])
-def test_other_mechanisms_are_refused(mechanism: str, capsys: Any) -> None:
+@pytest.mark.parametrize(("mechanism", "why"), [("all", "one at a time"), ("drf", "drf is exact at any size")])
+def test_other_mechanisms_are_refused(mechanism: str, why: str, capsys: Any) -> None:
     assert run(["share", EXAMPLE, "--mechanism", mechanism, "--tolerance", "1e-3"]) == 2
-    assert capsys.readouterr().err.startswith("--tolerance: expected --mechanism ps-dsf or ps-dsf-tdm")
+    err = capsys.readouterr().err
+    assert err.startswith("--tolerance: expected --mechanism ps-dsf, ps-dsf-tdm, c-drfh, cdrf, tsf")
+    assert why in err
+
+
+def test_a_tolerance_too_small_for_linear_programs_is_refused(capsys: Any) -> None:
+    assert run(["share", EXAMPLE, "--mechanism", "tsf", "--tolerance", "1e-7"]) == 2
+    assert capsys.readouterr().err.startswith("--tolerance: expected a number of at least 1e-06")
 
 
 def test_a_tolerance_that_is_not_reached_is_refused(middle: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -1,9 +1,12 @@
-"""A stored allocation: the tasks that a JSON answer of ``packproof share`` states, read without losing a digit."""
+"""A stored allocation: the tasks of a JSON answer of ``packproof share``, without losing a digit, and its prices."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from theory.files.document import Fields, read_document
 from theory.sharing.model import Cluster, Matrix
@@ -45,3 +48,34 @@ def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
                 row.fail(server, "expected a server of the cluster")
             tasks[users[user]][servers[server]] = row.number(server, "a number of tasks, at least 0")
     return mechanism, tuple(map(tuple, tasks))
+
+
+def read_prices(path: str | Path, cluster: Cluster) -> list[NDArray[np.float64]]:
+    """Read the prices that come with numeric shares of a mechanism that is max-min fair.
+
+    Returns
+    -------
+    list of float64[K, R]
+        Of the whole of each resource of each class; what is left out is 0.
+
+    Raises
+    ------
+    InputError
+        No prices, a number below 0, a server or a resource that the cluster does not have.
+    """
+    top = Fields(read_document(path), str(path))
+    servers = {server.name: i for i, server in enumerate(cluster.servers)}
+    resources = {resource: r for r, resource in enumerate(cluster.resources)}
+    made = []
+    for stage in top.tables("prices", "the prices that --tolerance writes, by server and resource, one list a stage"):
+        prices = np.zeros((len(servers), len(resources)))
+        for server in stage.names():
+            if server not in servers:
+                stage.fail(server, "expected a server of the cluster")
+            row = stage.table(server, "a table of resources")
+            for resource in row.names():
+                if resource not in resources:
+                    row.fail(resource, "expected a resource of the cluster")
+                prices[servers[server], resources[resource]] = float(row.number(resource, "a price, at least 0"))
+        made.append(prices)
+    return made

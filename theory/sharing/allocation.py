@@ -26,7 +26,8 @@ class Stage:
         Of the whole of each resource of each class, y >= 0.
     value : tuple of Fraction, length N
         Of a task of each user, q >= 0: no task costs less than its value, q_n <= sum_r y_{i,r} share_{n,i,r} at every
-        eligible class, so no feasible tasks are worth more than the sum of prices, which the allocation attains.
+        eligible class, so no feasible tasks are worth more than the sum of prices, which the allocation attains. Empty
+        in numeric shares, whose check takes the least cost of a task.
 
     Notes
     -----
@@ -59,7 +60,7 @@ class Allocation(Shown):
     interrupted : bool
         Whether Ctrl-C ended the rounds.
     violation : Violation, optional
-        Of an allocation of a large cluster that is not exact: how far it is from the conditions of Theorem 1.
+        Of an allocation of a large cluster that is not exact: how far it is from the conditions of its mechanism.
     stages : tuple of Stage
         Proof of max-min fairness, for the mechanisms that are max-min fair in one number a user.
     """

@@ -27,17 +27,18 @@ FAR = 1e75
 
 @dataclass(frozen=True)
 class Violation:
-    """How far tasks are from the conditions of Theorem 1, or 2 under time division.
+    """How far tasks are from the conditions of their mechanism.
 
     Attributes
     ----------
     overload : float
         The greatest load of a server less 1, at least 0, rounded up: 0 means feasible, exactly.
     bottleneck : float
-        The least eps, rounded up, for which every user has a bottleneck up to eps at every server that it may use: a
-        resource that it demands, of load at least 1 - eps, whose holders stand at most at 1 + eps times its own level.
+        Of PS-DSF: the least eps, rounded up, for which every user has a bottleneck up to eps at every server that it
+        may use: a resource that it demands, of load at least 1 - eps, whose holders stand at most at 1 + eps times its
+        own level. Of mechanisms that are max-min fair: the eps of `theory.sharing.raising.max_min_violation`.
     user, server : str or None
-        Where the bottleneck is furthest away.
+        Where the bottleneck is furthest away; the user who might gain most.
     reason : str or None
         In words, what no tolerance excuses: tasks below 0, or where their user can run none. Both numbers are infinite
         then.
@@ -88,20 +89,13 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     (0.090909091, 'u3', 's1')
     """
     may = eligibility(cluster)
-    held = [
-        [(i, Fraction(x)) for i, x in enumerate(row) if x] for row in tasks
-    ]  # the only pairs that rationals are computed for
-    for n, row in enumerate(held):
-        for i, x in row:
-            if x < 0 or not may[n, i]:
-                user, server = cluster.users[n].name, cluster.servers[i].name
-                expected = "expected 0 or more" if x < 0 else "where that user can run none"
-                return Violation(inf, inf, user, server, f"{text(x)} tasks of {user!r} on {server!r}, {expected}")
+    held = placed(cluster, tasks, may)
+    if isinstance(held, Violation):
+        return held
     load = _loads(cluster, held, division)
-    overload = max((value for row in load for value in row), default=Fraction(0)) - 1
     share = shares_of(cluster)
-    totals = _floats([total(x for _, x in row) for row in held])
-    scaled = totals / _floats(cluster.weights)
+    totals = as_floats([total(x for _, x in row) for row in held])
+    scaled = totals / as_floats(cluster.weights)
     here: list[list[int]] = [[] for _ in cluster.servers]
     for n, row in enumerate(held):
         for i, _ in row:
@@ -115,18 +109,53 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
         if short[n] > worst:
             worst, place = float(short[n]), (n, i)
     names = (None, None) if place is None else (cluster.users[place[0]].name, cluster.servers[place[1]].name)
-    return Violation(_rounded_up(max(overload, Fraction(0))), nextafter(worst, inf), *names)
+    return Violation(_overload(load), nextafter(worst, inf), *names)
 
 
-def eligibility(cluster: Cluster) -> NDArray[np.bool_]:
-    """Return where a user can run tasks: gamma_{n,i} > 0 in formula (7), bool[N, K]."""
+Held = list[list[tuple[int, Fraction]]]
+"""For each user the servers where it has tasks, and how many."""
+
+
+def placed(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], may: NDArray[np.bool_]) -> Held | Violation:
+    """Return where users have tasks, the only pairs that rationals are computed for, or what no tolerance excuses.
+
+    Parameters
+    ----------
+    tasks : rational, shape (N, K)
+    may : bool[N, K]
+        Where users can run tasks.
+    """
+    held = [[(i, Fraction(x)) for i, x in enumerate(row) if x] for row in tasks]
+    for n, row in enumerate(held):
+        for i, x in row:
+            if x < 0 or not may[n, i]:
+                user, server = cluster.users[n].name, cluster.servers[i].name
+                expected = "expected 0 or more" if x < 0 else "where that user can run none"
+                return Violation(inf, inf, user, server, f"{text(x)} tasks of {user!r} on {server!r}, {expected}")
+    return held
+
+
+def overload_of(cluster: Cluster, held: Held, division: str) -> float:
+    """Return the greatest load of a server less 1, at least 0, rounded up."""
+    return _overload(_loads(cluster, held, division))
+
+
+def _overload(load: list[list[Fraction]]) -> float:
+    return _rounded_up(max(Fraction(0), *(value - 1 for row in load for value in row)))
+
+
+def eligibility(cluster: Cluster, *, placement: bool = True) -> NDArray[np.bool_]:
+    """Return where a user can run tasks: gamma_{n,i} > 0 in formula (7), bool[N, K].
+
+    Without placement: where it could if no placement constraint held.
+    """
     place = {server.name: i for i, server in enumerate(cluster.servers)}
     has = np.array([[c > 0 for c in server.capacity] for server in cluster.servers])
     may = np.zeros((len(cluster.users), len(place)), np.bool_)
     for n, user in enumerate(cluster.users):
         needs = [r for r, d in enumerate(user.demand) if d]
         may[n] = has[:, needs].all(axis=1)
-        if user.servers is not None:
+        if placement and user.servers is not None:
             listed = np.zeros(len(place), np.bool_)
             listed[[place[name] for name in user.servers if name in place]] = True
             may[n] &= listed
@@ -135,7 +164,7 @@ def eligibility(cluster: Cluster) -> NDArray[np.bool_]:
     return may
 
 
-def _loads(cluster: Cluster, held: list[list[tuple[int, Fraction]]], division: str) -> list[list[Fraction]]:
+def _loads(cluster: Cluster, held: Held, division: str) -> list[list[Fraction]]:
     """Return the load of each resource of each server, exactly, shape (K, R); of its time, shape (K, 1)."""
     zero = Fraction(0)
     parts: list[list[list[Fraction]]] = [[[] for _ in cluster.resources] for _ in cluster.servers]
@@ -162,7 +191,7 @@ def shares_of(cluster: Cluster) -> Callable[[int], NDArray[np.float64]]:
     whole = [total(column) or Fraction(1) for column in zip(*cluster.capacity, strict=True)]
 
     def parts(rows: Sequence[Sequence[Fraction]]) -> NDArray[np.float64]:
-        return _floats([x / all_ for row in rows for x, all_ in zip(row, whole, strict=True)]).reshape(len(rows), -1)
+        return as_floats([x / all_ for row in rows for x, all_ in zip(row, whole, strict=True)]).reshape(len(rows), -1)
 
     demand = parts([user.demand for user in cluster.users])
     capacity = parts(cluster.capacity)
@@ -177,7 +206,7 @@ def shares_of(cluster: Cluster) -> Callable[[int], NDArray[np.float64]]:
         made: NDArray[np.float64] = demand * inverse[i]
         for n in other.get(i, ()):
             pairs = zip(cluster.users[n].demand, cluster.users[n].effective[cluster.servers[i].name], strict=True)
-            made[n] = _floats([d / (e * cluster.servers[i].count) if d and e else Fraction(0) for d, e in pairs])
+            made[n] = as_floats([d / (e * cluster.servers[i].count) if d and e else Fraction(0) for d, e in pairs])
         return made
 
     return share
@@ -199,7 +228,7 @@ def _shortfall(
     return np.where(demanded.any(axis=1), eps, 0.0)
 
 
-def _floats(values: Sequence[Fraction]) -> NDArray[np.float64]:
+def as_floats(values: Sequence[Fraction]) -> NDArray[np.float64]:
     """Return the nearest floats.
 
     Raises

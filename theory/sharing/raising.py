@@ -1,0 +1,159 @@
+"""How far an allocation is from max-min fairness: one number from its tasks and from prices that come with it.
+
+Tasks below 0, tasks where a user may run none and the loads of the servers are computed exactly, as for PS-DSF
+(`theory.sharing.violation`). Levels and costs are floats, and the bound counts their rounding. No code is shared with
+what makes allocations, but for the units of levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import fsum, inf, nextafter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InputError
+from theory.numbers import total
+from theory.sharing.model import Cluster
+from theory.sharing.violation import ROUNDING, Violation, as_floats, eligibility, overload_of, placed, shares_of
+
+WHOLE = 2.0**60
+"""Worth is counted in whole parts, so many to the sum of all prices, rounded down: sums are exact."""
+
+HALVINGS = 100
+"""Steps of the bisection for each user."""
+
+
+def max_min_violation(
+    cluster: Cluster, tasks: Sequence[Sequence[Fraction]], mechanism: str, prices: Sequence[NDArray[np.float64]]
+) -> Violation:
+    """Return how far tasks are from being max-min fair, as prices prove it.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+    mechanism : {"c-drfh", "cdrf", "tsf"}
+        It says in what unit a user's level is measured.
+    prices : sequence of float64[K, R]
+        Of the whole of each resource of each class, at least 0; several lists of prices, one for each stage.
+
+    Returns
+    -------
+    Violation
+        Its ``bottleneck`` is the least eps, rounded up, for which the prices prove of every user: in every feasible
+        allocation in which nobody of level at most 1 + eps times the user's has fewer tasks than here, the user has at
+        most 1 + eps times its tasks here. With eps = 0 that is the definition of max-min fairness. Infinite for a user
+        whose tasks cost nothing in every list of prices.
+
+    Raises
+    ------
+    InputError
+        Prices below 0, all 0, not finite or of another shape.
+
+    Notes
+    -----
+    Let y be prices that sum to Y, c_n the least cost of a task of user n at a server that it may use, and A the users
+    of level at most 1 + eps times that of n, itself among them. In a feasible allocation x' no resource is used beyond
+    its whole, so sum over A of c_m x'_m <= Y (weak duality). If x'_m >= x_m for all others in A, then
+    c_n (x'_n - x_n) <= Y - sum over A of c_m x_m; where that is at most eps c_n x_n, the gain of n is at most eps x_n.
+    The left side falls and the right side grows with eps, so the least eps is found by bisection, for each list of
+    prices. The bound is above it by rounding only: the least c_n x_n / Y times the result is right to about
+    N 2^-60 + 2^-45. O(N K R) for each list. Derived for this project, from the prices of `theory.sharing.maxmin`.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> pair = cluster([[3], [1]], [[1], [1]])
+    >>> prices = [np.array([[0.75], [0.25]])]
+    >>> max_min_violation(pair, [[2, 0], [1, 1]], "tsf", prices).value < 1e-12
+    True
+    >>> round(max_min_violation(pair, [[2, 0], [1, Fraction(1, 2)]], "tsf", prices).value, 6)
+    0.333333
+    """
+    shape = len(cluster.servers), len(cluster.resources)
+    for one in prices:
+        if one.shape != shape or not np.isfinite(one).all() or one.min() < 0 or not one.sum() > 0:
+            raise InputError("prices: expected finite numbers of at least 0, some above 0, by server and resource")
+    may = eligibility(cluster)
+    held = placed(cluster, tasks, may)
+    if isinstance(held, Violation):
+        return held
+    overload = overload_of(cluster, held, "resource")
+    totals = as_floats([total(x for _, x in row) for row in held])
+    level = totals / level_units(cluster, mechanism)
+    uncertain = 4 * (len(cluster.servers) + 16) * 2.0**-53  # of the quotient of two levels
+    least = np.full(len(totals), inf)
+    for one in prices:
+        normal = one / one.sum()
+        cost = _least_costs(cluster, may, normal)
+        worth = np.floor(totals * cost * (1 - 4 * ROUNDING) * WHOLE)
+        least = np.minimum(least, _least_eps(level, worth, fsum(normal.ravel()) * (1 + ROUNDING), uncertain))
+    n = int(least.argmax())
+    return Violation(overload, nextafter(float(least[n]), inf), cluster.users[n].name, None)
+
+
+def level_units(cluster: Cluster, mechanism: str) -> NDArray[np.float64]:
+    """Return the units of levels in floats, float64[N]: see `theory.sharing.maxmin.task_units`."""
+    weights = as_floats(cluster.weights)
+    if mechanism == "c-drfh":
+        whole = [total(column) for column in zip(*cluster.capacity, strict=True)]
+        dominant = [
+            max(d / c for d, c in zip(user.demand, whole, strict=True) if d) for user in cluster.users
+        ]  # global dominant share, formula (5)
+        return weights / as_floats(dominant)
+    may = eligibility(cluster, placement=mechanism == "cdrf")
+    share = shares_of(cluster)
+    alone = np.zeros(len(weights))
+    for i in range(len(cluster.servers)):
+        largest = share(i).max(axis=1)
+        alone += np.divide(1.0, largest, out=np.zeros_like(alone), where=may[:, i])
+    return weights * alone
+
+
+def _least_costs(cluster: Cluster, may: NDArray[np.bool_], prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least cost of a task of each user, float64[N]."""
+    share = shares_of(cluster)
+    cost = np.full(len(may), inf)
+    for i, own in enumerate(prices):
+        np.minimum(cost, np.where(may[:, i], share(i) @ own, inf), out=cost)
+    return cost
+
+
+def _least_eps(
+    level: NDArray[np.float64], worth: NDArray[np.float64], whole: float, uncertain: float
+) -> NDArray[np.float64]:
+    """Return the least eps of each user for one list of prices, rounded up; infinity where its tasks cost nothing.
+
+    Parameters
+    ----------
+    level : float64[N]
+    worth : float64[N]
+        Of the tasks of each user, in parts of 1 / `WHOLE`.
+    whole : float
+        The sum of the prices, about 1.
+    uncertain : float
+        Relative error of a quotient of two levels.
+    """
+    order = np.argsort(level, kind="stable")
+    ordered = level[order]
+    spent = np.concatenate([[0], np.cumsum(worth[order].astype(np.int64))])
+    gap = (int(whole * WHOLE) - spent).astype(np.float64)
+
+    def holds(eps: NDArray[np.float64]) -> NDArray[np.bool_]:
+        below = np.searchsorted(ordered, level * ((1 + eps) * (1 - uncertain)), side="right")
+        return gap[below] <= eps * worth * (1 - ROUNDING)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        high = np.maximum(level.max() / level, np.maximum(gap[-1], 0) / worth) * (1 + 2.0**-20) + 2.0**-20
+    low = np.zeros_like(high)
+    high[~np.isfinite(high)] = inf
+    high[np.isfinite(high)] = np.where(holds(np.where(np.isfinite(high), high, 0.0)), high, inf)[np.isfinite(high)]
+    for _ in range(HALVINGS):
+        middle = np.where(np.isfinite(high), (low + high) / 2, 0.0)
+        good = holds(middle)
+        high = np.where(good & np.isfinite(high), middle, high)
+        low = np.where(good, low, middle)
+    return np.asarray(high, np.float64)
