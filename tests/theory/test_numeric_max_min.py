@@ -159,6 +159,17 @@ def test_missing_pairs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [float(x) for x in found.totals] == pytest.approx(totals, rel=1e-4)
 
 
+def test_a_solver_that_gives_up_is_asked_again_and_then_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = drawn(4)
+    totals = [float(x) for x in numeric_max_min(instance, "tsf", 1e-6).totals]
+    optimal = pairs.Raising._is_optimal
+    monkeypatch.setattr(pairs.Raising, "_is_optimal", lambda self, again: again > 0 and optimal(self, again))
+    assert [float(x) for x in numeric_max_min(instance, "tsf", 1e-6).totals] == pytest.approx(totals, rel=1e-4)
+    monkeypatch.setattr(pairs.Raising, "_is_optimal", lambda *_: False)
+    with pytest.raises(InputError, match="the linear programs of tsf could not be solved in floats"):
+        numeric_max_min(instance, "tsf", 1e-6)
+
+
 def test_weights_and_copies() -> None:
     """A user of twice the weight has what two equal ones have together; a split server is the server."""
     instance = drawn(2)

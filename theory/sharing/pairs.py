@@ -37,6 +37,9 @@ USED = 1e-5
 PRECISION = 1e-10
 """Tolerances of the simplex method, and of what missing pairs might save, as a part of all prices."""
 
+AGAIN = (PRECISION, 1e-9, 1e-8)
+"""Tolerances of the same program where the solver reports no optimum, each time without the last basis."""
+
 SLACK = 3e-10
 """Part of their height that users may lose who keep it, or rounding would make the next program infeasible."""
 
@@ -163,8 +166,7 @@ class Raising:
         """
         servers, users, width = self._needs.shape
         while True:
-            self._highs.run()
-            if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            if not any(self._is_optimal(again) for again in range(len(AGAIN) + 1)):
                 return None
             solution = self._highs.getSolution()
             found = np.maximum(np.array(solution.col_value), 0.0)
@@ -186,6 +188,15 @@ class Raising:
             fresh = np.zeros_like(self.pairs)
             fresh[places[good], np.nonzero(good)[1]] = True
             self._add(fresh & self._may & ~self.pairs)
+
+    def _is_optimal(self, again: int) -> bool:
+        """Run the solver, the first time from the last basis; return whether it reports an optimum."""
+        if again:  # the last basis may be nearly singular for changed coefficients
+            self._highs.clearSolver()
+        for kind in ("primal", "dual"):
+            self._highs.setOptionValue(f"{kind}_feasibility_tolerance", (PRECISION, *AGAIN)[again])
+        self._highs.run()
+        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
     def _add(self, fresh: NDArray[np.bool_]) -> None:
         """Add pairs to the program."""
