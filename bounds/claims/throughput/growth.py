@@ -45,4 +45,6 @@ def waiting_size(run: Run) -> Any:
 def spent(decisions: Decisions, *results: QueueResult[Any], seed: int = SEED) -> str:
     """Say what the decisions rest on."""
     events = sum(run.events for result in results for run in result.runs)
-    return f"{decisions}, seed {seed}, {len(results[0].runs)} replications, {events:,} events"
+    counts = {len(result.runs) for result in results}
+    which = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{min(counts)}"
+    return f"{decisions}, seed {seed}, {which} replications, {events:,} events"
