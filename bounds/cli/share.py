@@ -27,8 +27,6 @@ LEAST = 1e-12
     examples=(
         "packproof share examples/four_classes.toml",
         "packproof share examples/four_classes.toml --mechanism ps-dsf --events examples/user_4_leaves.toml",
-        "packproof share examples/four_classes.toml --mechanism tsf --tolerance 1e-6 --json",
-        "packproof share examples/four_classes.toml --mechanism ps-dsf --tolerance 1e-9",
     )
 )
 def share(
