@@ -173,24 +173,34 @@ def eisenberg_gale(table: Occupation) -> NDArray[np.float64]:
     """
     users, servers = len(table.weights), len(table.shares[0])
     gamma = np.array([[float(table.monopoly(n, i)) for i in range(servers)] for n in range(users)])
-    problem = _eisenberg_gale(users, servers)
-    given = problem.param_dict
-    given["weights"].value = np.array([float(w) for w in table.weights])
-    given["value"].value = gamma / gamma.max(axis=1, keepdims=True)
-    given["barred"].value = (gamma == 0).astype(float)
+    weights = np.array([float(w) for w in table.weights])
+    value, barred = gamma / gamma.max(axis=1, keepdims=True), (gamma == 0).astype(float)
+    if gamma.size > LARGE:
+        problem = _eisenberg_gale(weights, value, barred)
+    else:
+        problem = _eisenberg_gale_of(users, servers)
+        for name, numbers in (("weights", weights), ("value", value), ("barred", barred)):
+            problem.param_dict[name].value = numbers
     problem.solve(solver="CLARABEL")
     return cast(NDArray[np.float64], np.maximum(problem.var_dict["time"].value, 0) * gamma)
 
 
 @lru_cache(maxsize=8)
-def _eisenberg_gale(users: int, servers: int) -> Any:
-    """Return the program of Eisenberg and Gale, whose numbers are parameters: it is set up once for each shape."""
+def _eisenberg_gale_of(users: int, servers: int) -> Any:
+    """Return the program whose numbers are parameters: it is set up once for each shape, in memory (N K)^2."""
     import cvxpy as cp
 
     weights = cp.Parameter(users, name="weights", nonneg=True)
     value, barred = (cp.Parameter((users, servers), name=name, nonneg=True) for name in ("value", "barred"))
-    time = cp.Variable((users, servers), name="time", nonneg=True)
-    level = cp.Variable(users)
+    return _eisenberg_gale(weights, value, barred)
+
+
+def _eisenberg_gale(weights: Any, value: Any, barred: Any) -> Any:
+    """Return the program of Eisenberg and Gale, of numbers or parameters."""
+    import cvxpy as cp
+
+    time = cp.Variable(value.shape, name="time", nonneg=True)
+    level = cp.Variable(weights.shape)
     welfare = cp.sum(cp.multiply(weights, cp.log(level)))
     rows = [
         level == cp.sum(cp.multiply(value, time), axis=1),
