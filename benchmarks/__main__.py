@@ -90,7 +90,11 @@ def main() -> int:
         figures[figure.name] = measured(figure)
         print(line(figure.name, figures[figure.name], old.get(figure.name)), flush=True)
     if options.out is not None:
-        machine = {"system": platform.platform(), "processors": os.cpu_count(), "python": platform.python_version()}
+        machine = {
+            "system": f"{platform.system()} {platform.machine()}",
+            "processors": os.cpu_count(),
+            "python": platform.python_version(),
+        }
         made = {
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
