@@ -150,7 +150,7 @@ def worded(error: BaseException, state: State | None = None) -> str:
 def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
     """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
 
-    As Python, if `python`; where the servers are few, those of its kernels that would have to be compiled.
+    As Python if `python`. Where the servers are few, only those of its kernels that would have to be compiled run so.
 
     Raises
     ------

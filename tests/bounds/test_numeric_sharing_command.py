@@ -37,16 +37,32 @@ def middle(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("mechanism", ["ps-dsf", "ps-dsf-tdm"])
-def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
-    command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-9"]
+def made(command: list[str], capsys: Any) -> tuple[str, Any]:
+    """Return an answer of the command as text and read, of its schema and within its tolerance."""
     assert run([*command, "--json"]) == 0
     text = capsys.readouterr().out
     answer = json.loads(text)
     jsonschema.validate(answer, schema("share_numeric"))
+    assert 0 <= answer["violation"] <= answer["tolerance"] == float(command[-1])
+    return text, answer
+
+
+def accepted(command: list[str], stored: Path, text: str, capsys: Any) -> Any:
+    """Return what the check says of an answer that it accepts."""
+    stored.write_text(text)
+    assert run([*command, "--check", str(stored), "--json"]) == 0
+    checked = json.loads(capsys.readouterr().out)
+    jsonschema.validate(checked, schema("share_check"))
+    assert checked["valid"]
+    return checked
+
+
+@pytest.mark.parametrize("mechanism", ["ps-dsf", "ps-dsf-tdm"])
+def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
+    command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-9"]
+    text, answer = made(command, capsys)
     assert answer["evidence"] == "numeric"
     assert not answer["exact"]
-    assert 0 <= answer["violation"] <= answer["tolerance"] == 1e-9
     assert all(x > 0 for row in answer["allocation"].values() for x in row.values())
     assert {one["holds"] for one in answer["properties"].values()} == {None}
     for user, row in answer["allocation"].items():
@@ -65,12 +81,7 @@ def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Pa
     )
 
     stored = tmp_path / "answer.json"
-    stored.write_text(text)
-    assert run([*command, "--check", str(stored), "--json"]) == 0
-    checked = json.loads(capsys.readouterr().out)
-    jsonschema.validate(checked, schema("share_check"))
-    assert checked["valid"]
-    assert checked["violation"] == answer["violation"]
+    assert accepted(command, stored, text, capsys)["violation"] == answer["violation"]
 
     # negative control: one user's tasks altered by a millionth
     user = max(answer["allocation"], key=lambda name: len(answer["allocation"][name]))
@@ -88,18 +99,9 @@ def test_an_answer_is_made_and_checked(mechanism: str, middle: str, tmp_path: Pa
 @pytest.mark.parametrize("mechanism", ["c-drfh", "cdrf", "tsf"])
 def test_max_min_fair_answers_are_made_and_checked(mechanism: str, middle: str, tmp_path: Path, capsys: Any) -> None:
     command = ["share", middle, "--mechanism", mechanism, "--tolerance", "1e-6"]
-    assert run([*command, "--json"]) == 0
-    text = capsys.readouterr().out
-    answer = json.loads(text)
-    jsonschema.validate(answer, schema("share_numeric"))
-    assert 0 <= answer["violation"] <= answer["tolerance"] == 1e-6
+    text, answer = made(command, capsys)
     stored = tmp_path / "answer.json"
-    stored.write_text(text)
-    assert run([*command, "--check", str(stored), "--json"]) == 0
-    checked = json.loads(capsys.readouterr().out)
-    jsonschema.validate(checked, schema("share_check"))
-    assert checked["valid"]
-    assert checked["violation"] == pytest.approx(answer["violation"], abs=1e-9)
+    assert accepted(command, stored, text, capsys)["violation"] == pytest.approx(answer["violation"], abs=1e-9)
     assert run(command) == 0
     assert "of max-min fairness; 1.0e-06 asked for" in capsys.readouterr().out
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
+from theory.sharing import per_server
 from theory.sharing.allocation import whole_tasks
 from theory.sharing.checks import (
     corollary_1,
@@ -83,6 +84,14 @@ def test_programs_of_one_shape_do_not_mix() -> None:
     for instance in every:
         found = eisenberg_gale(occupation(instance).in_time()).sum(axis=1)
         assert found == pytest.approx([float(x) for x in ps_dsf_tdm_rounds(instance).totals], rel=1e-3)
+
+
+def test_the_convex_program_is_the_same_with_numbers_and_with_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = occupation(random_cluster(random.Random(4), 5, 4, 3)).in_time()
+    with_parameters = eisenberg_gale(table)
+    monkeypatch.setattr(per_server, "LARGE", 0)
+    monkeypatch.setattr(per_server, "_eisenberg_gale_of", None)  # not called
+    assert eisenberg_gale(table) == pytest.approx(with_parameters, rel=1e-3, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact.configurations import binding, reduced
-from theory.exact.knapsack import LIMB_BITS, TABLE_LIMIT, level_holds, max_weight, step_level, table_strides
+from theory.exact.knapsack import (
+    LIMB_BITS,
+    TABLE_LIMIT,
+    level_holds,
+    max_weight,
+    place_in_table,
+    step_level,
+    table_strides,
+)
 from theory.instance import Additive
 from theory.jit import kernel
 
@@ -128,9 +136,7 @@ def _table(
     for j in range(n):
         if weights[j] == 0:
             continue
-        offset = 0
-        for r in range(capacity.size):
-            offset += demands[j, r] * strides[r + 1]
+        offset = place_in_table(demands[j], strides)
         row[:] = 0
         for start in range(0, size, width):
             if level_holds(row, demands[j]):
@@ -171,16 +177,14 @@ def _with_each(
     """
     n = demands.shape[0]
     strides = table_strides(largest)
-    whole = 0
-    for r in range(capacity.size):
-        whole += capacity[r] * strides[r + 1]
+    whole = place_in_table(capacity, strides)
     offsets = np.zeros(n, np.int64)
     worth = np.full(n, -1, np.int64)
     fitting = 0
     for j in range(n):
+        offsets[j] = place_in_table(demands[j], strides)
         fits = True
         for r in range(capacity.size):
-            offsets[j] += demands[j, r] * strides[r + 1]
             fits = fits and demands[j, r] <= capacity[r]
         if fits:
             worth[j] = weights[j] + value[whole - offsets[j]]

@@ -224,6 +224,15 @@ def table_strides(capacity: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @kernel
+def place_in_table(level: NDArray[np.int64], strides: NDArray[np.int64]) -> int:
+    """Return where a level stands in a table; for a demand, how far before any level the one without it stands."""
+    place = 0
+    for r in range(level.size):
+        place += level[r] * strides[r + 1]
+    return place
+
+
+@kernel
 def step_level(row: NDArray[np.int64], capacity: NDArray[np.int64]) -> None:
     """Step to the next level of all resources but the last."""
     for r in range(capacity.size - 2, -1, -1):
@@ -259,9 +268,7 @@ def best_by_levels(
     take = np.zeros((n, size), np.bool_)
     row = np.zeros(capacity.size, np.int64)
     for j in range(n - 1, -1, -1):
-        offset = 0
-        for r in range(capacity.size):
-            offset += demands[j, r] * strides[r + 1]
+        offset = place_in_table(demands[j], strides)
         row[:] = 0
         for start in range(0, size, width):
             if level_holds(row, demands[j]):
@@ -279,9 +286,7 @@ def _walk(take: NDArray[np.bool_], demands: NDArray[np.int64], strides: NDArray[
     chosen = np.zeros(take.shape[0], np.int64)
     c = strides[0] - 1
     for j in range(take.shape[0]):
-        offset = 0
-        for r in range(demands.shape[1]):
-            offset += demands[j, r] * strides[r + 1]
+        offset = place_in_table(demands[j], strides)
         while take[j, c]:
             chosen[j] += 1
             c -= offset
@@ -302,9 +307,7 @@ def _long_table(
     take = np.zeros((n, size), np.bool_)
     row = np.zeros(capacity.size, np.int64)
     for j in range(n - 1, -1, -1):
-        offset = 0
-        for r in range(capacity.size):
-            offset += demands[j, r] * strides[r + 1]
+        offset = place_in_table(demands[j], strides)
         row[:] = 0
         for start in range(0, size, width):
             if level_holds(row, demands[j]):

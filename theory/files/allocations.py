@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from theory.files.document import Fields, read_document
 from theory.sharing.model import Cluster, Matrix
+
+Places = tuple[str, Mapping[str, int]]
+"""What names stand for, and where each stands."""
 
 
 def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
@@ -39,14 +43,8 @@ def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
     users = {user.name: n for n, user in enumerate(cluster.users)}
     servers = {server.name: i for i, server in enumerate(cluster.servers)}
     tasks = [[Fraction(0)] * len(servers) for _ in users]
-    for user in table.names():
-        if user not in users:
-            table.fail(user, "expected a user of the cluster")
-        row = table.table(user, "a table of servers")
-        for server in row.names():
-            if server not in servers:
-                row.fail(server, "expected a server of the cluster")
-            tasks[users[user]][servers[server]] = row.number(server, "a number of tasks, at least 0")
+    for n, i, number in _cells(table, ("user", users), ("server", servers), "a number of tasks, at least 0"):
+        tasks[n][i] = number
     return mechanism, tuple(map(tuple, tasks))
 
 
@@ -69,13 +67,20 @@ def read_prices(path: str | Path, cluster: Cluster) -> list[NDArray[np.float64]]
     made = []
     for stage in top.tables("prices", "the prices that --tolerance writes, by server and resource, one list a stage"):
         prices = np.zeros((len(servers), len(resources)))
-        for server in stage.names():
-            if server not in servers:
-                stage.fail(server, "expected a server of the cluster")
-            row = stage.table(server, "a table of resources")
-            for resource in row.names():
-                if resource not in resources:
-                    row.fail(resource, "expected a resource of the cluster")
-                prices[servers[server], resources[resource]] = float(row.number(resource, "a price, at least 0"))
+        for i, r, number in _cells(stage, ("server", servers), ("resource", resources), "a price, at least 0"):
+            prices[i, r] = float(number)
         made.append(prices)
     return made
+
+
+def _cells(table: Fields, outer: Places, inner: Places, expected: str) -> Iterator[tuple[int, int, Fraction]]:
+    """Yield the numbers of a table of tables, with the places of both names."""
+    (kind, rows), (inner_kind, columns) = outer, inner
+    for name in table.names():
+        if name not in rows:
+            table.fail(name, f"expected a {kind} of the cluster")
+        row = table.table(name, f"a table of {inner_kind}s")
+        for column in row.names():
+            if column not in columns:
+                row.fail(column, f"expected a {inner_kind} of the cluster")
+            yield rows[name], columns[column], row.number(column, expected)
