@@ -129,13 +129,12 @@ class LinearProgram:
             indices.extend(i for i, _ in kept)
             values.extend(float(value) for _, value in kept)
             self._columns.append(_column(cost, kept))
-        in_floats = [float(cost) for cost in costs]
-        self._floats.extend(in_floats, starts, indices, values)
+            self._floats.append(self._columns[-1].cost, self._columns[-1].entries)
         self._bounds.extend(zip(lower, upper, strict=True))
         floats = [_floats(*bounds) for bounds in zip(lower, upper, strict=True)]
         self._highs.addCols(
             count,
-            np.array(in_floats),
+            np.array([float(cost) for cost in costs]),
             np.array([low for low, _ in floats]),
             np.array([high for _, high in floats]),
             len(indices),
@@ -173,8 +172,8 @@ class LinearProgram:
         """Change the cost of a column."""
         self._solved = False
         old = self._columns[column]
-        self._columns[column] = _column(cost, [(i, value * old.unit) for i, value in old.entries])
-        self._floats.costs[column] = float(cost)
+        self._columns[column] = new = _column(cost, [(i, value * old.unit) for i, value in old.entries])
+        self._floats.replace(column, new.cost, new.entries)
         self._highs.changeColCost(column, float(cost))
 
     def solve_float(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
@@ -187,14 +186,17 @@ class LinearProgram:
         primal : float64[n]
         dual : float64[m]
         """
-        highs = self._highs
-        if not self._solved:
-            highs.run()
-            self._solved = True
-        solution = highs.getSolution()
-        optimal = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        objective = highs.getInfo().objective_function_value if optimal else float("nan")
+        optimal = self._run()
+        solution = self._highs.getSolution()
+        objective = self._highs.getObjectiveValue() if optimal else float("nan")
         return objective, np.array(solution.col_value), np.array(solution.row_dual)
+
+    def _run(self) -> bool:
+        """Solve in floats unless that is done already, and return whether there is an optimum."""
+        if not self._solved:
+            self._highs.run()
+            self._solved = True
+        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
     def solve(self) -> Vertex:
         """Solve exactly.
@@ -217,9 +219,7 @@ class LinearProgram:
         vertex = self.solve_basis()
         if vertex is not None:
             return vertex
-        solution = self._highs.getSolution()
-        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return self._by_simplex(np.array(solution.row_dual) if optimal else None)
+        return self._by_simplex(np.array(self._highs.getSolution().row_dual) if self._run() else None)
 
     def solve_basis(self) -> Vertex | None:
         """Solve in floats and return the exact vertex of the last basis, or None if it does not certify.
@@ -227,9 +227,7 @@ class LinearProgram:
         For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
         feasible, this gives up.
         """
-        _, primal, _ = self.solve_float()
-        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return self._from_basis(primal) if optimal else None
+        return self._from_basis() if self._run() else None
 
     def at_most(self, bound: Number) -> bool:
         """Return whether exact multipliers show that no solution is worth more than a bound.
@@ -251,8 +249,7 @@ class LinearProgram:
         >>> program.at_most(Fraction(5, 2)), program.at_most(2)
         (True, False)
         """
-        self.solve_float()
-        basis = self._basis()
+        basis = self._basis() if self._run() else None
         if basis is None:
             return False
         columns, tight = basis
@@ -261,31 +258,34 @@ class LinearProgram:
         if y is None:
             return False
         scale, dual = _whole(y)
-        worth = ZERO
-        for price, (lower, upper) in zip(y, self._rows, strict=True):
+        worth: Number = 0  # times the scale
+        for price, (lower, upper) in zip(dual, self._rows, strict=True):
             limit = upper if price > 0 else lower
             if price and limit is None:
                 return False
-            worth += price * limit if price and limit else ZERO
-        for column, sign, (lower, upper) in zip(self._columns, self._floats.signs(y), self._bounds, strict=True):
-            if lower == 0 and upper == 0:
+            worth += price * limit if price and limit else 0
+        for column, sign, (lower, upper) in zip(
+            self._columns, self._floats.signs(dual, scale), self._bounds, strict=True
+        ):
+            if lower == 0 and (sign < 0 or upper == 0):
                 continue
             gain = column.reduced_cost(dual, scale) if sign == UNSURE else sign
             limit = upper if gain > 0 else lower
             if gain and limit is None:
                 return False
             if gain and limit:
-                worth += Fraction(column.reduced_cost(dual, scale), scale) * column.unit * limit
-        return worth <= bound
+                worth += column.reduced_cost(dual, scale) * column.unit * limit
+        return worth <= bound * scale
 
     def _basis(self) -> tuple[list[int], list[int]] | None:
-        """Return the basic columns of the float solution and the rows that are not basic."""
-        basis = self._highs.getBasis()
-        if not basis.valid:
+        """Return the basic columns of an optimum in floats and the rows that are not basic."""
+        if not self._highs.getNumNz():  # nothing was factorised, and HiGHS would look into what is not there
+            return [], []
+        status, basic = self._highs.getBasicVariables()  # columns as they are, row i as -1 - i
+        if status != highspy.HighsStatus.kOk:
             return None
-        basic = highspy.HighsBasisStatus.kBasic
-        columns = [j for j, status in enumerate(basis.col_status) if status == basic]
-        return columns, [i for i, status in enumerate(basis.row_status) if status != basic]
+        columns = sorted(j for j in basic.tolist() if j >= 0)
+        return columns, sorted(set(range(len(self._rows))).difference(-1 - j for j in basic.tolist()))
 
     def _multipliers(
         self, columns: Sequence[int], tight: Sequence[int], transposed: Sequence[Mapping[int, int]]
@@ -299,12 +299,13 @@ class LinearProgram:
             y[i] = multiplier
         return y
 
-    def _from_basis(self, primal: NDArray[np.float64]) -> Vertex | None:
+    def _from_basis(self) -> Vertex | None:
         basis = self._basis()
         if basis is None:
             return None
         columns, tight = basis
-        activity = self._highs.getSolution().row_value
+        solution = self._highs.getSolution()
+        primal, activity = solution.col_value, solution.row_value
         x: list[Number] = [0] * self.width
         is_basic = set(columns)
         for j, (lower, upper) in enumerate(self._bounds):
@@ -346,7 +347,7 @@ class LinearProgram:
         if not all(_within(x[j], *self._bounds[j]) for j in basic):
             return False
         scale, dual = _whole(y)
-        for j, sign in enumerate(self._floats.signs(y)):
+        for j, sign in enumerate(self._floats.signs(dual, scale)):
             gain = self._columns[j].reduced_cost(dual, scale) if sign == UNSURE else sign
             bound = self._bounds[j][gain > 0]
             if gain and x[j] is not bound and x[j] != bound:
@@ -414,7 +415,7 @@ def _whole(values: Sequence[Fraction]) -> tuple[int, list[int]]:
 
 
 def _column(cost: Number, entries: Sequence[tuple[int, Number]]) -> _Column:
-    if type(cost) is int and all(type(value) is int for _, value in entries):
+    if {int}.issuperset(map(type, [cost, *(value for _, value in entries)])):
         return _Column(cost, tuple(entries), ONE)  # type: ignore[arg-type]
     denominator = lcm(cost.denominator, *(value.denominator for _, value in entries))
     whole = [(i, value.numerator * (denominator // value.denominator)) for i, value in entries]

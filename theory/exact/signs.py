@@ -1,61 +1,75 @@
-"""The signs of reduced costs that are certain in floats, so that few columns of a program are priced exactly."""
+"""The signs of reduced costs that floats are sure of, so that few columns of a program are priced exactly."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
-MARGIN, LEAST, TINY, UNSURE = 1e-6, 1e-200, 1e-150, 2
-"""A sum in floats whose size is at least `MARGIN` of that of its terms, and above `LEAST`, has the sign of the exact
-sum if no factor of a term is below `TINY`; a sign is -1, 0 or 1, or `UNSURE`."""
+MARGIN, WHOLE, UNSURE = 1e-6, 2.0**53, 2
+"""A sum in floats has the sign of the exact sum if its size is at least `MARGIN` of that of its terms. Where these
+sizes sum to less than `WHOLE`, up to which floats hold all whole numbers, nothing is rounded. A sign is -1, 0 or 1, or
+`UNSURE`."""
 
 
 class FloatColumns:
-    """The columns in floats, one long list, from which the signs of their reduced costs are read off."""
+    """Columns of whole numbers, kept as floats in one long list, from which the signs of reduced costs are read off."""
 
     def __init__(self) -> None:
-        self.costs, self._values = array("d"), array("d")
+        self._costs, self._values = array("d"), array("d")
         self._places, self._rows, self._starts = array("q"), array("q"), array("q")
 
-    def extend(
-        self, costs: Sequence[float], starts: Sequence[int], rows: Sequence[int], values: Sequence[float]
-    ) -> None:
-        """Append columns; `starts` says where the rows and values of each begin."""
-        lengths = np.diff([*starts, len(rows)])
-        self._places.extend(np.repeat(np.arange(len(costs)) + len(self.costs), lengths).tolist())
-        self._starts.extend(len(self._values) + start for start in starts)
-        self._rows.extend(rows)
-        self._values.extend(values)
-        self.costs.extend(costs)
+    def append(self, cost: int, entries: Sequence[tuple[int, int]]) -> None:
+        """Append a column: its cost and its entries by row."""
+        self._places.extend([len(self._costs)] * len(entries))
+        self._starts.append(len(self._values))
+        self._rows.extend([row for row, _ in entries])
+        self._values.extend(_floats([value for _, value in entries]))
+        self._costs.extend(_floats([cost]))
+
+    def replace(self, column: int, cost: int, entries: Sequence[tuple[int, int]]) -> None:
+        """Write other numbers over a column, in the same rows."""
+        start = self._starts[column]
+        self._values[start : start + len(entries)] = _floats([value for _, value in entries])
+        self._costs[column : column + 1] = _floats([cost])
 
     def pop(self) -> None:
         """Remove the last column."""
-        self.costs.pop()
+        self._costs.pop()
         start = self._starts.pop()
         del self._values[start:], self._places[start:], self._rows[start:]
 
-    def signs(self, dual: Sequence[Fraction]) -> list[int]:
-        """Return the sign of c - a'y for every column, or `UNSURE` where floats cannot tell.
+    def signs(self, dual: Sequence[int], scale: int) -> list[int]:
+        """Return the sign of ``scale c - a'y`` for every column, or `UNSURE` where floats cannot tell.
 
-        Each cost, entry and multiplier is rounded once, and so is each product and sum: the error is less than (4 +
-        entries of the column) 2^-53 times the sum of the sizes of the terms. `MARGIN` is far more for any column that
-        fits into memory. A cost that underflows is below `LEAST`. A column with a factor that may lose its last digits
-        near the smallest float, below `TINY`, is unsure; no product of others does.
+        Parameters
+        ----------
+        dual : sequence of int
+            y times the scale, which is positive.
+        scale : int
+
+        Notes
+        -----
+        Every number is whole, so no product underflows. Where the sizes of the terms sum to less than `WHOLE` in
+        floats, they do so exactly: rounding does not lead across a power of 2. Elsewhere each number is rounded
+        once, and so is each product and sum, and the error is less than (4 + entries of the column) 2^-53 times the
+        sum of the sizes. `MARGIN` is far more for any column that fits into memory. What is too large for a float is
+        infinite, which makes a column unsure.
         """
-        try:
-            prices = np.array([float(price) for price in dual])
-        except OverflowError:
-            return [UNSURE] * len(self.costs)
-        costs, places = np.frombuffer(self.costs), np.frombuffer(self._places, np.int64)
-        lost = (np.abs(prices) < TINY) & np.array([price != 0 for price in dual], bool)
-        values, rows = np.frombuffer(self._values), np.frombuffer(self._rows, np.int64)
-        doubtful = np.bincount(places, (np.abs(values) < TINY) | lost[rows], len(costs)) > 0
+        places, rows = np.frombuffer(self._places, np.int64), np.frombuffer(self._rows, np.int64)
+        prices = np.array(_floats(dual))
         with np.errstate(all="ignore"):  # what is not finite is unsure
-            terms = values * prices[rows]
+            costs, terms = np.frombuffer(self._costs) * _floats([scale])[0], np.frombuffer(self._values) * prices[rows]
             gains = costs - np.bincount(places, terms, len(costs))
             sizes = np.abs(costs) + np.bincount(places, np.abs(terms), len(costs))
-            sure = (np.abs(gains) > MARGIN * sizes + LEAST) & np.isfinite(sizes) & ~doubtful
+            sure = (sizes < WHOLE) | ((np.abs(gains) > MARGIN * sizes) & np.isfinite(sizes))
         return np.where(sure, np.sign(gains), UNSURE).astype(int).tolist()  # type: ignore[no-any-return]
+
+
+def _floats(values: Sequence[int]) -> array[float]:
+    """Return the floats nearest to whole numbers, infinite where a number is too large."""
+    try:
+        return array("d", values)
+    except OverflowError:
+        return array("d", [value if abs(value) < 2**1023 else float("inf") for value in values])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, combinations
 
 from theory.exact.knapsack import max_reward, weight
 from theory.instance import Configuration, Instance
-from theory.numbers import total
+from theory.numbers import to_integers, total
 
 
 class MaxRewards:
@@ -57,6 +58,11 @@ class Step:
     configurations: tuple[Configuration, ...]
     slots: tuple[Fraction, ...]
     reward: Fraction
+
+    @cached_property
+    def whole(self) -> tuple[list[int], Fraction]:
+        """The slots as the smallest whole numbers in their proportion, and the unit of these."""
+        return to_integers(self.slots)
 
 
 @dataclass(frozen=True)
@@ -152,9 +158,10 @@ def global_greedy(instance: Instance, rewards: MaxRewards | None = None) -> Gree
 
     Notes
     -----
-    Construction (53)-(54) of the proof of Proposition 3.1, J calls of MaxReward a pool and O(J^2) rational
-    operations. Several pools ascend together: every stage uses each pool's MaxReward on the types left and lasts
-    until the first of them is exhausted. Source: auto-scaling paper, Prop. 3.1, Def. 3.2, (8), (10); pools: packproof.
+    Construction (53)-(54) of the proof of Proposition 3.1, J calls of MaxReward a pool and O(J^2) operations on whole
+    numbers: the workload that is left is held as multiples of one unit. Several pools ascend together: every stage
+    uses each pool's MaxReward on the types left and lasts until the first of them is exhausted. Source: auto-scaling
+    paper, Prop. 3.1, Def. 3.2, (8), (10); pools: packproof.
 
     Examples
     --------
@@ -164,35 +171,36 @@ def global_greedy(instance: Instance, rewards: MaxRewards | None = None) -> Gree
     (Fraction(3, 2), [(((2, 0),), Fraction(1, 2)), (((0, 1),), Fraction(1, 2))])
     """
     step_of = MaxRewards(instance) if rewards is None else rewards
-    left = list(instance.workload)
+    left, unit = to_integers(instance.workload)
     types = frozenset(range(len(left)))
     permutation: list[int] = []
     lengths: list[Fraction] = []
     stages: list[Stage] = []
-    room, reward = Fraction(1), Fraction(0)
-    served = [Fraction(0)] * len(left)
+    room, reward, served = Fraction(1), Fraction(0), instance.workload
     while types:
         step = step_of(types)
-        used = [j for j in sorted(types) if step.slots[j]]
-        length = min(left[j] / step.slots[j] for j in used)
-        ended = tuple(j for j in used if left[j] == length * step.slots[j])
-        last = ended[0]
-        fraction = min(length, room)
-        if fraction:
-            lasts = length > room  # beyond the end of the servers
-            stages.append(
-                Stage(step.configurations, fraction, None if lasts else last, () if lasts else ended, step.reward)
-            )
-            reward += fraction * step.reward
-            room -= fraction
-            for j in used:
-                served[j] += fraction * step.slots[j]
+        slots, size = step.whole
+        used = [j for j in sorted(types) if slots[j]]
+        last = used[0]
         for j in used:
-            left[j] -= length * step.slots[j]
+            last = j if left[j] * slots[last] < left[last] * slots[j] else last
+        length = unit / size * Fraction(left[last], slots[last])
+        lasts = length > room  # beyond the end of the servers
+        fraction = room if lasts else length
+        if fraction:
+            ended = () if lasts else tuple(j for j in used if left[j] * slots[last] == left[last] * slots[j])
+            stages.append(Stage(step.configurations, fraction, None if lasts else last, ended, step.reward))
+            reward += fraction * step.reward
+        if lasts and served is instance.workload:  # the servers end: what is left beyond them is not served
+            beyond = (n * unit - fraction * k for n, k in zip(left, step.slots, strict=True))
+            served = tuple(rho - rest for rho, rest in zip(instance.workload, beyond, strict=True))
+        room -= fraction
+        left = [n * slots[last] - left[last] * k for n, k in zip(left, slots, strict=True)]
+        unit /= slots[last]
         permutation.append(last)
         lengths.append(length)
         types -= {last}
-    return GreedyAssignment(tuple(permutation), tuple(lengths), tuple(stages), reward, tuple(served))
+    return GreedyAssignment(tuple(permutation), tuple(lengths), tuple(stages), reward, served)
 
 
 def sequential_greedy(instance: Instance, order: Sequence[int] | None = None) -> Fraction:
@@ -293,25 +301,18 @@ def is_permutation_without_clause(
 def _satisfies_proposition_3_1(
     instance: Instance, permutation: Sequence[int], rewards: MaxRewards | None, *, clause: bool
 ) -> bool:
-    n = len(instance.types)
-    if sorted(permutation) != list(range(n)):
+    if sorted(permutation) != list(range(len(instance.types))):
         return False
     step_of = MaxRewards(instance) if rewards is None else rewards
-    slots: list[tuple[Fraction, ...]] = []
-    z: list[Fraction] = []
-    for i, j in enumerate(permutation):  # condition 1: (6) determines z one by one
-        slots.append(step_of(frozenset(permutation[i:])).slots)
-        if not slots[i][j]:
+    left, _ = to_integers(instance.workload)  # the workload less z_1 k_1 + ... + z_i k_i, in some positive unit
+    for i, j in enumerate(permutation):
+        slots, _ = step_of(frozenset(permutation[i:])).whole
+        if not slots[j] or left[j] < 0:  # condition 1: (6) determines z_i, which is at least 0
             return False
-        z.append((instance.workload[j] - total(z[m] * slots[m][j] for m in range(i))) / slots[i][j])
-        if z[-1] < 0:
+        left = [n * slots[j] - left[j] * k for n, k in zip(left, slots, strict=True)]
+        ties = (later for later in permutation[i + 1 :] if not left[later] and (slots[later] or not clause))
+        if any(j > later for later in ties):  # condition 2: ties go to the lower index
             return False
-    for i in range(n):  # condition 2: ties go to the lower index
-        for later in permutation[i + 1 :]:
-            taken = total(z[m] * slots[m][later] for m in range(i + 1))
-            applies = slots[i][later] > 0 or not clause
-            if applies and taken == instance.workload[later] and permutation[i] > later:
-                return False
     return True
 
 
