@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +95,11 @@ class Reservation:
 
     def listed_slots(self, masses: Iterable[tuple[Configuration, float]]) -> list[float]:
         """Return what `slots_of` returns as a list of length J."""
-        slots = [0.0] * self.types  # a few short tuples: faster than arrays
+        slots = [0.0] * len(self.rewards)  # a few short tuples: faster than arrays
         for k, mass in masses:
             if mass:
-                for j, number in enumerate(k):
-                    if number:
-                        slots[j] += mass * number
+                for j, number in _held(k):
+                    slots[j] += mass * number
         return slots
 
     def checked(self, configuration: Sequence[int]) -> Configuration:
@@ -115,6 +114,12 @@ class Reservation:
         if len(k) != self.types or min(k) < 0 or not self.instance.pools[0].space.holds(k):
             raise InputError(f"configuration {k}: expected one that fits a server")
         return k
+
+
+@lru_cache(maxsize=4096)
+def _held(k: Configuration) -> tuple[tuple[int, int], ...]:
+    """Return the types that a configuration has slots of, with their numbers."""
+    return tuple((j, number) for j, number in enumerate(k) if number)
 
 
 @dataclass(frozen=True, slots=True)
