@@ -27,6 +27,9 @@ ALARM = 1e-6
 FRESH_SEED = 20261122
 """Of the claims whose samples were made smaller after their outcome under an earlier seed was known."""
 
+SECOND_FRESH_SEED = 20261123
+"""Of those that were made smaller once more."""
+
 
 class Decisions:
     """The decisions of one claim.

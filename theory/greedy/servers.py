@@ -101,6 +101,7 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
     step_of = MaxRewards(instance) if rewards is None else rewards
     pools = apportion(servers, [pool.share for pool in instance.pools])
     jobs = [servers * rho for rho in instance.workload]
+    need = list(map(ceil, jobs))  # slots are whole
     slots = [0] * len(jobs)
     types = frozenset(range(len(jobs)))
     end = lcm(*(count for count in pools if count))
@@ -110,7 +111,7 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
     while types:
         configurations = step_of(types).configurations
         live = [j for j in sorted(types) if any(k[j] for k, n in zip(configurations, pools, strict=True) if n)]
-        ended = next((j for j in live if slots[j] >= jobs[j]), None)
+        ended = next((j for j in live if slots[j] >= need[j]), None)
         if ended is not None:
             types -= {ended}
             continue
@@ -119,19 +120,19 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
 
         if len(pools) == 1:
             (k,) = configurations
-            finish = min(end, now + min(ceil((jobs[j] - slots[j]) / k[j]) for j in live))
+            finish = min(end, now + min(-((slots[j] - need[j]) // k[j]) for j in live))
         else:
             before, finish = now, end
             while finish - before > 1:  # the first tick at which a type is exhausted
                 middle = (before + finish) // 2
                 have = _slots_after(slots, configurations, _ticks(pools, now, middle, end))
-                exhausted = any(have[j] >= jobs[j] for j in live)
+                exhausted = any(have[j] >= need[j] for j in live)
                 before, finish = (before, middle) if exhausted else (middle, finish)
         used = _ticks(pools, now, finish, end)
         stages.append(PlacementStage(configurations, used))
         slots = _slots_after(slots, configurations, used)
         now = finish
-    served = [min(need, Fraction(have)) for need, have in zip(jobs, slots, strict=True)]
+    served = [min(wanted, Fraction(have)) for wanted, have in zip(jobs, slots, strict=True)]
     return Placement(pools, tuple(stages), weight(served, instance.rewards))
 
 
@@ -141,8 +142,10 @@ def _ticks(pools: Sequence[int], start: int, stop: int, end: int) -> tuple[int, 
 
 
 def _slots_after(slots: Sequence[int], configurations: Sequence[Configuration], used: Sequence[int]) -> list[int]:
-    pairs = list(zip(used, configurations, strict=True))
-    return [have + sum(n * k[j] for n, k in pairs) for j, have in enumerate(slots)]
+    after = list(slots)
+    for n, k in zip(used, configurations, strict=True):
+        after = [have + n * number for have, number in zip(after, k, strict=True)]
+    return after
 
 
 def lemma_b1_bound(instance: Instance, greedy: GreedyAssignment) -> Fraction | None:
