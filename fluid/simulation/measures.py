@@ -234,11 +234,16 @@ def new_sketch() -> NDArray[np.int64]:
 @step
 def count_delay(sketch: NDArray[np.int64], delay: float) -> None:
     """Count one delay."""
-    bucket = 0
-    if delay > 1e-9:
-        bucket = int(np.ceil(np.log(delay) / _STEP)) - _LOWEST + 1
-        bucket = min(max(bucket, 1), len(sketch) - 1)
-    sketch[bucket] += 1
+    sketch[bucket_of(sketch, delay)] += 1
+
+
+@step
+def bucket_of(sketch: NDArray[np.int64], delay: float) -> int:
+    """Return the bucket that a delay falls in."""
+    if delay <= 1e-9:
+        return 0
+    bucket = int(np.ceil(np.log(delay) / _STEP)) - _LOWEST + 1
+    return min(max(bucket, 1), len(sketch) - 1)
 
 
 def quantile(sketch: NDArray[np.int64], q: float) -> float:

@@ -21,22 +21,23 @@ from fluid.simulation.slotted import by_arrival
 from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
 from fluid.simulation.slotted.ends import (
     HELD,
+    NEVER,
+    SOONEST,
     class_of,
     enlarged,
     go_on,
-    is_due,
     new_ends,
-    next_end,
-    pop,
     push,
+    release,
     server_of,
     size_of,
+    take_due,
 )
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.policies import best_fit
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
 from fluid.simulation.slotted.ranking import BITS, BLOCKS, HALF, fullest, most_free, move, new_ranking
-from fluid.simulation.slotted.sizes import SizeLaw, discrete, poisson_slots, uniform
+from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.simulation.slotted.trees import (
     NOTHING,
@@ -238,19 +239,30 @@ def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tu
     for number, (going, length) in enumerate(changes):
         if held and going:
             slot = held[0][0] if going == 1 else min(held[0][0], now + length)
-            assert next_end(ends) == held[0][0]
             go_on(ends, slot)
             now = slot
-            while held and held[0][0] == now:
-                assert is_due(ends)
-                row = pop(ends)
+            row = take_due(ends) if held[0][0] == now else -1
+            while row >= 0:
                 assert (now, server_of(ends, row), class_of(ends, row), size_of(ends, row)) == heappop(held)
+                row = release(ends, row)
             assert ends.counts[HELD] == len(held)
-            assert not is_due(ends)
+        assert ends.counts[SOONEST] == (held[0][0] if held else NEVER)
         if ends.counts[HELD] == len(ends.rows):
             ends = enlarged(ends)
         push(ends, now + length, number, 2**32 - 1 - number, length)
         heappush(held, (now + length, number, 2**32 - 1 - number, length))
+
+
+@pytest.mark.parametrize("rate", [1e-300, 1e-19, 0.01, np.nextafter(INVERTED, 0), INVERTED, 0.9, 1.0])
+def test_slots_in_service_are_the_geometric_numbers_of_numpy(rate: float) -> None:
+    """One rate, and rates by class, of which the largest decides how they are drawn; the generator ends alike."""
+    ours, numpys = np.random.default_rng(1), np.random.default_rng(1)
+    kinds = np.tile(np.array([0, 1], np.int32), 20_000)
+    for rates in (np.array(rate), np.array([rate, 0.25])):
+        drawn = service_slots(rates, kinds, fixed=False, generator=ours)
+        expected = numpys.geometric(rates[kinds] if rates.ndim else rate, len(kinds))
+        assert (drawn == np.minimum(expected, 2**61)).all()
+    assert ours.random() == numpys.random()
 
 
 @given(st.integers(2, 60), st.integers(2, 6))

@@ -39,8 +39,11 @@ FIRST, LAST = 0, 1
 _BIT = np.int64(1)
 """Of 64 bits, in Python as compiled."""
 
-HELD, UNUSED, PRESENT = 0, 1, 2
+HELD, UNUSED, PRESENT, SOONEST = 0, 1, 2, 3
 """Places in ``counts``."""
+
+NEVER = 2**62
+"""The slot in which the next job ends where none is in service."""
 
 
 class Ends(NamedTuple):
@@ -57,8 +60,8 @@ class Ends(NamedTuple):
         The earliest slot in which a job of each bucket ends.
     words : int64[7, 33]
         Of each digit the set of values whose buckets hold jobs: 32 words of 32 bits, and which of them are not 0.
-    counts : int64[3]
-        Jobs held, the first unused row, and the present slot.
+    counts : int64[4]
+        Jobs held, the first unused row, the present slot, and the slot in which the next job ends.
     """
 
     rows: NDArray[np.int64]
@@ -76,9 +79,12 @@ def new_ends(length: int) -> Ends:
     >>> ends = new_ends(4)
     >>> for slot, server in ((3000, 7), (40, 8), (40, 9)): push(ends, slot, server, 0, 1)
     >>> while ends.counts[HELD]:
-    ...     slot = next_end(ends)
+    ...     slot = int(ends.counts[SOONEST])
     ...     go_on(ends, slot)
-    ...     while is_due(ends): print(int(slot), int(server_of(ends, pop(ends))))
+    ...     row = take_due(ends)
+    ...     while row >= 0:
+    ...         print(slot, server_of(ends, row))
+    ...         row = release(ends, row)
     40 8
     40 9
     3000 7
@@ -87,7 +93,7 @@ def new_ends(length: int) -> Ends:
     rows[:, NEXT] = np.append(np.arange(1, length), -1)
     buckets = np.full((DIGITS * VALUES, 2), -1, np.int32)
     words = np.zeros((DIGITS, 33), np.int64)
-    return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, np.zeros(3, np.int64))
+    return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, np.array([0, 0, 0, NEVER]))
 
 
 def enlarged(ends: Ends) -> Ends:
@@ -148,15 +154,18 @@ def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
     ends.rows[row, SLOT] = slot
     ends.rows[row, WHERE] = (server << HALF) + job_class
     ends.rows[row, SIZE] = size
+    ends.counts[SOONEST] = min(ends.counts[SOONEST], slot)
     _hang(ends, row, slot)
 
 
 @step
-def next_end(ends: Ends) -> int:
-    """Return the slot in which the next job ends; there must be one."""
+def _next_end(ends: Ends) -> int:
+    """Return the slot in which the next job ends."""
     digit = 0
     while ends.words[digit, 32] == 0:
         digit += 1
+        if digit == DIGITS:
+            return NEVER
     word = lowest_bit(ends.words[digit, 32])
     return int(ends.earliest[digit * VALUES + 32 * word + lowest_bit(ends.words[digit, word])])
 
@@ -185,25 +194,28 @@ def _deal_out(ends: Ends, digit: int, value: int) -> None:
 
 
 @step
-def is_due(ends: Ends) -> bool:
-    """Return whether a job ends in the present slot."""
-    return bool(ends.buckets[ends.counts[PRESENT] & (VALUES - 1), FIRST] >= 0)
+def take_due(ends: Ends) -> int:
+    """Take out the jobs that end in the present slot, of which there is one; return the row of the first.
+
+    Each row stays readable until it is released.
+    """
+    value = ends.counts[PRESENT] & (VALUES - 1)
+    row = ends.buckets[value, FIRST]
+    ends.buckets[value, FIRST] = -1
+    ends.buckets[value, LAST] = -1
+    _clear(ends, 0, value)
+    ends.counts[SOONEST] = _next_end(ends)
+    return int(row)
 
 
 @step
-def pop(ends: Ends) -> int:
-    """Remove the first job that ends in the present slot; return its row, which stays readable until the next push."""
-    value = ends.counts[PRESENT] & (VALUES - 1)
-    row = ends.buckets[value, FIRST]
+def release(ends: Ends, row: int) -> int:
+    """Let a row that was taken out be used again; return the one behind it, -1 after the last."""
     behind = ends.rows[row, NEXT]
-    ends.buckets[value, FIRST] = behind
-    if behind < 0:
-        ends.buckets[value, LAST] = -1
-        _clear(ends, 0, value)
     ends.rows[row, NEXT] = ends.counts[UNUSED]
     ends.counts[UNUSED] = row
     ends.counts[HELD] -= 1
-    return int(row)
+    return int(behind)
 
 
 @step

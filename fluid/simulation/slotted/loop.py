@@ -19,11 +19,23 @@ from fluid.simulation.loop import (
     place,
     settle,
 )
-from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
-from fluid.simulation.slotted.ends import HELD, Ends, class_of, go_on, is_due, next_end, pop, push, server_of, size_of
+from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, bucket_of, note
+from fluid.simulation.slotted.ends import (
+    HELD,
+    NEVER,
+    PRESENT,
+    SOONEST,
+    Ends,
+    class_of,
+    go_on,
+    push,
+    release,
+    server_of,
+    size_of,
+    take_due,
+)
 from fluid.simulation.slotted.state import (
     FIRST,
-    FREE,
     NEXT,
     SOON,
     WAITING,
@@ -37,10 +49,14 @@ from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
 from theory.prefetch import prefetch
 
-NEVER = 2**62
-
 AHEAD = 20
 """How many arrivals ahead the line of a class is fetched; with a million classes it may be anywhere in memory."""
+
+NEAR = 256
+"""Classes up to which the lines are in the cache anyway."""
+
+SHORT = 4096
+"""Slots; the logarithms of shorter delays are taken once."""
 
 ARRIVAL_SLOT, WORK = 0, 1
 """Columns of ``waiting``."""
@@ -55,10 +71,13 @@ class Jobs(NamedTuple):
         Jobs in service by the slot in which they end.
     waiting : int64[M, 2]
         Of the waiting job at each place of the state: when it came and how long it is served, side by side.
+    buckets : int64[SHORT]
+        Where each delay below `SHORT` is counted (`fluid.simulation.measures.bucket_of`), -1 until that is known.
     """
 
     ends: Ends
     waiting: NDArray[np.int64]
+    buckets: NDArray[np.int64]
 
 
 @step
@@ -106,57 +125,100 @@ def run(
     int
         `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs have no place left).
     """
-    ends = jobs.ends
-    for _ in range(most):
-        first = coming.at[0]
-        if first == len(coming.times) and coming.at[1] == 0:
-            return NEEDS_JOBS
-        slot = coming.times[first] if first < len(coming.times) else NEVER
-        if ends.counts[HELD] > 0:
-            slot = min(slot, next_end(ends))
-        if state.done[SOON] != 0 and int(measures.now[0]) + 1 < slot:
-            slot = int(measures.now[0]) + 1
-        last = first
-        while last < len(coming.times) and coming.times[last] == slot:
-            last += 1
-        if not has_room(state, ends, last - first):
-            return NEEDS_ROOM
-        if not advance(measures, state, slot):
-            return FINISHED
-        go_on(ends, slot)
-        state.done[SOON] = 0
+    ends, edges = jobs.ends, measures.edges
+    first, left = coming.at[0], most
+    certain = first + spare(state, ends)
+    while left > 0:
         b = measures.bin[0]
-        while is_due(ends):
-            row = pop(ends)
-            server, job_class, size = server_of(ends, row), class_of(ends, row), size_of(ends, row)
-            measures.events[0] += 1
-            group = group_of(measures, job_class)
-            measures.ends[b, group] += 1
-            measures.inside[1, group] -= 1
-            measures.inside[3, group] -= size
-            note(measures, DEPARTURE, job_class, server, -1)
-            leave(state, server, size)
-            depart(state, server, job_class, policy_rng)
-        number = state.counters[NEXT]
-        for i in range(first, last):
+        if b == len(edges) - 1:
+            return FINISHED
+        now, end = measures.now[0], edges[b + 1]
+        while left > 0:  # the slots of a bin: a compiler then looks its row of every measure up once
+            if first == len(coming.times) and coming.at[1] == 0:
+                return NEEDS_JOBS
+            come = coming.times[first] if first < len(coming.times) else NEVER
+            due = ends.counts[SOONEST]
+            slot = min(come, due)
+            if state.done[SOON] != 0:
+                slot = min(slot, ends.counts[PRESENT] + 1)
+            last = first
+            if come == slot:
+                last = end_of_slot(coming.times, first)
+                if last > certain:
+                    certain = first + spare(state, ends)
+                    if last > certain:
+                        return NEEDS_ROOM
+            if slot >= end:
+                if not advance(measures, state, end):
+                    return FINISHED
+                break
+            accumulate(measures, state, b, slot - now)
+            now = slot
+            measures.now[0] = slot
+            go_on(ends, slot)
+            state.done[SOON] = 0
+            if due == slot:
+                departures(state, ends, measures, b, policy_rng)
+            number = state.counters[NEXT]
+            if last > first:
+                arrivals(state, jobs, coming, measures, b, first, last)
+                coming.at[0] = last
+            settle(state, jobs, measures, policy_rng)
+            newcomers(state, jobs, coming.types[first:last], number, measures, policy_rng)
+            observe(state, jobs, measures)
+            first = last
+            left -= 1
+    return GOING
+
+
+@step
+def end_of_slot(times: NDArray[np.int64], first: int) -> int:
+    """Return the place behind the last job that comes in the slot of the first."""
+    last = first + 1
+    while last < len(times) and times[last] == times[first]:
+        last += 1
+    return last
+
+
+@step
+def departures(state: SlottedCommon, ends: Ends, measures: Measures, b: int, policy_rng: Any) -> None:
+    """Let the jobs leave that end in the present slot, of which there are some."""
+    row = take_due(ends)
+    while row >= 0:
+        server, job_class, size = server_of(ends, row), class_of(ends, row), size_of(ends, row)
+        row = release(ends, row)
+        measures.events[0] += 1
+        group = group_of(measures, job_class)
+        measures.ends[b, group] += 1
+        measures.inside[1, group] -= 1
+        measures.inside[3, group] -= size
+        note(measures, DEPARTURE, job_class, server, -1)
+        leave(state, server, size)
+        depart(state, server, job_class, policy_rng)
+
+
+@step
+def arrivals(
+    state: SlottedCommon, jobs: Jobs, coming: Coming, measures: Measures, b: int, first: int, last: int
+) -> None:
+    """Let the jobs of a slot join their lines."""
+    far = len(state.lines) > NEAR
+    slot = coming.times[first]
+    for i in range(first, last):
+        if far:
             later = coming.types[min(i + AHEAD, len(coming.types) - 1)]
             prefetch(state.lines, later)
             fetch_queue(state.queue_of, later)
-            job_class = coming.types[i]
-            measures.events[0] += 1
-            group = group_of(measures, job_class)
-            measures.arrivals[b, group] += 1
-            measures.inside[0, group] += 1
-            measures.inside[2, group] += class_size(state, job_class)
-            note(measures, ARRIVAL, job_class, -1, -1)
-            at = join(state, job_class)
-            jobs.waiting[at, ARRIVAL_SLOT] = slot
-            jobs.waiting[at, WORK] = coming.durations[i]
-        coming.at[0] = last
-        settle(state, jobs, measures, policy_rng)
-        newcomers(state, jobs, coming.types[first:last], number, measures, policy_rng)
-        observe(state, jobs, measures)
-    return GOING
+        job_class = coming.types[i]
+        measures.events[0] += 1
+        group = group_of(measures, job_class)
+        measures.arrivals[b, group] += 1
+        measures.inside[0, group] += 1
+        measures.inside[2, group] += class_size(state, job_class)
+        note(measures, ARRIVAL, job_class, -1, -1)
+        at = join(state, job_class)
+        jobs.waiting[at, ARRIVAL_SLOT] = slot
+        jobs.waiting[at, WORK] = coming.durations[i]
 
 
 @step
@@ -197,22 +259,22 @@ def group_of(measures: Measures, job_class: int) -> int:
 
 
 @step
-def has_room(state: SlottedCommon, ends: Ends, arrivals: int) -> bool:
-    """Return whether so many more jobs, and all that wait, can be entered."""
-    if ends.counts[HELD] + state.counters[WAITING] + arrivals > len(ends.rows):
-        most = len(state.free) * (state.capacity[0] // state.sizes[0])
-        if most > len(ends.rows):
-            return False
-    return bool(state.counters[FREE] >= 0 and state.counters[WAITING] + arrivals < len(state.after))
+def spare(state: SlottedCommon, ends: Ends) -> int:
+    """Return how many more jobs can be entered beside all that wait."""
+    waiting = state.counters[WAITING]
+    places = len(state.after) - 1 - waiting
+    if len(state.free) * (state.capacity[0] // state.sizes[0]) <= len(ends.rows):
+        return int(places)
+    return int(min(places, len(ends.rows) - ends.counts[HELD] - waiting))
 
 
 @step
 def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
     """Enter the jobs that the policy has started, and clear its moves."""
-    b = measures.bin[0]
+    b, now = measures.bin[0], jobs.ends.counts[PRESENT]
     for row in range(state.done[MOVES]):
         job_class, at, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
-        now, size = int(measures.now[0]), class_size(state, job_class)
+        size = class_size(state, job_class)
         delay = now - jobs.waiting[at, ARRIVAL_SLOT]
         group = group_of(measures, job_class)
         measures.starts[b, group] += 1
@@ -222,7 +284,18 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
         measures.inside[2, group] -= size
         measures.inside[3, group] += size
         if b >= measures.first[0]:
-            count_delay(measures.sketch, delay)
+            count_slots(measures.sketch, jobs.buckets, delay)
         note(measures, START, job_class, server, -1)
         push(jobs.ends, now + jobs.waiting[at, WORK], server, job_class, size)
     state.done[MOVES] = 0
+
+
+@step
+def count_slots(sketch: NDArray[np.int64], buckets: NDArray[np.int64], delay: int) -> None:
+    """Count a delay of whole slots; the buckets of short ones are computed once."""
+    if delay >= len(buckets):
+        sketch[bucket_of(sketch, delay)] += 1
+        return
+    if buckets[delay] < 0:
+        buckets[delay] = bucket_of(sketch, delay)
+    sketch[buckets[delay]] += 1

@@ -20,7 +20,7 @@ from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
 from fluid.simulation.slotted.ends import HELD, enlarged, new_ends
-from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
+from fluid.simulation.slotted.loop import SHORT, Jobs, accumulate, carry_out, most_calls, no_newcomers
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
     bernoulli_slots,
@@ -167,8 +167,7 @@ class SlottedScenario(Scenario):
             kinds = self.law.draw(generator, self.queue)
         else:
             kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
-        rates = np.broadcast_to(np.asarray(self.service, float), len(self.law.sizes))[kinds]
-        work = service_slots(rates, fixed=self.fixed, generator=generator, draws=len(kinds))
+        work = service_slots(np.asarray(self.service, float), kinds, fixed=self.fixed, generator=generator)
         drawn = JobList(np.zeros(len(kinds), np.int64), kinds, work)
         return [chunk for chunk in (self.present, drawn) if chunk is not None and len(chunk.times)]
 
@@ -186,7 +185,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
         self._stream, self.parts = stream, parts
-        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64))
+        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64), np.full(SHORT, -1))
         self.supply()
 
     def supply(self) -> None:
@@ -195,7 +194,7 @@ class _Slots(Engine):
 
     def enlarge(self, state: State) -> State:
         """Make more memory for the jobs in service, and more places for those that wait."""
-        ends, jobs = self.jobs
+        ends, jobs, buckets = self.jobs
         waiting = state.counters[WAITING] + len(self.coming.times)
         if len(ends.rows) < ends.counts[HELD] + waiting:
             ends = enlarged(ends)
@@ -203,7 +202,7 @@ class _Slots(Engine):
             length = 2 * (len(state.after) + len(self.coming.times))
             state = with_places(state, length)
             jobs = np.concatenate([jobs, np.zeros((length - len(jobs), 2), np.int64)])
-        self.jobs = Jobs(ends, jobs)
+        self.jobs = Jobs(ends, jobs, buckets)
         return state
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, lcm
+from math import ceil, lcm, log1p
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +146,9 @@ def _steps(piece: Piece, grid: Fraction) -> int:
     return ceil((piece.upper - piece.lower) / grid)
 
 
+INVERTED = 1 / 3
+"""Probability below which numpy draws geometric numbers by inversion."""
+
 NEVER = 2**61
 """A slot, or a number of slots, beyond every horizon; two of them still add up."""
 
@@ -168,12 +172,43 @@ def listed_slots(jobs: JobList) -> Stream:
 
 
 def service_slots(
-    rates: NDArray[np.float64], *, fixed: bool, generator: np.random.Generator, draws: int
+    rates: NDArray[np.float64], classes: NDArray[np.int32], *, fixed: bool, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw slots in service: geometric on 1, 2, ... with mean 1/rate, or the whole number next to it."""
+    """Draw slots in service: geometric on 1, 2, ... with mean 1/rate, or the whole number next to it.
+
+    Parameters
+    ----------
+    rates : float64[] or float64[n]
+        Of all classes or of each.
+    classes : int32[N]
+        Of each job.
+    fixed : bool
+    generator : numpy.random.Generator
+
+    Notes
+    -----
+    ``Generator.geometric`` inverts the distribution function where rates are less than 1/3: an exponential number over
+    -log(1 - rate), rounded up. Here this is done for all jobs at once, in half the time: the numbers are the same.
+
+    Examples
+    --------
+    >>> one, twin = np.random.default_rng(1), np.random.default_rng(1)
+    >>> work = service_slots(np.array(0.01), np.zeros(9, np.int32), fixed=False, generator=one)
+    >>> (work == twin.geometric(0.01, 9)).all()
+    np.True_
+    """
+
+    def of_jobs(values: NDArray[Any]) -> NDArray[Any]:
+        return values[classes] if values.ndim else values
+
     if fixed:
-        return np.clip(np.rint(1 / rates), 1, NEVER).astype(np.int64)
-    return np.minimum(generator.geometric(rates, draws), NEVER)
+        slots = of_jobs(np.clip(np.rint(1 / rates), 1, NEVER).astype(np.int64))
+        return np.broadcast_to(slots, len(classes)).copy()
+    if rates.max() >= INVERTED:
+        return np.minimum(generator.geometric(of_jobs(rates), len(classes)), NEVER)
+    work = generator.standard_exponential(len(classes))
+    work /= of_jobs(np.reshape([-log1p(-rate) for rate in rates.flat], rates.shape))
+    return np.minimum(np.ceil(work, out=work), float(NEVER), out=work).astype(np.int64)
 
 
 def poisson_slots(
@@ -200,12 +235,14 @@ def _poisson(
 ) -> Stream:
     now = 0.0
     while rate > 0 and now < NEVER:
-        times = now + np.cumsum(generator.standard_exponential(CHUNK)) / rate
+        times = generator.standard_exponential(CHUNK)
+        np.cumsum(times, out=times)
+        times /= rate
+        times += now
         now = float(times[-1])
         job_class = law.draw(generator, CHUNK)
-        rates = np.broadcast_to(service, len(law.sizes))[job_class] if service.ndim else np.broadcast_to(service, CHUNK)
-        work = service_slots(rates, fixed=fixed, generator=generator, draws=CHUNK)
-        yield JobList(np.minimum(times, float(NEVER)).astype(np.int64), job_class, work)
+        work = service_slots(service, job_class, fixed=fixed, generator=generator)
+        yield JobList(_as_slots(times), job_class, work)
 
 
 def bernoulli_slots(
@@ -223,6 +260,10 @@ def _bernoulli(
         slots = now + np.cumsum(generator.geometric(rate, CHUNK).astype(float))
         now = float(slots[-1])
         job_class = law.draw(generator, CHUNK)
-        rates = np.broadcast_to(service, len(law.sizes))[job_class] if service.ndim else np.broadcast_to(service, CHUNK)
-        work = service_slots(rates, fixed=fixed, generator=generator, draws=CHUNK)
-        yield JobList(np.minimum(slots, float(NEVER)).astype(np.int64), job_class, work)
+        work = service_slots(service, job_class, fixed=fixed, generator=generator)
+        yield JobList(_as_slots(slots), job_class, work)
+
+
+def _as_slots(times: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Turn times, which do not decrease, into slots, none of them later than `NEVER`."""
+    return (times if times[-1] < NEVER else np.minimum(times, float(NEVER))).astype(np.int64)
