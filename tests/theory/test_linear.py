@@ -113,7 +113,7 @@ def test_signs_in_floats_are_right_or_unsure(data: st.DataObject) -> None:
         entries = [(i, data.draw(whole) * data.draw(size)) for i in range(m) if data.draw(st.booleans())]
         worth = sum(value * dual[i] for i, value in entries)
         cost = worth // scale + data.draw(st.integers(-1, 1)) * (worth // 10 ** data.draw(st.integers(0, 30)) // scale)
-        columns.append(cost, entries)
+        columns.extend([cost], [len(entries)], [i for i, _ in entries], [value for _, value in entries])
         exact.append((cost * scale > worth) - (cost * scale < worth))
     signs = columns.signs(dual, scale)
     assert all(sign in (UNSURE, right) for sign, right in zip(signs, exact, strict=True))
@@ -121,9 +121,7 @@ def test_signs_in_floats_are_right_or_unsure(data: st.DataObject) -> None:
 
 def test_signs_of_whole_numbers_below_2_to_the_53_are_sure() -> None:
     columns = FloatColumns()
-    columns.append(3, [(0, 1), (1, 1)])
-    columns.append(1, [(1, 1)])
-    columns.append(2**51, [(0, 2**51)])
+    columns.extend([3, 1, 2**51], [2, 1, 1], [0, 1, 1, 0], [1, 1, 1, 2**51])
     assert columns.signs([1, 1], 1) == [1, 0, 0]
     assert columns.signs([6, 1], 2) == [-1, 1, -1]
     assert columns.signs([7, 0], 7) == [1, 1, UNSURE]  # the terms sum to 14 x 2^51
@@ -135,9 +133,8 @@ def test_signs_of_whole_numbers_below_2_to_the_53_are_sure() -> None:
 
 def test_a_difference_that_floats_lose_makes_a_column_unsure() -> None:
     columns = FloatColumns()
-    columns.append(2**53 + 1, [(0, 2**53)])
-    columns.append(2**52 + 1, [(0, 2**52)])
-    columns.append(2**51 + 1, [(0, 2**51)])
+    columns.extend([2**53 + 1, 2**52 + 1], [1, 1], [0, 0], [2**53, 2**52])
+    columns.extend([2**51 + 1], [1], [0], [2**51])
     assert columns.signs([1], 1) == [UNSURE, UNSURE, 1]
 
 

@@ -71,7 +71,7 @@ class ConfigurationColumns:
         alone: set[int] = set()  # types that a pool has for itself: with one column each the program is feasible
         for p, space in enumerate(self._spaces):
             if self._complete[p]:
-                self.add(p, [tuple(map(int, k)) for k in maximal(space)])
+                self.add(p, map(tuple, maximal(space).tolist()))
             else:
                 most = {j: space.most(j) for j in range(width) if j not in alone}
                 self.add(p, (tuple(n if i == j else 0 for i in range(width)) for j, n in most.items() if n))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -47,8 +48,7 @@ class Vertex:
     dual: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
-class _Column:
+class _Column(NamedTuple):
     """A column as integers: cost and entries are the true ones divided by `unit` > 0."""
 
     cost: int
@@ -118,28 +118,27 @@ class LinearProgram:
         """Append columns: cost, entries by row, and bounds (0 and none where left out)."""
         self._solved = False
         count = len(costs)
-        lower = [0] * count if lower is None else lower
-        upper = [None] * count if upper is None else upper
-        starts: list[int] = []
-        indices: list[int] = []
-        values: list[float] = []
-        for cost, column in zip(costs, entries, strict=True):
-            starts.append(len(indices))
-            kept = [(i, value) for i, value in column.items() if value]
-            indices.extend(i for i, _ in kept)
-            values.extend(float(value) for _, value in kept)
-            self._columns.append(_column(cost, kept))
-            self._floats.append(self._columns[-1].cost, self._columns[-1].entries)
-        self._bounds.extend(zip(lower, upper, strict=True))
-        floats = [_floats(*bounds) for bounds in zip(lower, upper, strict=True)]
+        new = [_column(cost, column) for cost, column in zip(costs, entries, strict=True)]
+        lengths = [len(column.entries) for column in new]
+        rows = [i for column in new for i, _ in column.entries]
+        values: list[Number] = [value for column in new for _, value in column.entries]
+        self._floats.extend([column.cost for column in new], lengths, rows, values)  # type: ignore[arg-type]
+        if any(column.unit is not ONE for column in new):
+            values = [value * column.unit for column in new for _, value in column.entries]
+        bounds = [
+            *zip([0] * count if lower is None else lower, [None] * count if upper is None else upper, strict=True)
+        ]
+        floats = [_floats(*pair) for pair in bounds]
+        self._columns += new
+        self._bounds += bounds
         self._highs.addCols(
             count,
-            np.array([float(cost) for cost in costs]),
+            np.array(costs, np.float64),
             np.array([low for low, _ in floats]),
             np.array([high for _, high in floats]),
-            len(indices),
-            np.array(starts, np.int32),
-            np.array(indices, np.int32),
+            len(rows),
+            np.cumsum([0, *lengths[:-1]], dtype=np.int32),
+            np.array(rows, np.int32),
             np.array(values, np.float64),
         )
 
@@ -172,7 +171,7 @@ class LinearProgram:
         """Change the cost of a column."""
         self._solved = False
         old = self._columns[column]
-        self._columns[column] = new = _column(cost, [(i, value * old.unit) for i, value in old.entries])
+        self._columns[column] = new = _column(cost, {i: value * old.unit for i, value in old.entries})
         self._floats.replace(column, new.cost, new.entries)
         self._highs.changeColCost(column, float(cost))
 
@@ -414,12 +413,13 @@ def _whole(values: Sequence[Fraction]) -> tuple[int, list[int]]:
     return scale, [value.numerator * (scale // value.denominator) for value in values]
 
 
-def _column(cost: Number, entries: Sequence[tuple[int, Number]]) -> _Column:
-    if {int}.issuperset(map(type, [cost, *(value for _, value in entries)])):
-        return _Column(cost, tuple(entries), ONE)  # type: ignore[arg-type]
+def _column(cost: Number, column: Mapping[int, Number]) -> _Column:
+    entries = tuple(entry for entry in column.items() if entry[1])
+    if type(cost) is int and {int}.issuperset(map(type, column.values())):
+        return _Column(cost, entries, ONE)  # type: ignore[arg-type]
     denominator = lcm(cost.denominator, *(value.denominator for _, value in entries))
-    whole = [(i, value.numerator * (denominator // value.denominator)) for i, value in entries]
-    return _Column(cost.numerator * (denominator // cost.denominator), tuple(whole), Fraction(1, denominator))
+    whole = tuple((i, value.numerator * (denominator // value.denominator)) for i, value in entries)
+    return _Column(cost.numerator * (denominator // cost.denominator), whole, Fraction(1, denominator))
 
 
 def _floats(lower: Bound, upper: Bound) -> tuple[float, float]:

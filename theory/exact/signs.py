@@ -20,13 +20,14 @@ class FloatColumns:
         self._costs, self._values = array("d"), array("d")
         self._places, self._rows, self._starts = array("q"), array("q"), array("q")
 
-    def append(self, cost: int, entries: Sequence[tuple[int, int]]) -> None:
-        """Append a column: its cost and its entries by row."""
-        self._places.extend([len(self._costs)] * len(entries))
-        self._starts.append(len(self._values))
-        self._rows.extend([row for row, _ in entries])
-        self._values.extend(_floats([value for _, value in entries]))
-        self._costs.extend(_floats([cost]))
+    def extend(self, costs: Sequence[int], lengths: Sequence[int], rows: Sequence[int], values: Sequence[int]) -> None:
+        """Append columns: their costs, and rows and values of the entries, so many of each column."""
+        columns, starts = np.arange(len(self._costs), len(self._costs) + len(costs)), np.cumsum([0, *lengths[:-1]])
+        self._places.frombytes(np.repeat(columns, lengths).tobytes())
+        self._starts.frombytes((len(self._values) + starts[: len(lengths)]).tobytes())
+        self._rows.extend(rows)
+        self._values.extend(_floats(values))
+        self._costs.extend(_floats(costs))
 
     def replace(self, column: int, cost: int, entries: Sequence[tuple[int, int]]) -> None:
         """Write other numbers over a column, in the same rows."""
