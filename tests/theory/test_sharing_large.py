@@ -18,7 +18,7 @@ from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_t
 from theory.sharing.large import large_ps_dsf
 from theory.sharing.model import Cluster, User
 from theory.sharing.occupation import merge, occupation
-from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex
 from theory.sharing.reduction import reduce
 from theory.sharing.rounds import start
 from theory.sharing.structure import Levels, exact_tasks, settle
@@ -46,7 +46,7 @@ def test_certified(division: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_time_division_is_that_of_the_convex_program(seed: int) -> None:
     instance = drawn(seed, 12)
-    assert large_ps_dsf(instance, "time").totals == ps_dsf_tdm(instance).totals
+    assert large_ps_dsf(instance, "time").totals == ps_dsf_tdm_convex(instance).totals
 
 
 def test_a_large_cluster_by_the_public_names() -> None:

