@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.bits import highest_bit, lowest_bit
+from theory.bits import highest_bit, lowest_bit, nonnegative
 from theory.jit import step
 
 DIGIT = 10
@@ -148,7 +148,7 @@ def _hang(ends: Ends, row: int, slot: int) -> None:
 @step
 def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
     """Add a job that ends in a slot, not before the present one; there must be an unused row."""
-    row = ends.counts[UNUSED]
+    row = nonnegative(ends.counts[UNUSED])
     ends.counts[UNUSED] = ends.rows[row, NEXT]
     ends.counts[HELD] += 1
     ends.rows[row, SLOT] = slot
@@ -221,7 +221,7 @@ def release(ends: Ends, row: int) -> int:
 @step
 def server_of(ends: Ends, row: int) -> int:
     """Return the server of a job."""
-    return int(ends.rows[row, WHERE] >> HALF)
+    return nonnegative(ends.rows[row, WHERE] >> HALF)
 
 
 @step

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from fluid.simulation.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.simulation.slotted.by_arrival import append, new_arrivals, with_more
 from fluid.simulation.state import MOVES, PolicyError, state_type
+from theory.bits import nonnegative
 from theory.errors import InputError
 from theory.jit import step
 
@@ -247,7 +248,7 @@ def smallest_waiting(state: Any) -> int:
 @step
 def join(state: Any, job_class: int) -> int:
     """Put a job at the end of its line; return its place. There must be a free one."""
-    at = state.counters[FREE]
+    at = nonnegative(state.counters[FREE])
     state.counters[FREE] = state.after[at]
     state.after[at] = -1
     state.number[at] = state.counters[NEXT]
@@ -259,7 +260,7 @@ def join(state: Any, job_class: int) -> int:
         line[job_class, FIRST] = at
         _show(state.fronts, state.words, state.levels, job_class)
     else:
-        state.after[line[job_class, LAST]] = at
+        state.after[nonnegative(line[job_class, LAST])] = at
     line[job_class, LAST] = at
     _arrive(state.arrived, state.reach, job_class, state.counters[WAITING] - 1)
     _lengthen(state.queue_of, state.queues, job_class, 1)
