@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from theory.exact.configurations import has_at_most, maximal, reduced
 from theory.exact.filling import SERVED, fillings
-from theory.exact.knapsack import max_weight
+from theory.exact.knapsack import heavier, too_fine
 from theory.exact.linear import Bound, LinearProgram, Number, Vertex
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.numbers import to_integers
@@ -145,10 +145,7 @@ class ConfigurationColumns:
             prices, unit = to_integers([vertex.dual[row] for row in self._slot_rows])
             added = False
             for p, space in self._unfinished():
-                best = max_weight(space, prices)
-                value = sum(a * b for a, b in zip(prices, best, strict=True)) * unit
-                if value > vertex.dual[self._pool_rows[p]]:
-                    added |= self.add(p, [best])
+                added |= self.add(p, heavier(space, prices, floor(vertex.dual[self._pool_rows[p]] / unit)))
             if not added:
                 return vertex
 
@@ -194,9 +191,21 @@ class ConfigurationColumns:
                 better = np.flatnonzero(gains > threshold + 1e-9 * (1 + abs(threshold)))
                 best = better[np.argsort(-gains[better], kind="stable")[:several]]
                 added |= self.add(p, map(tuple, found[best].tolist()))
-            if not added and not steady:
+            if not added and not steady and not self._searched(unfinished, dual):
                 return
             steady = STEADY if added else 0.0  # nothing at the steady prices: look at the true ones
+
+    def _searched(self, pools: Sequence[tuple[int, Additive]], dual: NDArray[np.float64]) -> bool:
+        """Add configurations of pools without a table, whose short searches may miss some; return whether any."""
+        added = False
+        slots = dual[list(self._slot_rows)]
+        prices = _rounded(slots)
+        unit = max(float(slots.max()), 1e-300) / 2**PRICE_BITS
+        for p, space in pools:
+            if too_fine(reduced(space)):
+                threshold = max(0.0, float(dual[self._pool_rows[p]]))
+                added |= self.add(p, heavier(space, prices, int((threshold + 1e-9 * (1 + threshold)) / unit)))
+        return added
 
 
 def _carrying(space: Additive, wanted: NDArray[np.float64]) -> NDArray[np.int64]:
