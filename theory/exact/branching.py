@@ -128,13 +128,16 @@ def begin(made: Tree, capacity: NDArray[np.int64], target: int, *, short: bool =
 
 
 def explored(made: Tree) -> float:
-    """Return which part of the tree is searched, as if the branches of a node were equal."""
+    """Return which part of the tree is searched, as if the branches of a node were equal: positive, at most 1.
+
+    It is an estimate; where it is off it is more often too large, since what is searched first is cut off sooner.
+    """
     part, done = 1.0, 0.0
     for i in range(int(made.place[DEPTH]) + 1):
         branches = max(1, int(made.most[i] - made.least[i]) + 1)
-        done += part * max(0, int(made.most[i] - made.slots[i])) / branches
+        done += part * min(branches, max(0, int(made.most[i] - made.slots[i]))) / branches
         part /= branches
-    return done
+    return min(1.0, max(done, 1e-12))
 
 
 @routine

@@ -19,6 +19,7 @@ from theory.exact.knapsack import (
     step_level,
     table_strides,
     too_fine,
+    widened,
 )
 from theory.exact.search import with_each
 from theory.instance import Additive
@@ -76,10 +77,9 @@ def _without_table(space: Additive, weights: Sequence[int]) -> NDArray[np.int64]
     small = reduced(space)
     if not small.types or not too_fine(small):
         return np.array([max_weight(space, weights)], np.int64)
-    rows = with_each(small, [weights[j] for j in small.types])
-    found = np.zeros((len(rows), len(weights)), np.int64)
-    found[:, small.types] = rows
-    return found
+    chosen = [weights[j] for j in small.types]
+    found = [widened(small, k, len(weights)) for k in with_each(small, chosen)] if any(chosen) else []
+    return np.array(found, np.int64).reshape(len(found), len(weights))
 
 
 class _Grid:

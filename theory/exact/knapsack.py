@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from operator import mul
 
@@ -25,8 +27,37 @@ bound about as long for the linear program of each type."""
 FEW_NODES = 200_000
 """Nodes after which it gives way to a table that is not too large."""
 
+NODES = 200_000_000
+"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: some ten seconds."""
+
 LIMB_BITS = 62
 """Weights are added in limbs of this many bits, so that 64-bit words carry integers of any length."""
+
+
+_ALLOWED: ContextVar[int] = ContextVar("_ALLOWED", default=NODES)
+
+
+@contextmanager
+def allowing(nodes: int) -> Iterator[None]:
+    """Let every question within the block take so many nodes of branch and bound, for grids too fine for a table."""
+    token = _ALLOWED.set(nodes)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+class Nodes:
+    """The nodes of branch and bound that are left for a question, which may be many searches.
+
+    Parameters
+    ----------
+    most : int, optional
+        What `allowing` says, or `NODES`, where left out.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = self.left = _ALLOWED.get() if most is None else most
 
 
 def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[int] | None = None) -> Configuration:
@@ -76,7 +107,7 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     ------
     TooLargeError
         If the table would be larger than `TABLE_LIMIT`, and branch and bound takes more nodes than allowed
-        (`theory.exact.search.allowing`).
+        (`allowing`).
 
     Notes
     -----
@@ -111,7 +142,7 @@ def too_fine(small: Reduced) -> bool:
     return small.cells * len(small.types) > TABLE_LIMIT
 
 
-def heavier(space: Space, weights: Sequence[int], than: int) -> list[Configuration]:
+def heavier(space: Space, weights: Sequence[int], than: int, nodes: Nodes | None = None) -> list[Configuration]:
     """Return configurations that are worth more than a number; none proves that there is none.
 
     Parameters
@@ -121,6 +152,8 @@ def heavier(space: Space, weights: Sequence[int], than: int) -> list[Configurati
         At least 0, of any length.
     than : int
         At least 0.
+    nodes : Nodes, optional
+        What may be spent, where a table would be too large.
 
     Returns
     -------
@@ -145,7 +178,7 @@ def heavier(space: Space, weights: Sequence[int], than: int) -> list[Configurati
         return [best] if sum(map(mul, weights, best)) > than else []
     from theory.exact import search  # few commands need it
 
-    found = search.heavier(small, [weights[j] for j in small.types], than)
+    found = search.heavier(small, [weights[j] for j in small.types], than, nodes)
     return [widened(small, k, len(weights)) for k in found]
 
 
@@ -184,7 +217,7 @@ def _best(small: Reduced, weights: Sequence[int]) -> Sequence[int]:
     if too_fine(small):
         return search.greatest(small, weights)
     try:
-        return search.greatest(small, weights, FEW_NODES)
+        return search.greatest(small, weights, Nodes(FEW_NODES))
     except TooLargeError:
         return _by_table(small, weights)
 
