@@ -135,7 +135,9 @@ class _Search:
     def refusal(self, nodes: Nodes, trees: Sequence[branching.Tree]) -> TooLargeError:
         """Return the error of a search that is given up, with the size of the smallest of its trees, estimated."""
         size = " x ".join(f"{c:,}" for c in self.small.capacity)
-        whole = float(f"{min(int(made.place[branching.NODES]) / branching.explored(made) for made in trees):.0e}")
+        begun = [made for made in trees if made.place[branching.NODES]]
+        sizes = [int(made.place[branching.NODES]) / branching.explored(made) for made in begun]
+        whole = float(f"{min(sizes, default=0.0):.0e}")
         return TooLargeError(
             f"the greatest configuration of {len(self.weights)} types on a server of {size} units: branch and bound "
             f"gave up after {nodes.most:,} nodes, in a search of some {whole:,.0f}: allow more nodes (--nodes), "
