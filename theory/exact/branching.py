@@ -153,7 +153,7 @@ def advance(made: Tree, rows: NDArray[np.int64], most: int, rising: bool) -> tup
         Nodes after which the search stops.
     rising : bool
         Whether the target rises to the value of each configuration that is found. Otherwise all configurations above
-        the target are found.
+        the target are found to which no job of the last type can be added.
 
     Returns
     -------
@@ -206,8 +206,7 @@ def advance(made: Tree, rows: NDArray[np.int64], most: int, rising: bool) -> tup
             found += 1
             if rising:
                 made.place[TARGET] = value
-        if rising:
-            made.slots[depth] = made.least[depth]  # fewer of the last type are worth no more
+        made.slots[depth] = made.least[depth]  # fewer of the last type are worth no more
 
 
 @step

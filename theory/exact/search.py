@@ -81,7 +81,8 @@ class _Search:
 
         Searches in several orders take turns, which become longer, until one is at its end. Rounding makes the batches
         hold more than what is asked for. If `rising`, only such as beat all before them by the weights of the compiled
-        search. With one order the configurations come in decreasing lexicographic order of it.
+        search. With one order the configurations come in decreasing lexicographic order of it. All have as many jobs of
+        the last type as fit.
 
         Raises
         ------
