@@ -1,8 +1,8 @@
 """How fast capacity regions are, beside qhull (floats), PPL, lrs and cdd (exact) in one run, and how the time grows.
 
-Run ``python -m benchmarks.region``; ``--peers`` prints the table of facets beside peers alone. PPL is timed where pplpy
-is installed, lrs and cdd where their programs are found (``tests/foreign/tools.py`` says where). Machines differ: trust
-the ratios.
+Run ``python -m benchmarks.region``; ``--peers`` prints the table of facets beside peers alone, ``--grids`` the
+intensities on huge grids (``benchmarks/grids.py``). PPL is timed where pplpy is installed, lrs and cdd where their
+programs are found (``tests/foreign/tools.py`` says where). Machines differ: trust the ratios.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import random
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.facets import facets_beside_peers
 from benchmarks.greedy import exponent, say, seconds
+from benchmarks.grids import intensities_on_fine_grids
 from benchmarks.hulls import PRIMES, Inequalities, inequalities, ours, ppl, ppl_hull, qhull
 from theory.exact.configurations import count, feasible
 from theory.instance import Instance, additive, pooled
@@ -84,6 +86,10 @@ def distinct_pools(types: int, seed: int, pools: int) -> Instance:
 
 def main() -> None:
     """Print every figure."""
+    if "--grids" in sys.argv:
+        folder = sys.argv[sys.argv.index("--against") + 1] if "--against" in sys.argv else None
+        intensities_on_fine_grids(None if folder is None else Path(folder))
+        return
     if ppl is None:
         print("pplpy is not installed: PPL is not timed (pip install pplpy)")
     facets_beside_peers()
@@ -146,6 +152,7 @@ def main() -> None:
                 f"traffic intensity certified, {n} types, {p} pools, one resource",
                 seconds(lambda n=n, p=p: intensity(one_resource(n, 1, p)), 1),
             )
+    intensities_on_fine_grids()
     generator = np.random.default_rng(1)
     space = additive([80, 640], [[1, 1], [4, 16], [2, 32], [32, 256]]).pools[0].space
     queues = generator.integers(0, 1000, (1000, 4))

@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from theory.instance import Instance
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -216,6 +219,37 @@ CertificateFile = Annotated[
         callback=to_write_or_print,
     ),
 ]
+
+
+def to_allow(context: typer.Context, nodes: int | None) -> int | None:
+    """Let branch and bound take so many nodes while the command runs."""
+    if nodes is not None:
+        from theory.exact.knapsack import allowing
+
+        context.with_resource(allowing(nodes))
+    return nodes
+
+
+NodesLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes",
+        metavar="N",
+        min=1,
+        max=10**15,
+        help="Most nodes of branch and bound for a question, where resources are too fine for a table "
+        "(default 200000000).",
+        callback=to_allow,
+    ),
+]
+
+
+def warn_if_beyond_checker(instance: Instance, path: Path) -> None:
+    """Say on stderr that the checker's budget is too small for a certificate that was written."""
+    from bounds.certificates.recheck import beyond_checker
+
+    if reason := beyond_checker(instance):
+        print(f"{path}: packproof check does not decide it within its limits: {reason}", file=sys.stderr)
 
 
 def certificate_text(path: Path) -> str:

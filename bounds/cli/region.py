@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_write
+from bounds.cli.app import (
+    CertificateFile,
+    InstanceFile,
+    JsonFlag,
+    NodesLimit,
+    PlotFile,
+    app,
+    progress,
+    show,
+    to_write,
+    warn_if_beyond_checker,
+)
 
 
 @app.command(
@@ -53,11 +64,13 @@ def region(
             "--polymake", metavar="OUT.poly", help="Write facets and vertices for polymake.", callback=to_write
         ),
     ] = None,
+    nodes: NodesLimit = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
+    del nodes  # its callback has set it
     from bounds.views.region import Found, region_answer, region_lines
     from theory.errors import InputError, TooLargeError
     from theory.files.instances import read_instance
@@ -82,7 +95,10 @@ def region(
         no_room = None if intensity.holds else "none: the region does not hold the workload"
         if wanted and intensity.holds:
             say(f"head-room of {types} types ...")
-            room = program.headroom()
+            try:
+                room = program.headroom()
+            except TooLargeError as error:
+                no_room = str(error)
         elif intensity.holds:
             no_room = f"not computed for {types} types: ask with --headroom"
         limit = (20_000 if types <= 10 else 0) if facets is None else facets
@@ -112,6 +128,7 @@ def region(
         from bounds.certificates.region import region_certificate
 
         write_json(certificate, region_certificate(given, intensity, boundary))
+        warn_if_beyond_checker(given, certificate)
     found = Found(given, intensity, boundary, no_facets, room, no_room, sliced, whole)
     result = region_answer(found)
     show(result, lambda: region_lines(found, result), as_json=as_json)

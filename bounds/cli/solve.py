@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import CertificateFile, InstanceFile, JsonFlag, PlotFile, app, show
+from bounds.cli.app import (
+    CertificateFile,
+    InstanceFile,
+    JsonFlag,
+    NodesLimit,
+    PlotFile,
+    app,
+    show,
+    warn_if_beyond_checker,
+)
 
 
 @app.command(
@@ -21,11 +30,13 @@ def solve(
         int | None,
         typer.Option("--servers", metavar="L", min=1, max=10**9, help="Also place the workload of L whole servers."),
     ] = None,
+    nodes: NodesLimit = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Greedy and optimal assignment of an instance, their ratio, and what is guaranteed."""
+    del nodes  # its callback has set it
     from bounds.certificates.assignment import assignment_certificate
     from bounds.views.assignment import (
         picture_of_solution,
@@ -50,5 +61,6 @@ def solve(
         picture_of_solution(solution, plot)
     if certificate is not None:
         write_json(certificate, assignment_certificate(solution, whole))
+        warn_if_beyond_checker(solution.instance, certificate)
     more = [] if on_servers is None else servers_lines(on_servers)
     show(solution_answer(solution, on_servers), lambda: solution_lines(solution) + more, as_json=as_json)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from theory.exact.configurations import has_at_most, maximal, reduced
 from theory.exact.filling import SERVED, fillings
-from theory.exact.knapsack import max_weight
+from theory.exact.knapsack import Nodes, heavier, too_fine
 from theory.exact.linear import Bound, LinearProgram, Number, Vertex
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.numbers import to_integers
@@ -139,16 +139,14 @@ class ConfigurationColumns:
         vertex, priced exactly over all configurations; what prices in is added and the loop goes on. It ends because
         a configuration enters once.
         """
+        nodes = Nodes()
         while True:
-            self._generate()
+            self._generate(nodes)
             vertex = self._program.solve()
             prices, unit = to_integers([vertex.dual[row] for row in self._slot_rows])
             added = False
             for p, space in self._unfinished():
-                best = max_weight(space, prices)
-                value = sum(a * b for a, b in zip(prices, best, strict=True)) * unit
-                if value > vertex.dual[self._pool_rows[p]]:
-                    added |= self.add(p, [best])
+                added |= self.add(p, heavier(space, prices, floor(vertex.dual[self._pool_rows[p]] / unit), nodes))
             if not added:
                 return vertex
 
@@ -159,12 +157,12 @@ class ConfigurationColumns:
 
     def solve_float(self) -> float:
         """Return the float objective over all configurations, up to the rounding of prices."""
-        self._generate()
+        self._generate(Nodes())
         return self._program.solve_float()[0]
 
     def used(self) -> list[Configuration]:
         """Return the configurations that the solution in floats uses, of all pools."""
-        self._generate()
+        self._generate(Nodes())
         _, primal, _ = self._program.solve_float()
         return [k for _, k, column in self.items() if primal[column] > 0]
 
@@ -173,7 +171,7 @@ class ConfigurationColumns:
         pools = enumerate(zip(self._spaces, self._complete, strict=True))
         return [(p, space) for p, (space, complete) in pools if isinstance(space, Additive) and not complete]
 
-    def _generate(self) -> None:
+    def _generate(self, nodes: Nodes) -> None:
         """Add configurations until, at the prices in floats, none of those found is worth more than its server."""
         from theory.exact.heavy import heavy  # only for spaces that are not enumerated
 
@@ -194,9 +192,22 @@ class ConfigurationColumns:
                 better = np.flatnonzero(gains > threshold + 1e-9 * (1 + abs(threshold)))
                 best = better[np.argsort(-gains[better], kind="stable")[:several]]
                 added |= self.add(p, map(tuple, found[best].tolist()))
-            if not added and not steady:
+            if not added and not steady and not self._searched(unfinished, dual, nodes):
                 return
             steady = STEADY if added else 0.0  # nothing at the steady prices: look at the true ones
+
+    def _searched(self, pools: Sequence[tuple[int, Additive]], dual: NDArray[np.float64], nodes: Nodes) -> bool:
+        """Add configurations of pools without a table, whose short searches may miss some; return whether any."""
+        added = False
+        slots = dual[list(self._slot_rows)]
+        prices = _rounded(slots)
+        unit = max(float(slots.max()), 1e-300) / 2**PRICE_BITS
+        for p, space in pools:
+            if too_fine(reduced(space)):
+                threshold = max(0.0, float(dual[self._pool_rows[p]]))
+                than = int((threshold + 1e-9 * (1 + threshold)) / unit)
+                added |= self.add(p, heavier(space, prices, than, nodes))
+        return added
 
 
 def _carrying(space: Additive, wanted: NDArray[np.float64]) -> NDArray[np.int64]:

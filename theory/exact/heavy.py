@@ -18,7 +18,10 @@ from theory.exact.knapsack import (
     place_in_table,
     step_level,
     table_strides,
+    too_fine,
+    widened,
 )
+from theory.exact.search import with_each
 from theory.instance import Additive
 from theory.jit import kernel
 
@@ -58,7 +61,7 @@ def heavy(spaces: Sequence[Additive], weights: Sequence[int], most: int | None =
     for members, grid in _grids(tuple(spaces)):
         words = [weights[j] for j in grid.types]
         if grid.steps > TABLE_LIMIT or max(words, default=0) * max(1, grid.jobs) >= 2**LIMB_BITS or not words:
-            found |= {p: np.array([max_weight(spaces[p], weights)], np.int64) for p in members}
+            found |= {p: _without_table(spaces[p], weights)[:most] for p in members}
             continue
         chosen = np.array(words, np.int64)
         value, latest = _table(grid.largest, grid.demands, chosen)
@@ -68,6 +71,15 @@ def heavy(spaces: Sequence[Additive], weights: Sequence[int], most: int | None =
             found[p] = np.zeros((len(rows), len(weights)), np.int64)
             found[p][:, grid.types] = rows
     return [found[p] for p in range(len(spaces))]
+
+
+def _without_table(space: Additive, weights: Sequence[int]) -> NDArray[np.int64]:
+    small = reduced(space)
+    if not small.types or not too_fine(small):
+        return np.array([max_weight(space, weights)], np.int64)
+    chosen = [weights[j] for j in small.types]
+    found = [widened(small, k, len(weights)) for k in with_each(small, chosen)] if any(chosen) else []
+    return np.array(found, np.int64).reshape(len(found), len(weights))
 
 
 class _Grid:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import TooLargeError
 from theory.exact.configurations import Reduced, reduced
-from theory.exact.linear import LinearProgram
-from theory.instance import Configuration, Explicit, Space
+from theory.instance import Additive, Configuration, Explicit, Space
 from theory.jit import kernel
 from theory.numbers import to_integers
 
@@ -22,14 +24,40 @@ SMALL_TABLE = 500_000
 """Cells up to which nothing but the dynamic program is tried: a type takes it less than a millisecond, and branch and
 bound about as long for the linear program of each type."""
 
-NODE_LIMIT = 2_000_000
-"""Nodes after which branch and bound gives up."""
-
-FEW_NODES = 2_000
+FEW_NODES = 200_000
 """Nodes after which it gives way to a table that is not too large."""
+
+NODES = 200_000_000
+"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: some ten seconds."""
 
 LIMB_BITS = 62
 """Weights are added in limbs of this many bits, so that 64-bit words carry integers of any length."""
+
+
+_ALLOWED: ContextVar[int] = ContextVar("_ALLOWED", default=NODES)
+
+
+@contextmanager
+def allowing(nodes: int) -> Iterator[None]:
+    """Let every question within the block take so many nodes of branch and bound, for grids too fine for a table."""
+    token = _ALLOWED.set(nodes)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+class Nodes:
+    """The nodes of branch and bound that are left for a question, which may be many searches.
+
+    Parameters
+    ----------
+    most : int, optional
+        What `allowing` says, or `NODES`, where left out.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = self.left = _ALLOWED.get() if most is None else most
 
 
 def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[int] | None = None) -> Configuration:
@@ -78,12 +106,13 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     Raises
     ------
     TooLargeError
-        If neither the table (`TABLE_LIMIT`) nor branch and bound (`NODE_LIMIT`) is small enough.
+        If the table would be larger than `TABLE_LIMIT`, and branch and bound takes more nodes than allowed
+        (`allowing`).
 
     Notes
     -----
     Additive spaces: a dynamic program over resource levels, O(n prod_r (C_r + 1)) for n types, on the space without
-    the resources that never bind. Branch and bound with exact linear-programming bounds is tried before a table that
+    the resources that never bind. Branch and bound (`theory.exact.search`) is tried before a table that
     takes long (`SMALL_TABLE`), and takes the place of one that would be too large. Explicit spaces: a scan of the
     generators.
 
@@ -97,12 +126,75 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     if isinstance(space, Explicit):
         return _scan(space, weights, wanted)
     small = reduced(space, wanted)
-    best = [0] * len(weights)
-    chosen = [weights[j] for j in small.types]
-    if small.types:
-        for j, slots in zip(small.types, _best(small, chosen), strict=True):
-            best[j] = slots
-    return tuple(best)
+    if not small.types:
+        return (0,) * len(weights)
+    return widened(small, _best(small, [weights[j] for j in small.types]), len(weights))
+
+
+def widened(small: Reduced, slots: Sequence[int], width: int) -> Configuration:
+    """Return a configuration of all types from the slots of those that fit."""
+    by_type = dict(zip(small.types, slots, strict=True))
+    return tuple(by_type.get(j, 0) for j in range(width))
+
+
+def too_fine(small: Reduced) -> bool:
+    """Return whether a table of the resource levels would be larger than `TABLE_LIMIT`."""
+    return small.cells * len(small.types) > TABLE_LIMIT
+
+
+def heavier(space: Space, weights: Sequence[int], than: int, nodes: Nodes | None = None) -> list[Configuration]:
+    """Return configurations that are worth more than a number; none proves that there is none.
+
+    Parameters
+    ----------
+    space : Space
+    weights : sequence of int, shape (J,)
+        At least 0, of any length.
+    than : int
+        At least 0.
+    nodes : Nodes, optional
+        What may be spent, where a table would be too large.
+
+    Returns
+    -------
+    list of Configuration
+        The heaviest is the last. Where a table is small enough it is the heaviest of all.
+
+    Raises
+    ------
+    TooLargeError
+        As `max_weight`.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> space = additive([12], [[5], [7]]).pools[0].space
+    >>> heavier(space, [2, 3], 4), heavier(space, [2, 3], 5)
+    ([(1, 1)], [])
+    """
+    small = reduced(space) if isinstance(space, Additive) else None
+    if small is None or not small.types or not too_fine(small):
+        best = max_weight(space, weights)
+        return [best] if sum(map(mul, weights, best)) > than else []
+    from theory.exact import search  # few commands need it
+
+    found = search.heavier(small, [weights[j] for j in small.types], than, nodes)
+    return [widened(small, k, len(weights)) for k in found]
+
+
+def greatest_weight(space: Space, weights: Sequence[int], known: Iterable[Configuration] = ()) -> int:
+    """Return the greatest weight of a configuration, which takes less time where one that has it is known.
+
+    Examples
+    --------
+    >>> from theory.instance import additive
+    >>> greatest_weight(additive([12], [[5], [7]]).pools[0].space, [2, 3], [(2, 0)])
+    5
+    """
+    best = max((sum(map(mul, weights, k)) for k in known), default=0)
+    while found := heavier(space, weights, best):
+        best = sum(map(mul, weights, found[-1]))
+    return best
 
 
 def weight(slots: Sequence[Fraction | int], weights: Sequence[Fraction]) -> Fraction:
@@ -117,14 +209,15 @@ def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configur
     return tuple(slots.get(j, 0) for j in range(len(weights)))
 
 
-def _best(small: Reduced, weights: Sequence[int]) -> list[int]:
-    table = small.cells * len(weights)
-    if table > TABLE_LIMIT:
-        return _by_branching(small, weights, NODE_LIMIT)
-    if small.cells <= SMALL_TABLE:
+def _best(small: Reduced, weights: Sequence[int]) -> Sequence[int]:
+    if small.cells <= SMALL_TABLE and not too_fine(small):
         return _by_table(small, weights)
+    from theory.exact import search  # few commands need it
+
+    if too_fine(small):
+        return search.greatest(small, weights)
     try:
-        return _by_branching(small, weights, FEW_NODES)
+        return search.greatest(small, weights, Nodes(FEW_NODES))
     except TooLargeError:
         return _by_table(small, weights)
 
@@ -141,77 +234,6 @@ def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     else:
         chosen = _long_table(capacity, demands, np.array(words, np.int64))
     return [int(slots) for slots in chosen]
-
-
-def _by_branching(small: Reduced, weights: Sequence[int], most: int) -> list[int]:
-    """Find the greatest weight in order of value for room, then the first configuration that has it.
-
-    Raises
-    ------
-    TooLargeError
-        After `most` nodes in one of both searches.
-    """
-    prices = _suffix_prices(small, weights, range(len(weights)))[0]
-
-    def density(i: int) -> Fraction:
-        return Fraction(weights[i]) / sum(
-            (p * d for p, d in zip(prices, small.demands[i], strict=True)), Fraction(1, 10**9)
-        )
-
-    order = sorted(range(len(weights)), key=density, reverse=True)
-    best, _ = _depth_first(small, weights, order, 0, most)
-    value, chosen = _depth_first(small, weights, range(len(weights)), best, most)
-    assert value == best
-    return chosen
-
-
-def _suffix_prices(small: Reduced, weights: Sequence[int], order: Sequence[int]) -> list[list[Fraction]]:
-    """Return for each suffix of `order` resource prices p >= 0 with p d_i >= w_i: then no suffix beats p times room."""
-    program = LinearProgram([(None, c) for c in small.capacity])
-    prices: list[list[Fraction]] = [[Fraction(0)] * len(small.capacity)]
-    for i in reversed(order):
-        program.add_columns([weights[i]], [dict(enumerate(small.demands[i]))])
-        prices.append(list(program.solve().dual))
-    return prices[::-1]
-
-
-def _depth_first(
-    small: Reduced, weights: Sequence[int], order: Sequence[int], target: int, most: int
-) -> tuple[int, list[int]]:
-    """Return the greatest weight that is at least `target` and the first configuration in `order` that has it."""
-    n = len(order)
-    scaled = [to_integers(row) for row in _suffix_prices(small, weights, order)]
-    best, chosen = target - 1, [0] * len(weights)
-    k = [0] * len(weights)
-    nodes = 0
-
-    def visit(depth: int, left: list[int], value: int) -> None:
-        nonlocal best, chosen, nodes
-        if depth == n:
-            if value > best:
-                best, chosen = value, k.copy()
-            return
-        i = order[depth]
-        demand = small.demands[i]
-        fitting = min(c // d for c, d in zip(left, demand, strict=True) if d)
-        integers, unit = scaled[depth + 1]
-        for slots in range(fitting, -1, -1):
-            nodes += 1
-            if nodes > most:
-                raise TooLargeError(
-                    f"the greatest configuration needs a table of {small.cells:,} resource levels for {n} types, and "
-                    f"branch and bound gave up after {most:,} nodes: use coarser units"
-                )
-            room = [c - slots * d for c, d in zip(left, demand, strict=True)]
-            gain = value + slots * weights[i]
-            price = sum(p * c for p, c in zip(integers, room, strict=True))
-            if gain + price * unit.numerator // unit.denominator > best:
-                k[i] = slots
-                visit(depth + 1, room, gain)
-        k[i] = 0
-
-    visit(0, list(small.capacity), 0)
-    return best, chosen
 
 
 @kernel

@@ -9,7 +9,7 @@ from math import lcm
 
 from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
-from theory.exact.knapsack import max_weight
+from theory.exact.knapsack import greatest_weight, max_weight
 from theory.exact.linear import Bound, LinearProgram
 from theory.instance import Configuration, Instance
 from theory.numbers import to_integers, total
@@ -110,7 +110,7 @@ class CapacityProgram:
         # where nothing is offered a price is free; 0 is the choice that never raises the support
         paid = [beta if load else Fraction(0) for beta, load in zip(vertex.dual[: len(rho)], rho, strict=True)]
         prices, _ = to_integers(paid)
-        support = self._support.value(prices)
+        support = self._support.value(prices, columns)
         worth = total(price * load for price, load in zip(prices, rho, strict=True))
         z = vertex.primal[0]
         assert worth == z * support, "the dual does not meet the primal"
@@ -261,11 +261,18 @@ class Support:
         )
         return worth, best
 
-    def value(self, prices: Sequence[Fraction | int]) -> Fraction:
-        """Return the greatest value on one average server at prices that may be rational, at least 0."""
+    def value(self, prices: Sequence[Fraction | int], known: Sequence[PoolColumn] = ()) -> Fraction:
+        """Return the greatest value on one average server at prices that may be rational, at least 0.
+
+        Configurations of great value, if some are known, save time.
+        """
         scale = lcm(*(price.denominator for price in prices))
         whole = [price.numerator * (scale // price.denominator) for price in prices]
-        return Fraction(self(whole)[0], scale * self.servers)
+        worth = sum(
+            m * greatest_weight(space, whole, [k for pool, k, _ in known if pool == p])
+            for p, (m, space) in enumerate(zip(self.multiplicity, self.spaces, strict=True))
+        )
+        return Fraction(worth, scale * self.servers)
 
     def point(self, configurations: Sequence[Configuration]) -> tuple[int, ...]:
         """Return the slots of each type on `servers` servers in the given configuration of each pool."""
