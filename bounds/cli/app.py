@@ -238,7 +238,7 @@ NodesLimit = Annotated[
         min=1,
         max=10**15,
         help="Most nodes of branch and bound for a question, where resources are too fine for a table "
-        "(default 200000000).",
+        "(default 100000000).",
         callback=to_allow,
     ),
 ]

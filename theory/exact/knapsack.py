@@ -27,8 +27,8 @@ bound about as long for the linear program of each type."""
 FEW_NODES = 200_000
 """Nodes after which it gives way to a table that is not too large."""
 
-NODES = 200_000_000
-"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: some ten seconds."""
+NODES = 100_000_000
+"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: five seconds and more."""
 
 LIMB_BITS = 62
 """Weights are added in limbs of this many bits, so that 64-bit words carry integers of any length."""

@@ -141,7 +141,7 @@ class _Search:
         whole = float(f"{min(sizes, default=0.0):.0e}")
         return TooLargeError(
             f"the greatest configuration of {len(self.weights)} types on a server of {size} units: branch and bound "
-            f"gave up after {nodes.most:,} nodes, in a search of some {whole:,.0f}: allow more nodes (--nodes), "
+            f"gave up after {nodes.most:,} nodes; the last search has some {whole:,.0f}: allow more (--nodes), "
             "use coarser units or fewer types"
         )
 
