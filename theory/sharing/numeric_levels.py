@@ -23,10 +23,14 @@ LEAST_TOLERANCE = 1e-6
 """Least tolerance: linear programs are solved to 1e-10 of all there is, and a user has a small part of that."""
 
 FEW_PAIRS, SOME_PAIRS, MOST_PAIRS = 100_000, 1_000_000, 10_000_000
-"""Up to so many pairs of user and server class the simplex method is tried first; it is tried at all; it is done."""
+"""Pairs of user and server class below which the simplex method comes first; up to which it is tried; at most."""
 
 MOST_ROWS = 4_000
 """Most resources of server classes for the interior-point method, the largest number that was measured."""
+
+DUST = 1e-9
+"""Tasks of at most so many tolerances, as a part of the last height, are left out: an interior point has them in every
+pair of its program, and each would be computed in rationals."""
 
 LEAST_GAP = 1e-13
 """A gap that sums of floats cannot be expected to go below."""
@@ -66,7 +70,7 @@ def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: 
     -----
     As `theory.sharing.maxmin.max_min_tasks`: all users rise at one level until prices show that some cannot rise
     further; those keep their level while the others go on. Each program is solved over few pairs, and its prices are
-    those of a bound over all pairs. Up to `FEW_PAIRS` pairs the simplex method solves it (`theory.sharing.simplex`),
+    those of a bound over all pairs. Below `FEW_PAIRS` pairs the simplex method solves it (`theory.sharing.simplex`),
     and where that gives up an interior-point method of packproof (`theory.sharing.interior`), which comes first beyond.
     Users stop where the bound leaves them a quarter of the tolerance at most. Proportional users and servers are merged
     first. About 8 (R + 20) N K + 8 (K R)^2 bytes.
@@ -117,7 +121,7 @@ def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: 
 def _methods(pairs: int, rows: int) -> list[Callable[..., Made | None]]:
     """Return the methods to be tried, in order, for so many pairs and resources of server classes."""
     interior = [_by_interior] if rows <= MOST_ROWS else []
-    if pairs <= FEW_PAIRS:
+    if pairs < FEW_PAIRS:
         return [_by_simplex, *interior]
     return [*interior, _by_simplex] if pairs <= SOME_PAIRS else list(interior)
 
@@ -140,7 +144,8 @@ def _by_interior(needs: NDArray[np.float64], may: NDArray[np.bool_], tolerance: 
         _report(say, len(proofs.prices), len(user), program.rising)
         if not program.rising.any():
             tasks = np.zeros(may.shape)
-            tasks[server, user] = stage.point.tasks
+            held = stage.point.tasks
+            tasks[server, user] = np.where(held > DUST * tolerance * stage.point.height, held, 0.0)
             return tasks, [one.reshape(len(may), -1) for one in proofs.prices]
 
 
