@@ -26,7 +26,7 @@ from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.numeric import numeric_ps_dsf
-from theory.sharing.numeric_levels import MOST_PAIRS, numeric_max_min
+from theory.sharing.numeric_levels import numeric_max_min
 from theory.sharing.occupation import occupation
 from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm
 from theory.sharing.raising import level_units, max_min_violation
@@ -101,8 +101,6 @@ def huge(tolerance: float) -> None:
             for what, value in (("seconds", taken), ("seconds of the check", checking)):
                 measured.setdefault(f"{division} division, {what}", []).append(value)
         for mechanism in ("tsf", "c-drfh", "cdrf"):
-            if size[0] * size[1] > MOST_PAIRS:
-                continue
             allocation, taken = timed(partial(numeric_max_min, instance, mechanism, tolerance))
             prices = [np.array(stage.prices, float) for stage in allocation.stages]
             found, checking = timed(partial(max_min_violation, instance, allocation.tasks, mechanism, prices))

@@ -10,23 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import InputError
+from theory.sharing import simplex
 from theory.sharing.allocation import Allocation, Stage
+from theory.sharing.interior import Raising
 from theory.sharing.model import Cluster, Matrix
 from theory.sharing.numeric import feasible_decimals
-from theory.sharing.pairs import Raising
+from theory.sharing.proofs import Proofs
 from theory.sharing.raising import level_units, max_min_violation
 from theory.sharing.reduction import Reduced, reduce
 
 LEAST_TOLERANCE = 1e-6
 """Least tolerance: linear programs are solved to 1e-10 of all there is, and a user has a small part of that."""
 
-MOST_PAIRS = 1_000_000
-"""Most pairs of user and server class, the largest number that was measured."""
+FEW_PAIRS, SOME_PAIRS, MOST_PAIRS = 100_000, 1_000_000, 10_000_000
+"""Pairs of user and server class below which the simplex method comes first; up to which it is tried; at most."""
+
+MOST_ROWS = 4_000
+"""Most resources of server classes for the interior-point method, the largest number that was measured."""
+
+DUST = 1e-9
+"""Tasks of at most so many tolerances, as a part of the last height, are left out: an interior point has them in every
+pair of its program, and each would be computed in rationals."""
 
 LEAST_GAP = 1e-13
 """A gap that sums of floats cannot be expected to go below."""
 
 Say = Callable[[str], None]
+Made = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
+"""Tasks of the last stage in units of each user, float64[K, N], and the prices of all stages, float64[K, R]."""
 
 
 def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: Say | None = None) -> Allocation:
@@ -52,14 +63,17 @@ def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: 
     Raises
     ------
     InputError
-        More than `MOST_PAIRS` pairs of user and server class, or programs that the solver does not solve.
+        More than `MOST_PAIRS` pairs of user and server class, more than `MOST_ROWS` resources of server classes where
+        there are more than `SOME_PAIRS` pairs, or programs that neither method solves.
 
     Notes
     -----
     As `theory.sharing.maxmin.max_min_tasks`: all users rise at one level until prices show that some cannot rise
-    further; those keep their level while the others go on. Each program is solved over few pairs
-    (`theory.sharing.pairs`), and its prices are those of a bound over all pairs. Users stop where the bound leaves them
-    a quarter of the tolerance at most. Proportional users and servers are merged first. About 8 (R + 6) N K bytes.
+    further; those keep their level while the others go on. Each program is solved over few pairs, and its prices are
+    those of a bound over all pairs. Below `FEW_PAIRS` pairs the simplex method solves it (`theory.sharing.simplex`),
+    and where that gives up an interior-point method of packproof (`theory.sharing.interior`), which comes first beyond.
+    Users stop where the bound leaves them a quarter of the tolerance at most. Proportional users and servers are merged
+    first. About 8 (R + 20) N K + 8 (K R)^2 bytes.
 
     Examples
     --------
@@ -75,6 +89,12 @@ def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: 
             f"numeric shares by {mechanism}: expected at most {MOST_PAIRS:,} pairs of user and server class, got"
             f" {pairs:,}: merge similar users or classes, or take --mechanism ps-dsf"
         )
+    rows = len(cluster.servers) * len(cluster.resources)
+    if pairs > SOME_PAIRS and rows > MOST_ROWS:
+        raise InputError(
+            f"numeric shares by {mechanism}: expected at most {MOST_ROWS:,} resources of server classes beyond"
+            f" {SOME_PAIRS:,} pairs of user and class, got {rows:,}: merge similar classes, or take --mechanism ps-dsf"
+        )
     reduced = reduce(cluster)
     unit = np.ones(len(reduced.weights))
     for (m, factor), own in zip(reduced.user, level_units(cluster, mechanism).tolist(), strict=True):
@@ -84,33 +104,76 @@ def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: 
     needs *= (unit / len(unit))[None, :, None]
     scale = 1 / needs.max()  # levels are measured so that nobody needs more than the whole of a server for one unit
     needs *= scale
-    made = _stages(Raising(needs, may), tolerance, say)
-    if made is None:
+    found = None
+    for solve in _methods(pairs, rows):
+        made = solve(needs, may, tolerance, say)
+        if made is not None:
+            tasks, prices = made
+            found = _stored(cluster, reduced, tasks * (unit / len(unit) * scale), prices, mechanism)
+            assert found.violation is not None
+            if found.violation.value <= tolerance:
+                return found
+    if found is None:
         raise InputError(f"the linear programs of {mechanism} could not be solved in floats: leave --tolerance out")
-    tasks, prices = made
-    return _stored(cluster, reduced, tasks * (unit / len(unit) * scale), prices, mechanism)
+    return found
 
 
-def _stages(
-    program: Raising, tolerance: float, say: Say | None
-) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]] | None:
-    """Return the tasks of the last stage in units of each user, float64[K, N], and the prices of all stages."""
+def _methods(pairs: int, rows: int) -> list[Callable[..., Made | None]]:
+    """Return the methods to be tried, in order, for so many pairs and resources of server classes."""
+    interior = [_by_interior] if rows <= MOST_ROWS else []
+    if pairs < FEW_PAIRS:
+        return [_by_simplex, *interior]
+    return [*interior, _by_simplex] if pairs <= SOME_PAIRS else list(interior)
+
+
+def _by_interior(needs: NDArray[np.float64], may: NDArray[np.bool_], tolerance: float, say: Say | None) -> Made | None:
+    """Return tasks and prices by the interior-point method; None where a stage is not solved precisely.
+
+    What a stage leaves no choice about, pairs that would cost too much and resources that are used up, is settled
+    (`theory.sharing.proofs`): else later stages had no interior.
+    """
+    program, proofs = Raising(needs, may), Proofs(needs, may)
+    while True:
+        stage = program.solve(say)
+        if stage is None or stage.fault > tolerance / 4:
+            return None
+        gap = max(proofs.add(stage), LEAST_GAP)
+        stops = _stopping(program.rising, stage.worth, gap, tolerance)
+        server, user = program.pairs.server, program.pairs.user
+        program.stop(stops, stage, *proofs.settled(stage, program.pairs, 4 * gap / tolerance))
+        _report(say, len(proofs.prices), len(user), program.rising)
+        if not program.rising.any():
+            tasks = np.zeros(may.shape)
+            held = stage.point.tasks
+            tasks[server, user] = np.where(held > DUST * tolerance * stage.point.height, held, 0.0)
+            return tasks, [one.reshape(len(may), -1) for one in proofs.prices]
+
+
+def _by_simplex(needs: NDArray[np.float64], may: NDArray[np.bool_], tolerance: float, say: Say | None) -> Made | None:
+    """Return tasks and prices by the simplex method; None where it reports no optimum."""
+    program = simplex.Raising(needs, may)
     prices: list[NDArray[np.float64]] = []
     while True:
         stage = program.solve()
         if stage is None:
             return None
-        worth = stage.costs * stage.height
-        stops = program.rising & (worth * tolerance >= 4 * max(stage.gap, LEAST_GAP))
-        if not stops.any():
-            stops = program.rising & (worth >= worth[program.rising].max() / 2)
+        stops = _stopping(program.rising, stage.costs * stage.height, max(stage.gap, LEAST_GAP), tolerance)
         prices.append(stage.prices)
         program.stop(np.flatnonzero(stops), stage.height)
-        if say is not None:
-            rising, pairs = int(program.rising.sum()), int(program.pairs.sum())
-            say(f"{len(prices)} stages, {pairs:,} pairs looked at: {rising:,} users can still rise")
+        _report(say, len(prices), int(program.pairs.sum()), program.rising)
         if not program.rising.any():
             return stage.tasks, prices
+
+
+def _stopping(rising: NDArray[np.bool_], worth: NDArray[np.float64], gap: float, tolerance: float) -> NDArray[np.bool_]:
+    """Return who stops: users to whom the gap leaves a quarter of the tolerance at most, or the dearest."""
+    stops = rising & (worth * tolerance >= 4 * gap)
+    return stops if stops.any() else rising & (worth >= worth[rising].max() / 2)
+
+
+def _report(say: Say | None, stages: int, pairs: int, rising: NDArray[np.bool_]) -> None:
+    if say is not None:
+        say(f"{stages} stages, {pairs:,} pairs looked at: {int(rising.sum()):,} users can still rise")
 
 
 def _stored(
