@@ -253,6 +253,20 @@ def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tu
         heappush(held, (now + length, number, 2**32 - 1 - number, length))
 
 
+@pytest.mark.parametrize("servers", [1, 1100])
+def test_memory_grows_where_a_job_comes_in_every_slot(servers: int) -> None:
+    """All jobs but one wait, or all are served: more than there is memory for at the beginning (1,024)."""
+    jobs = JobList(np.arange(1050), np.zeros(1050, np.int32), np.full(1050, 10**6))
+    scenario = SlottedScenario(discrete({Fraction(1): 1}), servers, 1100, 0, jobs=jobs)
+
+    def look(state: Any, jobs: Any, measures: Any) -> None:
+        if measures.now[0] % 100 == 0 or measures.now[0] > 1000:
+            conserve_slots(state, jobs, measures)
+
+    run = run_once(policy("fifo-ff"), scenario, 1, watch=look)
+    assert run.measures.inside[:, 0].tolist() == [1050 - min(servers, 1050), min(servers, 1050)] * 2
+
+
 @pytest.mark.parametrize("rate", [1e-300, 1e-19, 0.01, np.nextafter(INVERTED, 0), INVERTED, 0.9, 1.0])
 def test_slots_in_service_are_the_geometric_numbers_of_numpy(rate: float) -> None:
     """One rate, and rates by class, of which the largest decides how they are drawn; the generator ends alike."""

@@ -13,6 +13,9 @@ from theory.jit import routine, step
 NOTHING = -(2**62)
 """A leaf that no search finds."""
 
+SMALL = 128
+"""Leaves up to which a change goes up to the root: where it could end is a guess that processors often get wrong."""
+
 
 def new_tree(leaves: int, rows: int | None = None, *, value: int | NDArray[np.int64] = NOTHING) -> NDArray[np.int64]:
     """Make a tree of maxima whose leaves are all of one value, or have one each, or several trees in rows.
@@ -38,13 +41,14 @@ def new_tree(leaves: int, rows: int | None = None, *, value: int | NDArray[np.in
 @routine
 def set_leaf(tree: NDArray[np.int64], leaf: int, value: int) -> None:
     """Change the value of a leaf."""
+    large = len(tree) > 2 * SMALL
     at = leaf + (len(tree) >> 1)
     tree[at] = value
     at >>= 1
     while at >= 1:
         low, high = tree[2 * at], tree[2 * at + 1]
         most = low if low >= high else high
-        if tree[at] == most:
+        if tree[at] == most and large:
             break
         tree[at] = most
         at >>= 1
