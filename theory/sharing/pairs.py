@@ -42,7 +42,7 @@ def likely_pairs(needs: NDArray[np.float64], may: NDArray[np.bool_]) -> NDArray[
     split = np.zeros((servers, users))
     for step in range(STEPS):
         soft = SOFT * (HARD / SOFT) ** (step / (STEPS - 1))
-        cost = np.matmul(needs, (prices / prices.sum())[:, :, None])[:, :, 0]
+        cost = unit_costs(needs, prices / prices.sum())
         cost[~may] = np.inf
         least = np.maximum(cost.min(axis=0), 1e-300)
         split = (least / np.maximum(cost, least)) ** (1 / soft)
@@ -55,6 +55,11 @@ def likely_pairs(needs: NDArray[np.float64], may: NDArray[np.bool_]) -> NDArray[
     few = min(LIKELY * -(-users // servers), users)
     pairs[np.arange(servers)[:, None], np.argpartition(-split, few - 1, axis=1)[:, :few]] = True
     return pairs & may
+
+
+def unit_costs(needs: NDArray[np.float64], prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what one unit of each user costs at each server, float64[K, N], at prices float64[K, R]."""
+    return np.asarray(np.matmul(needs, prices[:, :, None])[:, :, 0], np.float64)
 
 
 class Pairs:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.sharing.interior import Stage
-from theory.sharing.pairs import Pairs
+from theory.sharing.pairs import Pairs, unit_costs
 
 NONE = 1e-12
 """Tasks, as a part of the height, and free parts of resources that count as none where prices say so."""
@@ -75,5 +75,4 @@ class Proofs:
         return closed, full
 
     def _costs(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-        made: NDArray[np.float64] = np.matmul(self._needs, prices.reshape(len(self._needs), -1)[:, :, None])[:, :, 0]
-        return made
+        return unit_costs(self._needs, prices.reshape(len(self._needs), -1))

@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.sharing.pairs import likely_pairs
+from theory.sharing.pairs import likely_pairs, unit_costs
 
 MORE = 4
 """Pairs of a user that join at once."""
@@ -128,7 +128,8 @@ class Raising:
             found = np.maximum(np.array(solution.col_value), 0.0)
             prices = np.maximum(-np.array(solution.row_dual)[users:].reshape(servers, width), 0.0)
             prices /= prices.sum()
-            cost = _costs(self._needs, self._may, prices)
+            cost = unit_costs(self._needs, prices)
+            cost[~self._may] = np.inf
             least = cost.min(axis=0)
             other = np.where(self.pairs, np.inf, cost)
             known = np.where(self.pairs, cost, np.inf).min(axis=0)
@@ -189,10 +190,3 @@ class Raising:
         ]
         basis.valid = basis.alien = True  # alien: HiGHS completes it, or takes out what is too much
         self._highs.setBasis(basis)
-
-
-def _costs(needs: NDArray[np.float64], may: NDArray[np.bool_], prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what one unit of each user costs at each server, float64[K, N]; infinity where it may not."""
-    made: NDArray[np.float64] = np.matmul(needs, prices[:, :, None])[:, :, 0]
-    made[~may] = np.inf
-    return made
