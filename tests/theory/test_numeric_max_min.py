@@ -142,7 +142,8 @@ def test_a_start_by_a_first_order_method_changes_nothing(mechanism: str, monkeyp
     assert [float(x) for x in numeric_max_min(instance, mechanism, 1e-6).totals] == pytest.approx(totals, rel=1e-4)
 
 
-def test_missing_pairs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", ["simplex", "interior"])
+def test_missing_pairs_are_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From one pair a user, whichever, to the same shares: the prices say what is missing."""
     instance = drawn(5, 40, 10)
     totals = [float(x) for x in numeric_max_min(instance, "cdrf", 1e-6).totals]
@@ -152,7 +153,9 @@ def test_missing_pairs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         made[may.argmax(axis=0), np.arange(may.shape[1])] = True
         return made
 
-    monkeypatch.setattr(simplex, "likely_pairs", first)
+    monkeypatch.setattr({"simplex": simplex, "interior": interior}[method], "likely_pairs", first)
+    if method == "interior":
+        by_interior(monkeypatch)
     found = numeric_max_min(instance, "cdrf", 1e-6)
     assert found.violation is not None
     assert found.violation.value <= 1e-6
