@@ -64,7 +64,7 @@ def test_column_generation_is_enumeration(instance: Instance) -> None:
         listed = optimal_assignment(instance).reward
         patch.setattr(theory.exact.columns, "ENUMERATE_BELOW", 0)
         assert optimal_assignment(instance).reward == listed
-        patch.setattr(theory.exact.columns.ConfigurationColumns, "_generate", lambda _: None)  # exact pricing alone
+        patch.setattr(theory.exact.columns.ConfigurationColumns, "_generate", lambda *_: None)  # exact pricing alone
         assert optimal_assignment(instance).reward == listed
 
 
