@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.claims.decisions import FRESH_SEED, Decisions
+from bounds.claims.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
 from bounds.claims.nonpreemptive.settings import NAMES, example_1, example_2, shown, table_1
 from bounds.claims.simulated_queues import SEED, mean_queues, simulated
 from fluid.simulation.arrivals import ArrivalLaw, Law
@@ -126,7 +126,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
     decisions, good, parts = Decisions(4 * len(laws)), True, []
     for law in laws:
         every = {
-            n: runs_of(instance, n, law, events, {}, replications=32, seed=FRESH_SEED)
+            n: runs_of(instance, n, law, events, {}, replications=20, seed=SECOND_FRESH_SEED)
             for n in (servers[::-1] if broken[:3] == "200" else servers)
         }
         first, *_, last = every.values()
@@ -136,7 +136,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
         good &= min(falls.low, grows.low) > 0 and more.low > local.queue(decisions.level()).high
         parts += [f"{law.name}, {n} servers: {mean_queues(results)}" for n, results in every.items()]
         parts.append(f"falls by {shown(falls)}, grows by {shown(grows)}, at the end more by {shown(more)}")
-    return Outcome(f"{'; '.join(parts)}; {_cost(decisions, *last.values(), seed=FRESH_SEED)} each", bool(good))
+    return Outcome(f"{'; '.join(parts)}; {_cost(decisions, *last.values(), seed=SECOND_FRESH_SEED)} each", bool(good))
 
 
 @claim(
