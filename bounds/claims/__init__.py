@@ -311,11 +311,11 @@ def _checked(identities: Sequence[str], level: Level) -> list[tuple[Outcome, flo
     os.environ.setdefault("PACKPROOF_COMPILE", "first")  # every processor has a claim: none is left to compile beside
     from theory.compile_costs import uncollected
 
-    gc.freeze()  # what is loaded stays: the collector need not look at it again,
+    gc.freeze()  # what is loaded stays: the collector need not look at it again
     found = []
     for identity in identities:
         (one,) = claims([identity])
-        # and at the quick level it finds next to nothing: claims make numbers, not cycles
+        # at the quick level the collector would find next to nothing: claims make numbers, not cycles
         with uncollected() if level is Level.quick else nullcontext():
             checked = verify(one, level)
         found.append((checked.outcome, checked.seconds))

@@ -224,7 +224,7 @@ CertificateFile = Annotated[
 def to_allow(context: typer.Context, nodes: int | None) -> int | None:
     """Let branch and bound take so many nodes while the command runs."""
     if nodes is not None:
-        from theory.exact.knapsack import allowing
+        from theory.exact.nodes import allowing
 
         context.with_resource(allowing(nodes))
     return nodes

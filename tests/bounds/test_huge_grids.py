@@ -16,7 +16,7 @@ from bounds.certificates.region import region_certificate
 from bounds.cli import run
 from bounds.testing import instances
 from theory.errors import TooLargeError
-from theory.exact.knapsack import Nodes
+from theory.exact.nodes import Nodes
 from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import CapacityProgram

@@ -16,7 +16,8 @@ from bounds.testing import instances
 from theory.errors import TooLargeError
 from theory.exact import branching, columns, knapsack, search
 from theory.exact.configurations import reduced
-from theory.exact.knapsack import allowing, max_weight, too_fine
+from theory.exact.knapsack import max_weight, too_fine
+from theory.exact.nodes import allowing
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, pooled
 from theory.jit import plain

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from theory.exact.configurations import has_at_most, maximal, reduced
 from theory.exact.filling import SERVED, fillings
-from theory.exact.knapsack import Nodes, heavier, too_fine
+from theory.exact.knapsack import heavier, too_fine
 from theory.exact.linear import Bound, LinearProgram, Number, Vertex
+from theory.exact.nodes import Nodes
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.numbers import to_integers
 

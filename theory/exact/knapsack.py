@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from theory.errors import TooLargeError
 from theory.exact.configurations import Reduced, reduced
+from theory.exact.nodes import Nodes
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.jit import kernel
 from theory.numbers import to_integers
@@ -27,37 +26,8 @@ bound about as long for the linear program of each type."""
 FEW_NODES = 200_000
 """Nodes after which it gives way to a table that is not too large."""
 
-NODES = 100_000_000
-"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: five seconds and more."""
-
 LIMB_BITS = 62
 """Weights are added in limbs of this many bits, so that 64-bit words carry integers of any length."""
-
-
-_ALLOWED: ContextVar[int] = ContextVar("_ALLOWED", default=NODES)
-
-
-@contextmanager
-def allowing(nodes: int) -> Iterator[None]:
-    """Let every question within the block take so many nodes of branch and bound, for grids too fine for a table."""
-    token = _ALLOWED.set(nodes)
-    try:
-        yield
-    finally:
-        _ALLOWED.reset(token)
-
-
-class Nodes:
-    """The nodes of branch and bound that are left for a question, which may be many searches.
-
-    Parameters
-    ----------
-    most : int, optional
-        What `allowing` says, or `NODES`, where left out.
-    """
-
-    def __init__(self, most: int | None = None) -> None:
-        self.most = self.left = _ALLOWED.get() if most is None else most
 
 
 def max_reward(space: Space, rewards: Sequence[Fraction | int], types: Iterable[int] | None = None) -> Configuration:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from theory.errors import TooLargeError
 from theory.exact import branching
 from theory.exact.configurations import Reduced
-from theory.exact.knapsack import Nodes
 from theory.exact.linear import LinearProgram
+from theory.exact.nodes import Nodes
 from theory.instance import Configuration
 
 SLICE = 500_000

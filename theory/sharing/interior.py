@@ -12,7 +12,7 @@ least cost of its unit. The pairs (i, n) that a program lacks are those with a c
 method goes on, with few tasks taken from the other pairs of their users, so that the program stays feasible.
 
 What a stage has settled is taken out of later ones: pairs that would cost their users more than they are worth are
-closed, and a resource with a price is full, an equation whose price may have any sign (`theory.sharing.proofs`).
+closed, and a resource with a price is full, an equation whose price may have any sign (`theory.sharing.level_proofs`).
 """
 
 from __future__ import annotations

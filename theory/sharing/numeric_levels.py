@@ -13,9 +13,9 @@ from theory.errors import InputError
 from theory.sharing import simplex
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.interior import Raising
+from theory.sharing.level_proofs import Proofs
 from theory.sharing.model import Cluster, Matrix
 from theory.sharing.numeric import feasible_decimals
-from theory.sharing.proofs import Proofs
 from theory.sharing.raising import level_units, max_min_violation
 from theory.sharing.reduction import Reduced, reduce
 
@@ -49,7 +49,8 @@ def numeric_max_min(cluster: Cluster, mechanism: str, tolerance: float, *, say: 
         Every user fits some server.
     mechanism : {"c-drfh", "cdrf", "tsf"}
     tolerance : float
-        Of `theory.sharing.raising.max_min_violation`; from `LEAST_TOLERANCE` on it was reached wherever tried.
+        Of `theory.sharing.raising.max_min_violation`, at least `LEAST_TOLERANCE`. On some clusters of hundreds of
+        stages it is not reached.
     say : callable, optional
         Takes a line of progress, after every linear program.
 
@@ -130,7 +131,7 @@ def _by_interior(needs: NDArray[np.float64], may: NDArray[np.bool_], tolerance: 
     """Return tasks and prices by the interior-point method; None where a stage is not solved precisely.
 
     What a stage leaves no choice about, pairs that would cost too much and resources that are used up, is settled
-    (`theory.sharing.proofs`): else later stages had no interior.
+    (`theory.sharing.level_proofs`): else later stages had no interior.
     """
     program, proofs = Raising(needs, may), Proofs(needs, may)
     while True:
