@@ -33,6 +33,11 @@ def test_greedy_meets_its_definitions(instance: Instance) -> None:
     assert valid == [greedy.permutation]
     stages = [(stage.configurations, stage.fraction) for stage in greedy.stages]
     assert is_global_greedy(instance, stages)
+    for j, served in enumerate(greedy.served):
+        assert served == sum(
+            f * pool.share * k[j] for ks, f in stages for pool, k in zip(instance.pools, ks, strict=True)
+        )
+    assert greedy.reward == sum(u * x for u, x in zip(instance.rewards, greedy.served, strict=True))
     if stages:
         assert not is_global_greedy(instance, [(k, f / 2) for k, f in stages])
         assert not is_global_greedy(instance, stages[1:]) or greedy.reward == 0

@@ -126,7 +126,7 @@ def test_signs_of_whole_numbers_below_2_to_the_53_are_sure() -> None:
     assert columns.signs([6, 1], 2) == [-1, 1, -1]
     assert columns.signs([7, 0], 7) == [1, 1, UNSURE]  # the terms sum to 14 x 2^51
     columns.pop()
-    columns.replace(1, 0, [(1, 2)])
+    columns.replace(1, 3, [(1, 4)])
     assert columns.signs([1, 1], 1) == [1, -1]
     assert columns.signs([10**400, 1], 1) == [UNSURE, -1]
 
