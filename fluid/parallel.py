@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from math import inf
 from typing import Any
@@ -20,7 +20,7 @@ REACH = 10.0
 
 
 def run_all(
-    function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], *, workers: int = -1, engine: str = "local"
+    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int = -1, engine: str = "local"
 ) -> Iterator[tuple[int, Any]]:
     """Call a function for every tuple of arguments; yield (number of the task, result) as they finish.
 
@@ -28,7 +28,8 @@ def run_all(
     ----------
     function : callable
         Importable, or defined where it can be sent by value.
-    tasks : sequence of tuple
+    tasks : iterable of tuple
+        Those after the first, one a process, may be made while these are at work.
     workers : int
         Processes here; -1: one a core.
     engine : str
@@ -44,6 +45,13 @@ def run_all(
         yield from _here(function, tasks, workers)
     else:
         yield from _on_dask(function, tasks, engine.removeprefix("dask://"))
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
 
 
 def refuse_engine(engine: str) -> None:
@@ -83,7 +91,7 @@ def _end_with(driver: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
+def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
     from joblib import Parallel, delayed
 
     if workers == 1:
@@ -101,7 +109,7 @@ def _here(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], worker
             results.close()
 
 
-def _on_dask(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
+def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
     try:
         from dask.distributed import Client, as_completed
     except ImportError:

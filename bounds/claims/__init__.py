@@ -236,8 +236,8 @@ def _listed(paper: str) -> dict[str, str]:
     return {f"{paper}/{name}": f"{folder}.{module}" for module, names in tables.items() for name in names}
 
 
-def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
-    """Return the claims of a paper, or those named, or all, in the order in which they are listed.
+def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, str]:
+    """Return the module of each claim of a paper, of those named, or of all, by id; none of them is loaded.
 
     Parameters
     ----------
@@ -253,17 +253,26 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
     """
     if paper is not None and paper not in PAPERS:
         raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
-    listed: dict[str, str] = {}
+    found: dict[str, str] = {}
     for one in PAPERS if paper is None else (paper,):
-        listed |= _listed(one)
+        found |= _listed(one)
     wanted = list(names)
     for name in wanted:
-        if not any(name in (identity, identity.partition("/")[2]) for identity in listed):
-            near = meant(name, {part for identity in listed for part in (identity, identity.partition("/")[2])})
+        if not any(name in (identity, identity.partition("/")[2]) for identity in found):
+            near = meant(name, {part for identity in found for part in (identity, identity.partition("/")[2])})
             raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}{near}")
-    chosen = [x for x in listed if not wanted or x in wanted or x.partition("/")[2] in wanted]
-    for identity in chosen:
-        import_module(listed[identity])
+    return {
+        identity: module
+        for identity, module in found.items()
+        if not wanted or identity in wanted or identity.partition("/")[2] in wanted
+    }
+
+
+def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
+    """Load the claims of a paper, those named, or all (`modules`), and return them in the order of the lists."""
+    chosen = modules(names, paper)
+    for module in chosen.values():
+        import_module(module)
     return [REGISTRY[identity] for identity in chosen]
 
 
@@ -274,22 +283,31 @@ def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     return Checked(claim_, outcome, time.perf_counter() - start)
 
 
-def verify_all(chosen: Sequence[Claim], level: Level = Level.quick) -> Iterator[Checked]:
+def verify_all(identities: Sequence[str], level: Level = Level.quick) -> Iterator[Checked]:
     """Check claims on all processors and yield them as they finish; a few are checked here, one after another.
 
     Claims that share what they compute go to one processor together, as those of a file do. Groups with many claims
     that rest on simulations or floats take longest and begin first, so that no processor is left alone at the end.
     """
-    if len(chosen) < 8:
-        yield from (verify(one, level) for one in chosen)
+    if len(identities) < 8:
+        yield from (verify(one, level) for one in claims(identities))
         return
-    from fluid.parallel import run_all
+    from fluid.parallel import processors, run_all
 
-    together: dict[str, list[Claim]] = {}
-    for one in chosen:
-        together.setdefault(_shared(one), []).append(one)
-    groups = sorted(together.values(), key=lambda group: -sum(map(_effort, group)))
-    for number, found in run_all(_checked, [([one.id for one in group], level) for group in groups]):
+    groups: list[list[Claim]] = []
+
+    def tasks() -> Iterator[tuple[Sequence[str], Level | None]]:
+        for _ in range(processors()):  # they load the claims while this process does, to see what is to be checked
+            groups.append([])
+            yield identities, None
+        together: dict[str, list[Claim]] = {}
+        for one in claims(identities):
+            together.setdefault(_shared(one), []).append(one)
+        for group in sorted(together.values(), key=lambda group: -sum(map(_effort, group))):
+            groups.append(group)
+            yield [one.id for one in group], level
+
+    for number, found in run_all(_checked, tasks()):
         for one, (outcome, seconds) in zip(groups[number], found, strict=True):
             yield Checked(one, outcome, seconds)
 
@@ -307,14 +325,17 @@ def _effort(one: Claim) -> int:
     return {Evidence.statistical: 6, Evidence.numeric: 3}.get(one.evidence or Evidence.formal, 1)
 
 
-def _checked(identities: Sequence[str], level: Level) -> list[tuple[Outcome, float]]:
+def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outcome, float]]:
+    """Check claims in a process of its own; without a level they are only loaded."""
     os.environ.setdefault("PACKPROOF_COMPILE", "first")  # every processor has a claim: none is left to compile beside
     from theory.compile_costs import uncollected
 
+    chosen = claims(identities)
     gc.freeze()  # what is loaded stays: the collector need not look at it again
+    if level is None:
+        return []
     found = []
-    for identity in identities:
-        (one,) = claims([identity])
+    for one in chosen:
         # at the quick level the collector would find next to nothing: claims make numbers, not cycles
         with uncollected() if level is Level.quick else nullcontext():
             checked = verify(one, level)

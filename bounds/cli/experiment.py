@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -72,7 +71,7 @@ def experiment(
     from fluid.experiment.store import Store
     from fluid.experiment.summaries import summary_table
     from fluid.experiment.summaries import table as table_of
-    from fluid.parallel import refuse_engine, refuse_workers
+    from fluid.parallel import processors, refuse_engine, refuse_workers
     from theory.errors import InputError
     from theory.files.places import write_text
 
@@ -99,7 +98,7 @@ def experiment(
         interrupted = False
         left = forecast(planned, opened)
         if left.seconds > LONG:
-            on = 1 if engine != "local" else os.cpu_count() or 1 if workers == -1 else workers
+            on = 1 if engine != "local" else processors() if workers == -1 else workers
             print(f"{grid}: {forecast_line(left, min(on, left.cells))}", file=sys.stderr)
         with progress() as say:
             try:

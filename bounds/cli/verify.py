@@ -40,7 +40,7 @@ def verify(
     """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
     import time
 
-    from bounds.claims import PAPERS, Level, claims, verify_all
+    from bounds.claims import PAPERS, Level, claims, modules, verify_all
     from bounds.claims.statements import coverage
     from bounds.views.claims import (
         coverage_lines,
@@ -56,13 +56,14 @@ def verify(
 
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
-    chosen = claims(names or (), paper)
+    chosen = list(modules(names or (), paper))
     if table:
-        found_claims = coverage(chosen, PAPERS if paper is None else (paper,))
+        found_claims = coverage(claims(chosen), PAPERS if paper is None else (paper,))
         show(covered(found_claims), lambda: coverage_lines(found_claims), as_json=as_json)
         return
     if listing:
-        show([listed(c) for c in chosen], lambda: listing_lines(chosen), as_json=as_json)
+        loaded = claims(chosen)
+        show([listed(one) for one in loaded], lambda: listing_lines(loaded), as_json=as_json)
         return
     found: list[Checked] = []
     begin = time.perf_counter()
@@ -72,7 +73,7 @@ def verify(
             found.append(checked)
             if not as_json:
                 print("\n".join(verdict_lines(checked)), flush=True)
-    found.sort(key=lambda checked: chosen.index(checked.claim))
+    found.sort(key=lambda checked: chosen.index(checked.claim.id))
     if as_json:
         show([verified(checked) for checked in found], list, as_json=True)
     else:

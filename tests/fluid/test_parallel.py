@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +19,6 @@ KEPT: list[bytes] = []
 
 def _keep(megabytes: int) -> tuple[int, Any]:
     """Keep some memory, as claims keep what other claims ask for, for longer than loky waits between two looks."""
-    import time
-
     KEPT.append(b"1" * (megabytes << 20))
     time.sleep(1.1)
     return os.getpid(), len(KEPT)
@@ -27,3 +28,23 @@ def test_a_worker_that_keeps_memory_stays(recwarn: pytest.WarningsRecorder) -> N
     done = dict(run_all(_keep, [(1,), (1,), (320,), (320,), (1,), (1,)], workers=2))
     assert len({process for process, _ in done.values()}) == 2
     assert not [str(one.message) for one in recwarn if "worker stopped" in str(one.message)]
+
+
+def _touch(place: Path) -> None:
+    place.touch()
+
+
+def test_tasks_are_made_while_those_before_are_at_work(tmp_path: Path) -> None:
+    first, second, last = tmp_path / "first", tmp_path / "second", tmp_path / "last"
+
+    def tasks() -> Iterator[tuple[Path]]:
+        yield (first,)
+        yield (second,)
+        end = time.monotonic() + 60
+        while not (first.exists() and second.exists()) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert second.exists(), "the first tasks wait for all others to be made"
+        yield (last,)
+
+    assert sorted(number for number, _ in run_all(_touch, tasks(), workers=2)) == [0, 1, 2]
+    assert last.exists()

@@ -24,7 +24,7 @@ TWO_THIRDS = Fraction(2, 3)
 
 def product(k: Sequence[int | Fraction], queues: Sequence[int | Fraction]) -> Fraction:
     """Return <k, Q>."""
-    return total(Fraction(a) * b for a, b in zip(k, queues, strict=True))
+    return Fraction(sum(a * b for a, b in zip(k, queues, strict=True)))
 
 
 def _laws(count: int, generator: random.Random) -> list[tuple[Law, int]]:

@@ -198,10 +198,11 @@ def first_j_hull(level: Level, broken: str) -> Outcome:
         tops[0] = unit * 2 // 3 if broken.startswith("jobs above") else unit
         rows = maximal(Additive(("size",), (unit,), tuple((top,) for top in tops), (Fraction(1, unit),))).tolist()
         counts.append(len(rows))
+        whole = 2 ** (J - 1)  # all weights are multiples of its inverse
         for k in rows:
-            weights = [Fraction(n, 2**m) for m, n in enumerate(k)]
-            mixed = [total(w * v[2 * m] for w, v in zip(weights, vertices, strict=False)) for m in range(J)]
-            outside += mixed != k or total(weights) != 1
+            weights = [n * whole // 2**m for m, n in enumerate(k)]
+            mixed = [sum(w * v[2 * m] for w, v in zip(weights, vertices, strict=False)) for m in range(J)]
+            outside += mixed != [whole * n for n in k] or sum(weights) != whole
     computed = f"{', '.join(map(str, counts))} maximal configurations, {outside} are not the mixture"
     return Outcome(computed, outside == 0)
 
