@@ -87,8 +87,51 @@ def test_every_change_is_seen_by_the_next_solve() -> None:
     assert program.solve().objective == 2
     program.add_columns([1], [{0: 3}])
     assert program.solve().objective == 3
-    program.drop_column()
+    program.keep_columns([0])
     assert program.solve().objective == 2
+    program.keep_columns([])
+    assert program.width == 0
+
+
+@given(st.integers(1, 4), st.data())
+def test_columns_that_stay_keep_their_numbers(m: int, data: st.DataObject) -> None:
+    """The program that is left is that of its columns alone, by its exact answer and by its signs."""
+    number = st.integers(1, 5)
+    program, columns = LinearProgram([(None, data.draw(number)) for _ in range(m)]), []
+    for _ in range(data.draw(st.integers(1, 8))):
+        columns.append((data.draw(number), {i: data.draw(number) for i in range(m)}))
+        program.add_columns([columns[-1][0]], [columns[-1][1]])
+    places = data.draw(st.lists(st.sampled_from(range(len(columns))), min_size=1, unique=True).map(sorted))
+    if data.draw(st.booleans()):
+        program.solve()
+    program.keep_columns(places)
+    fresh = LinearProgram(program._rows)
+    fresh.add_columns(*zip(*(columns[j] for j in places), strict=True))
+    assert program.width == len(places)
+    assert program.solve().objective == fresh.solve().objective
+    dual = [data.draw(number) for _ in range(m)]
+    assert program._floats.signs(dual, 2) == fresh._floats.signs(dual, 2)
+
+
+def test_the_best_columns_stay_and_the_optimum_with_them() -> None:
+    program = LinearProgram([(None, 6), (None, 6)])
+    program.add_columns([1, 9, 2, 8, 3], [{0: 3, 1: 3}, {0: 3, 1: 1}, {0: 2, 1: 2}, {0: 1, 1: 3}, {0: 1, 1: 1}])
+    best = program.solve()
+    assert best.primal == (0, Fraction(3, 2), 0, Fraction(3, 2), 0)
+    assert program.keep_best(3) == [1, 3, 4]  # reduced costs are less than 0 by 47/4, 13/2 and 5/4
+    assert program.solve().objective == best.objective
+    assert program.keep_best(1) == [0, 1], "basic columns stay"
+    assert program.keep_best(7) == [0, 1]
+
+
+def test_an_optimum_is_proved_by_multipliers_that_are_given() -> None:
+    program = LinearProgram([(None, 3)])
+    program.add_columns([1, 2], [{0: 1}, {0: 1}])
+    found = program.solve_basis([Fraction(2)])
+    assert found is not None
+    assert (found.objective, found.dual) == (6, (2,))
+    assert program.solve_basis([Fraction(3)]) is None, "a column in use is not worth its price"
+    assert program.solve_basis([Fraction(1)]) is None, "a column is worth more"
 
 
 @given(st.integers(1, 6), st.data())
@@ -125,10 +168,13 @@ def test_signs_of_whole_numbers_below_2_to_the_53_are_sure() -> None:
     assert columns.signs([1, 1], 1) == [1, 0, 0]
     assert columns.signs([6, 1], 2) == [-1, 1, -1]
     assert columns.signs([7, 0], 7) == [1, 1, UNSURE]  # the terms sum to 14 x 2^51
-    columns.pop()
+    columns.keep([0, 1])
     columns.replace(1, 3, [(1, 4)])
     assert columns.signs([1, 1], 1) == [1, -1]
     assert columns.signs([10**400, 1], 1) == [UNSURE, -1]
+    columns.keep([1])
+    columns.extend([2], [1], [1], [1])
+    assert columns.signs([1, 1], 1) == [-1, 1]
 
 
 def test_a_difference_that_floats_lose_makes_a_column_unsure() -> None:

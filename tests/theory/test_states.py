@@ -17,7 +17,7 @@ from theory.partition import stock as module
 from theory.partition import vqs_workload
 from theory.partition.bounding import bracket
 from theory.partition.laws import Law, discrete
-from theory.partition.pricing import dearest
+from theory.partition.pricing import dearest, dearest_once
 from theory.partition.states import jobs_of, undominated, various
 from theory.partition.stock import stock
 
@@ -39,7 +39,7 @@ def test_the_last_set_is_the_most_valuable(limbs: int) -> None:
         n = len(sizes)
         words = np.zeros((n, limbs), np.int64)
         words[:, limbs // 2 :][:, :1] = price[:, None]
-        best = dearest(sizes, price.astype(float), np.arange(n), n, capacity, endless)[0]
+        best = (dearest if endless else dearest_once)(sizes, price.astype(float), capacity)[0]
         for target in (0.0, 0.9 * best, max(0.0, best - 0.5), best + 0.5):
             made = undominated(sizes, price.astype(float), words, capacity, endless, target, 10**6)
             assert made.within

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import lcm
 
 import numpy as np
@@ -12,9 +12,9 @@ import pytest
 
 from theory.exact.linear import LinearProgram
 from theory.jit import plain
-from theory.partition import rounded
+from theory.partition import pricing, rounded
 from theory.partition import stock as module
-from theory.partition.pricing import dearest, long_dearest
+from theory.partition.pricing import dearest, dearest_once, long_dearest
 from theory.partition.rounded import supportable
 from theory.partition.stock import Stock, bins, stock
 
@@ -122,7 +122,8 @@ def test_long_and_short_tables_agree(seed: int, endless: bool) -> None:
     generator = np.random.default_rng(seed)
     weight = generator.integers(1, 20, 7)
     price = generator.integers(0, 50, 7)
-    value, rows = dearest(weight, price.astype(float), np.arange(7), 7, 40, endless)
+    table = dearest if endless else dearest_once
+    value, rows = table(weight, price.astype(float), 40)
     words = np.stack([np.zeros(7, np.int64), price << 6, np.zeros(7, np.int64)], axis=1)
     for run in (long_dearest, plain(long_dearest)):
         row = run(weight, words, 40, endless)
@@ -130,9 +131,78 @@ def test_long_and_short_tables_agree(seed: int, endless: bool) -> None:
         assert weight @ row <= 40
         assert endless or row.max() <= 1
     assert (rows @ weight <= 40).all()
-    again = plain(dearest)(weight, price.astype(float), np.arange(7), 7, 40, endless)
+    again = plain(table)(weight, price.astype(float), 40)
     assert again[0] == value
     assert (again[1] == rows).all()
+
+
+@pytest.mark.parametrize("blocks", [32, 5, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_sets_of_items_are_best_beside_their_blocks(seed: int, blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row is worth as much as the best of all sets that have its item and no other of the block."""
+    monkeypatch.setattr(pricing, "BLOCKS", blocks)
+    generator = np.random.default_rng(seed)
+    weight, price, capacity = generator.integers(1, 30, 9), generator.integers(0, 50, 9).astype(float), 45
+    best, rows = plain(dearest_once)(weight, price, capacity)
+    every = np.array(list(product((0, 1), repeat=9)))
+    every = every[every @ weight <= capacity]
+    assert best == (every @ price).max() == rows[-1] @ price
+    assert (rows @ weight <= capacity).all()
+    for j, row in enumerate(rows[:-1]):
+        beside = [i for i in range(9) if i != j and i % blocks == j % blocks]
+        fitting = every[(every[:, j] == 1) & (every[:, beside] == 0).all(axis=1)]
+        assert row @ price == ((fitting @ price).max() if len(fitting) else 0)
+        assert row[j] == (weight[j] <= capacity)
+
+
+def cut(seed: int, servers: int, capacity: int) -> tuple[list[int], list[int]]:
+    """Cut servers into three or four jobs each, all of different sizes where they can be."""
+    generator = random.Random(seed)
+    jobs: list[int] = []
+    for _ in range(servers):
+        ends = sorted(generator.sample(range(capacity // 9, 8 * capacity // 9), generator.randint(2, 3)))
+        jobs += [b - a for a, b in pairwise([0, *ends, capacity])]
+    sizes = sorted(set(jobs))
+    return sizes, [jobs.count(size) for size in sizes]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_jobs_that_fill_servers_are_proved_by_the_bound_of_divisible_jobs(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, jobs = cut(seed, 60, 5000)
+    monkeypatch.setattr(module._Program, "price_exactly", lambda *_: pytest.fail("the bound is proof enough"))
+    pair = bins(sizes, jobs, 5000)
+    assert pair is not None
+    for found, most in zip(pair, (None, jobs), strict=True):
+        assert found.servers == 60
+        assert found.prices == tuple(Fraction(size, 5000) for size in sizes)
+        assert is_proved(found, sizes, jobs, 5000, most)
+
+
+def test_a_value_near_the_bound_of_divisible_jobs_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where floats stop at any value, the exact basis does not stand, and the columns go on to the optimum."""
+    monkeypatch.setattr(module, "CLOSED", 1.0)
+    for seed in range(8):
+        sizes, demand, capacity = drawn(seed)
+        found = stock(sizes, demand, capacity)
+        assert found is not None
+        assert is_proved(found, sizes, demand, capacity, None)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_columns_that_leave_do_not_change_the_answer(bounded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = random.Random(5)
+    sizes = sorted(generator.sample(range(50, 400), 60))
+    demand = [generator.randint(1, 5) for _ in sizes]
+    most = demand if bounded else None
+    kept = stock(sizes, demand, 1000, most)
+    monkeypatch.setattr(module, "KEPT", 1)
+    found = stock(sizes, demand, 1000, most)
+    assert kept is not None
+    assert found is not None
+    assert found.servers == kept.servers
+    assert is_proved(found, sizes, demand, 1000, most)
 
 
 @pytest.mark.parametrize("unit", [1, 10**8], ids=["by a table", "by lists"])

@@ -146,14 +146,28 @@ class LinearProgram:
         """Use the primal simplex method from now on: when columns join, the last basis stays feasible for it."""
         self._highs.setOptionValue("simplex_strategy", PRIMAL)
 
-    def drop_column(self) -> None:
-        """Remove the last column."""
+    def keep_columns(self, places: Sequence[int]) -> None:
+        """Remove all columns but those at these places, which are in order."""
+        dropped = np.setdiff1d(np.arange(self.width, dtype=np.int32), np.array(places, np.int32))
         self._solved = False
-        last = len(self._columns) - 1
-        self._highs.deleteCols(1, np.array([last], np.int32))
-        self._columns.pop()
-        self._floats.pop()
-        self._bounds.pop()
+        self._highs.deleteCols(len(dropped), dropped)
+        self._columns = [self._columns[j] for j in places]
+        self._bounds = [self._bounds[j] for j in places]
+        self._floats.keep(places)
+
+    def keep_best(self, count: int) -> list[int]:
+        """Keep the basic columns and those of the best reduced costs, so many in all; return the places of what stays.
+
+        For programs that have an optimum, and whose columns are at least 0 without upper bounds: it remains optimal.
+        """
+        basis = self._basis() if self._run() else None
+        if basis is None or self.width <= count:
+            return list(range(self.width))
+        worth = np.array(self._highs.getSolution().col_dual)
+        worth[basis[0]] = np.inf
+        places: list[int] = np.sort(np.argsort(-worth, kind="stable")[: max(count, len(basis[0]))]).tolist()
+        self.keep_columns(places)
+        return places
 
     def set_bounds(self, column: int, lower: Bound, upper: Bound) -> None:
         """Change the bounds of a column."""
@@ -220,13 +234,13 @@ class LinearProgram:
             return vertex
         return self._by_simplex(np.array(self._highs.getSolution().row_dual) if self._run() else None)
 
-    def solve_basis(self) -> Vertex | None:
+    def solve_basis(self, multipliers: Sequence[Fraction] | None = None) -> Vertex | None:
         """Solve in floats and return the exact vertex of the last basis, or None if it does not certify.
 
         For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
-        feasible, this gives up.
+        feasible, this gives up. Optimality is proved by the given multipliers, or by those of the basis.
         """
-        return self._from_basis() if self._run() else None
+        return self._from_basis(multipliers) if self._run() else None
 
     def at_most(self, bound: Number) -> bool:
         """Return whether exact multipliers show that no solution is worth more than a bound.
@@ -298,7 +312,7 @@ class LinearProgram:
             y[i] = multiplier
         return y
 
-    def _from_basis(self) -> Vertex | None:
+    def _from_basis(self, multipliers: Sequence[Fraction] | None = None) -> Vertex | None:
         basis = self._basis()
         if basis is None:
             return None
@@ -323,7 +337,7 @@ class LinearProgram:
             return None
         for j, value in zip(columns, values, strict=True):
             x[j] = value / self._columns[j].unit
-        y = self._multipliers(columns, tight, transposed)
+        y = self._multipliers(columns, tight, transposed) if multipliers is None else multipliers
         return self._vertex(x, y) if y is not None and self._is_optimal(x, y, is_basic) else None
 
     def _square(

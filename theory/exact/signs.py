@@ -35,11 +35,19 @@ class FloatColumns:
         self._values[start : start + len(entries)] = _floats([value for _, value in entries])
         self._costs[column : column + 1] = _floats([cost])
 
-    def pop(self) -> None:
-        """Remove the last column."""
-        self._costs.pop()
-        start = self._starts.pop()
-        del self._values[start:], self._places[start:], self._rows[start:]
+    def keep(self, columns: Sequence[int]) -> None:
+        """Remove all columns but these, which are in order."""
+        starts = np.append(np.frombuffer(self._starts, np.int64), len(self._values))
+        lengths = np.diff(starts)[columns]
+        entries = np.isin(np.frombuffer(self._places, np.int64), columns)
+        for name, kept in (
+            ("_costs", np.frombuffer(self._costs)[columns]),
+            ("_values", np.frombuffer(self._values)[entries]),
+            ("_rows", np.frombuffer(self._rows, np.int64)[entries]),
+            ("_places", np.repeat(np.arange(len(columns)), lengths)),
+            ("_starts", np.cumsum([0, *lengths])[:-1]),
+        ):
+            setattr(self, name, array(getattr(self, name).typecode, kept.tobytes()))
 
     def signs(self, dual: Sequence[int], scale: int) -> list[int]:
         """Return the sign of ``scale c - a'y`` for every column, or `UNSURE` where floats cannot tell.

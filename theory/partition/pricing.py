@@ -50,16 +50,13 @@ def values_by_capacity(
     return values, last
 
 
+BLOCKS, BESIDE = 32, 10_000_000
+"""Of items that are taken at most once: most blocks of them, and about how many levels of all blocks are kept."""
+
+
 @kernel
-def dearest(
-    weight: NDArray[np.int64],
-    price: NDArray[np.float64],
-    owner: NDArray[np.int64],
-    types: int,
-    capacity: int,
-    endless: bool,
-) -> tuple[float, NDArray[np.int32]]:
-    """Return the greatest value of items within the capacity, and for every type a set of items of great value.
+def dearest(weight: NDArray[np.int64], price: NDArray[np.float64], capacity: int) -> tuple[float, NDArray[np.int32]]:
+    """Return the greatest value of items without end within the capacity, and for every item the best set with it.
 
     Parameters
     ----------
@@ -67,59 +64,118 @@ def dearest(
         Positive.
     price : float64[n]
         At least 0.
-    owner : int64[n]
-        Type of each item, not decreasing.
-    types : int
     capacity : int
-    endless : bool
-        Whether each item, one a type, may be taken without end; else at most once.
 
     Returns
     -------
     float
-    int32[types, n]
-        How often each item is in the best set that has an item of the type; where items are taken once, in the best set
-        that has none of a later type.
+    int32[n, n]
+        How often each item is in the best set that has an item of the row; empty if that does not fit.
 
     Notes
     -----
-    O(n capacity) time; memory O(capacity), and n capacity / 8 bytes of choices where items are taken once.
+    O(n capacity) time, O(capacity) memory beside the rows.
     """
-    rows = np.zeros((types, weight.size), np.int32)
+    n = weight.size
+    value, last = values_by_capacity(weight, price, capacity)
+    rows = np.zeros((n, n), np.int32)
+    for j in range(n):
+        if weight[j] <= capacity:
+            rows[j, j] = 1
+            c = capacity - weight[j]
+            while last[c] >= 0:
+                rows[j, last[c]] += 1
+                c -= weight[last[c]]
+    return value[capacity], rows
+
+
+@kernel
+def dearest_once(
+    weight: NDArray[np.int64], price: NDArray[np.float64], capacity: int
+) -> tuple[float, NDArray[np.int32]]:
+    """Return the greatest value of items within the capacity, each taken at most once, and sets of great value.
+
+    Parameters
+    ----------
+    weight, price, capacity
+        As in `dearest`.
+
+    Returns
+    -------
+    float
+    int32[n + 1, n]
+        For each item the best set that has it and none of the others in its block; last, the best set of all. Item i is
+        in block i modulo their number, which is n or `BLOCKS` or, on fine grids, less.
+
+    Notes
+    -----
+    O(n capacity) time: tables of the blocks up to each and of those from each on, and for every item the best way to
+    divide what it leaves of the capacity between those before and those behind its block. Memory is n capacity / 4
+    bytes of choices, and 160 MB or 64 bytes for each level.
+    """
+    n = weight.size
+    blocks = min(n, BLOCKS, max(4, BESIDE // (capacity + 1)))
+    best, before, took_before = _by_blocks(weight, price, capacity, blocks, False)
+    _, behind, took_behind = _by_blocks(weight, price, capacity, blocks, True)
+    rows = np.zeros((n + 1, n), np.int32)
+    for j in range(n):
+        left, block = capacity - weight[j], j % blocks
+        if left < 0:
+            continue
+        at = 0
+        for c in range(left + 1):
+            if before[block, c] + behind[block, left - c] > before[block, at] + behind[block, left - at]:
+                at = c
+        rows[j, j] = 1
+        _walk(took_before, weight, blocks, at, block - 1, -1, rows[j])
+        _walk(took_behind, weight, blocks, left - at, block + 1, blocks, rows[j])
+    _walk(took_before, weight, blocks, capacity, blocks - 1, -1, rows[n])
+    return best, rows
+
+
+@kernel
+def _by_blocks(
+    weight: NDArray[np.int64], price: NDArray[np.float64], capacity: int, blocks: int, from_last: bool
+) -> tuple[float, NDArray[np.float64], NDArray[np.uint8]]:
+    """Return the greatest value, the values by capacity as each block has its turn, and at which levels items joined.
+
+    The first block has the first turn, or the last one; the items of a block join in the order of their numbers.
+    """
+    n = weight.size
     value = np.zeros(capacity + 1)
-    if endless:
-        last = np.full(capacity + 1, -1, np.int32)
-        for j in range(weight.size):
-            for c in range(weight[j], capacity + 1):
+    known = np.zeros((blocks, capacity + 1))
+    took = np.zeros((n, capacity // 8 + 1), np.uint8)
+    for turn in range(blocks):
+        block = blocks - 1 - turn if from_last else turn
+        known[block] = value
+        for j in range(block, n, blocks):
+            for c in range(capacity, weight[j] - 1, -1):
                 with_one = value[c - weight[j]] + price[j]
                 if with_one > value[c]:
                     value[c] = with_one
-                    last[c] = j
-        for j in range(weight.size):
-            if weight[j] <= capacity:
-                rows[j, j] = 1
-                c = capacity - weight[j]
-                while last[c] >= 0:
-                    rows[j, last[c]] += 1
-                    c -= weight[last[c]]
-        return value[capacity], rows
-    took = np.zeros((weight.size, capacity // 8 + 1), np.uint8)
-    for j in range(weight.size):
-        for c in range(capacity, weight[j] - 1, -1):
-            with_one = value[c - weight[j]] + price[j]
-            if with_one > value[c]:
-                value[c] = with_one
-                took[j, c >> 3] |= np.uint8(1 << (c & 7))
-    item = weight.size - 1
-    for t in range(types - 1, -1, -1):
-        while item >= 0 and owner[item] > t:
-            item -= 1
-        c = capacity
-        for j in range(item, -1, -1):
+                    took[j, c >> 3] |= np.uint8(1 << (c & 7))
+    return value[capacity], known, took
+
+
+@kernel
+def _walk(
+    took: NDArray[np.uint8],
+    weight: NDArray[np.int64],
+    blocks: int,
+    room: int,
+    block: int,
+    end: int,
+    row: NDArray[np.int32],
+) -> None:
+    """Enter the items that made the value of so much room, from a block to before another: against their turns."""
+    n, c = weight.size, room
+    step = 1 if end > block else -1
+    while block != end:
+        for j in range(block + (n - 1 - block) // blocks * blocks, block - 1, -blocks):
             if took[j, c >> 3] & np.uint8(1 << (c & 7)):
-                rows[t, j] = 1
+                row[j] = 1
                 c -= weight[j]
-    return value[capacity], rows
+        block += step
 
 
 @kernel

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import lcm
+from math import inf, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,16 @@ from theory.exact.filling import filled_largest_first
 from theory.exact.linear import LinearProgram, Vertex
 from theory.numbers import total
 from theory.partition import states
-from theory.partition.pricing import dearest, long_dearest
+from theory.partition.pricing import dearest, dearest_once, long_dearest
 
 CELLS = 20_000_000
-"""Largest table (items times levels of the capacity) by which configurations are priced, unless more is allowed.
+"""Limit of the memory by which configurations are priced, unless more is allowed: a state of a list counts as four
+cells, and as two more for each word of its exact value."""
 
-Beyond, lists of states do it. A state counts as four cells, and as two more for each word of its exact value."""
+TABLED = 8
+"""A table (items times levels of the capacity) has at most so many times `CELLS`, as it takes less for each of them.
+
+Beyond, lists of states price."""
 
 PASSES = 2
 """All states that are ever listed for a program are at most so many times `CELLS`: it bounds the time."""
@@ -29,14 +33,23 @@ PASSES = 2
 ROUNDED = (20_000, 400_000)
 """Levels to which sizes are rounded up in the first rounds, where lists follow: what fits so fits as it stands."""
 
-SEVERAL = 100
+SEVERAL = 1000
 """Most columns that join in one round, each the best with a size of its own."""
 
-STEADY = 0.7
+KEPT = 4
+"""Columns a type, those of the best reduced costs, that stay in the program when it has twice as many."""
+
+STEADY = 0.9
 """Weight of the prices of the best bound in those that columns are sought for (Wentges' smoothing)."""
 
-NEAR = 1e-9
+NEAR = 1e-12
 """Relative gain of a configuration, in floats, below which it is taken for none."""
+
+SCALE = 1000
+"""Cost of a server in the linear program: the solver's tolerance is absolute, and must be small beside it."""
+
+CLOSED = 1e-11
+"""Relative distance from the bound of divisible jobs, in floats, at which the program is taken to have reached it."""
 
 LIMB = 62
 """Exact prices are integers in words of this many bits."""
@@ -103,12 +116,14 @@ def stock(
     Notes
     -----
     Columns are found by a table in floats, O(J capacity) time and O(capacity) memory (with `most`, each type counts as
-    often as its number has bits, and the table of choices takes a bit for each of them and each level). One table gives
-    a good configuration with each of the types, and many of them join. Prices are smoothed towards those of the best
-    bound. Where the table would be too large, the sizes are first rounded up to `ROUNDED` levels, and then lists of
-    states take its place (`theory.partition.states`). At the end the basis is made exact, and its prices are proved by
-    the same table, or by lists, over integers of any length;
-    a configuration that is worth too much joins, and it goes on.
+    often as its number has bits, and the tables of choices take a bit for each of them and each level, twice). One
+    table gives a good configuration with each of the types, and many of them join; those that turn out worst leave
+    again. Prices are smoothed towards those of the best bound; the first is that of divisible jobs, which cost what
+    they take of a server. Where it is reached, as by jobs that fill servers without a gap, its prices are the proof.
+    With `most`, the program without it is solved first. Where the table would be too large, the sizes are first rounded
+    up to `ROUNDED` levels, and then lists of states take its place (`theory.partition.states`). Otherwise the basis is
+    made exact at the end, and its prices are proved by the same table, or by lists, over integers of any length; a
+    configuration that is worth too much joins, and it goes on.
 
     Examples
     --------
@@ -118,16 +133,13 @@ def stock(
     >>> stock([3, 5], [2, 2], 10, most=[2, 2]).servers
     Fraction(2, 1)
     """
-    program = _Program(sizes, demand, capacity, most, cells)
-    rounds = 0
-    while True:
-        rounds += program.generate()
-        vertex = program.linear.solve_basis()
-        if vertex is None:
-            return None
-        prices = [-y for y in vertex.dual]
-        if not program.price_exactly(prices):
-            return program.answer(vertex, prices, rounds)
+    if most is None:
+        return _Program(sizes, demand, capacity, None, cells).solve()
+    if len(sizes) * capacity > TABLED * cells:
+        return _Program(sizes, demand, capacity, most, cells).solve()
+    program = _Program(sizes, demand, capacity, None, cells)
+    program.generate()
+    return program.bounded(most).solve()
 
 
 def bins(sizes: Sequence[int], jobs: Sequence[int], capacity: int) -> tuple[Stock, Stock] | None:
@@ -141,8 +153,10 @@ def bins(sizes: Sequence[int], jobs: Sequence[int], capacity: int) -> tuple[Stoc
     >>> [str(found.servers) for found in bins([3, 5], [2, 2], 10)]
     ['5/3', '2']
     """
-    any_, proper = stock(sizes, jobs, capacity), stock(sizes, jobs, capacity, jobs)
-    return None if any_ is None or proper is None else (any_, proper)
+    program = _Program(sizes, jobs, capacity, None, CELLS)
+    found = program.solve()
+    proper = None if found is None else program.bounded(jobs).solve()
+    return None if found is None or proper is None else (found, proper)
 
 
 class _Program:
@@ -157,45 +171,96 @@ class _Program:
         cells: int,
     ) -> None:
         self.cells = cells
-        self.listed = 0  # states so far
         self.sizes = np.array(sizes, np.int64)
         self.capacity = capacity
-        room = capacity // self.sizes
-        self.most = room if most is None else np.minimum(room, np.array(most, np.int64))
-        unbounded = bool((self.most == room).all())
-        # a type is a few items that are taken at most once: 1, 2, 4, ... of its jobs; one item without end if unbounded
-        self.owner, self.number = _items(self.most, unbounded)
-        self.endless = unbounded
-        self.weight = self.sizes[self.owner] * self.number
-        self.tabled = len(self.weight) * capacity <= cells
-        if not self.tabled and (capacity > states.FINEST or capacity // min(sizes) > states.MOST_JOBS):
-            raise TooLargeError(
-                f"a server holds {capacity // min(sizes):,} jobs, on a grid of {capacity:,} units: expected at most "
-                f"{states.MOST_JOBS:,} jobs and {states.FINEST:,} units; use coarser units, or leave out tiny sizes"
-            )
-        self.order = np.argsort(-self.weight, kind="stable")  # largest first, as lists of states are shortest
         self.demand = [Fraction(d) for d in demand]
+        self.floats = np.array([float(d) for d in self.demand])
         self.unit = len(self.demand) / total(self.demand)  # the solver sees a mean demand of 1
         self.linear = LinearProgram([(d * self.unit, None) for d in self.demand])
+        self.linear.expect_columns()
         self.patterns: list[Pattern] = []
         self.present: set[Pattern] = set()
-        for j, number in enumerate(self.most.tolist()):
-            self.add(((j, number),))
-        self.floats = np.array([float(d) for d in self.demand])
+        # as if jobs were divisible: no configuration is worth more than its server at these prices
+        self.centre = self.sizes / capacity
+        self.bound = float(self.floats @ self.centre)
+        self._set_most(most)
         order = np.argsort(-self.sizes, kind="stable")
         column = self.sizes[order][:, None]
         for row in filled_largest_first(np.array([capacity]), column, self.floats[order], self.most[order]):
             self.add(tuple(sorted((int(order[i]), int(row[i])) for i in row.nonzero()[0])))
-        self.centre = np.zeros(len(self.demand))
-        self.bound = 0.0
+
+    def _set_most(self, most: Sequence[int] | None) -> None:
+        """Set how many jobs of each type a server may hold, and add the configurations of one type."""
+        room = self.capacity // self.sizes
+        self.most = room if most is None else np.minimum(room, np.array(most, np.int64))
+        # a type is a few items that are taken at most once: 1, 2, 4, ... of its jobs; one item without end if unbounded
+        self.endless = bool((self.most == room).all())
+        self.owner, self.number = _items(self.most, self.endless)
+        self.weight = self.sizes[self.owner] * self.number
+        self.tabled = len(self.weight) * self.capacity <= TABLED * self.cells
+        jobs = int(room.max())
+        if not self.tabled and (self.capacity > states.FINEST or jobs > states.MOST_JOBS):
+            raise TooLargeError(
+                f"a server holds {jobs:,} jobs, on a grid of {self.capacity:,} units: expected at most "
+                f"{states.MOST_JOBS:,} jobs and {states.FINEST:,} units; use coarser units, or leave out tiny sizes"
+            )
+        self.order = np.argsort(-self.weight, kind="stable")  # largest first, as lists of states are shortest
+        self.listed = 0  # states so far
+        self.stops_there = True  # at the bound of divisible jobs
+        self.tidied = inf
+        for j, number in enumerate(self.most.tolist()):
+            self.add(((j, number),))
+
+    def bounded(self, most: Sequence[int]) -> _Program:
+        """Go on with at most so many jobs of each type in a server; configurations that have more leave."""
+        proper = [i for i, pattern in enumerate(self.patterns) if all(k <= most[j] for j, k in pattern)]
+        self.linear.keep_columns(proper)
+        self._keep(proper)
+        self._set_most(most)
+        return self
+
+    def _keep(self, places: list[int]) -> None:
+        self.patterns = [self.patterns[i] for i in places]
+        self.present = set(self.patterns)
+
+    def _tidy(self, value: float) -> None:
+        """Let the worst columns leave, where they are many and the program is worth less than when they last did."""
+        if len(self.patterns) > 2 * KEPT * len(self.sizes) and value < self.tidied:
+            self.tidied = value * (1 - NEAR)
+            self._keep(self.linear.keep_best(KEPT * len(self.sizes)))
 
     def add(self, pattern: Pattern) -> bool:
         if pattern in self.present:
             return False
         self.present.add(pattern)
         self.patterns.append(pattern)
-        self.linear.add_columns([-1], [dict(pattern)])
+        self.linear.add_columns([-SCALE], [dict(pattern)])
         return True
+
+    def solve(self) -> Stock | None:
+        """Solve exactly, from the columns that are there on; None where no basis in floats became an exact optimum."""
+        rounds = 0
+        divisible = [Fraction(size, self.capacity) for size in self.sizes.tolist()]
+        while True:
+            rounds += self.generate()
+            if self._has_reached(self.linear.solve_float()[0]):
+                vertex = self.linear.solve_basis([-SCALE * price for price in divisible])
+                if vertex is not None:
+                    return self.answer(vertex, divisible, rounds)
+                if self.stops_there:
+                    self.stops_there = False  # near the bound, and not on it
+                    continue
+            vertex = self.linear.solve_basis()
+            if vertex is None:
+                return None
+            prices = [-y / SCALE for y in vertex.dual]
+            if not self.price_exactly(prices):
+                return self.answer(vertex, prices, rounds)
+
+    def _has_reached(self, objective: float) -> bool:
+        """Return whether a solution in floats takes as few servers as if jobs were divisible."""
+        least = float(self.floats @ self.sizes) / self.capacity * float(self.unit) * SCALE
+        return -objective <= least * (1 + CLOSED)
 
     def generate(self) -> int:
         """Add columns until none in floats is worth more than its server; return the rounds."""
@@ -203,8 +268,9 @@ class _Program:
             return self._rounds(partial(self._dearest, weight=self.weight, capacity=self.capacity))
         rounds = 0
         for levels in ROUNDED:
+            known = self.centre, self.bound
             rounds += self._rounds(partial(self._dearest, weight=self._weight_in(levels), capacity=levels))
-            self.bound = 0.0  # rounded sizes bound nothing
+            self.centre, self.bound = known  # rounded sizes bound nothing
         return rounds + self._rounds(self._dearest_listed)
 
     def _weight_in(self, levels: int) -> NDArray[np.int64]:
@@ -216,9 +282,12 @@ class _Program:
         rounds, steady = 0, STEADY
         while True:
             rounds += 1
-            _, _, dual = self.linear.solve_float()
-            prices = np.maximum(-dual, 0.0)
-            sought = steady * self.centre + (1 - steady) * prices if self.bound else prices
+            objective, _, dual = self.linear.solve_float()
+            if self.stops_there and self._has_reached(objective):
+                return rounds
+            self._tidy(-objective)
+            prices = np.maximum(-dual / SCALE, 0.0)
+            sought = steady * self.centre + (1 - steady) * prices
             best, found = dearest_at(sought)
             bound = float(self.floats @ sought) / max(best, 1.0)
             if bound > self.bound:
@@ -236,8 +305,7 @@ class _Program:
     def _dearest(
         self, prices: NDArray[np.float64], weight: NDArray[np.int64], capacity: int
     ) -> tuple[float, set[Pattern]]:
-        values = prices[self.owner] * self.number
-        best, chosen = dearest(weight, values, self.owner, len(self.sizes), capacity, self.endless)
+        best, chosen = (dearest if self.endless else dearest_once)(weight, prices[self.owner] * self.number, capacity)
         return best, self._patterns(chosen)
 
     def _dearest_listed(self, prices: NDArray[np.float64]) -> tuple[float, set[Pattern]]:
@@ -294,7 +362,7 @@ class _Program:
 
     def answer(self, vertex: Vertex, prices: Sequence[Fraction], rounds: int) -> Stock:
         used = [(p, x / self.unit) for p, x in zip(self.patterns, vertex.primal, strict=True) if x]
-        return Stock(-vertex.objective / self.unit, tuple(used), tuple(prices), rounds)
+        return Stock(-vertex.objective / self.unit / SCALE, tuple(used), tuple(prices), rounds)
 
 
 def _items(most: NDArray[np.int64], endless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -86,7 +86,7 @@ def max_min_tasks(
             values, level = [float(x) for x in primal], Fraction(objective).limit_denominator(10**12)
             pull = {n: abs(dual[capacity_rows + n]) * float(each[n]) for n in rising}
             stopped = [n for n in rising if pull[n] > 1e-6 * max(pull.values())]
-        program.drop_column()
+        program.keep_columns(range(program.width - 1))
         for n in stopped:
             program.set_row(capacity_rows + n, level * each[n] if exact else level * each[n] * (1 - SLACK), None)
         rising = [n for n in rising if n not in set(stopped)]
