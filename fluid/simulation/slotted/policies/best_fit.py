@@ -19,12 +19,14 @@ from fluid.simulation.slotted.state import (
     COMMON,
     FIRST,
     NEXT,
+    WAITING,
     SlottedCommon,
     SlottedSetting,
     begin,
     class_size,
     classes_upto,
     largest_fitting,
+    moves_are_many,
     place_nowhere,
     shared,
     smallest_waiting,
@@ -130,15 +132,23 @@ def _first_come(state: SlottedCommon, bound: int) -> int:
 
 @step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Start the first job in the order of arrival that fits any server, where it leaves the least room (BF-J)."""
-    job_class = _first_come(state, classes_upto(state, _most_free(state)))
-    if job_class < 0:
-        return False
-    server = _fullest(state, job_class)
-    before = state.free[server]
-    begin(state, job_class, server)
-    _rank(state, server, before, state.free[server])
-    return True
+    """Start the jobs that fit any server, in the order of arrival, each where it leaves the least room (BF-J)."""
+    most = -1
+    while state.counters[WAITING] > 0:
+        most = _most_free(state) if most < 0 else most
+        job_class = _first_come(state, classes_upto(state, most))
+        if job_class < 0:
+            break
+        server = _fullest(state, job_class)
+        before = state.free[server]
+        begin(state, job_class, server)
+        _rank(state, server, before, state.free[server])
+        if moves_are_many(state):
+            return True
+        if before == most:  # no other server has become less free
+            most = -1
+    state.cursor[0] = 0
+    return False
 
 
 @step
@@ -160,26 +170,27 @@ def server_depart(state: SlottedCommon, server: int, job_class: int, draws: Any)
 
 
 @step
-def next_with_room(state: SlottedCommon) -> int:
-    """Return the next server, by number, that some waiting job fits; -1 after the last, and the turn begins anew."""
+def next_with_room(state: SlottedCommon, start: int) -> int:
+    """Return the first server from a number on that some waiting job fits, -1 if there is none."""
+    if start >= len(state.free):
+        return -1
     smallest = smallest_waiting(state)
-    server = -1
-    if smallest >= 0:
-        server = first_at_least(state.rooms, state.cursor[0], class_size(state, smallest))
-    if server < 0:
-        state.cursor[0] = 0
-    return server
+    return first_at_least(state.rooms, start, class_size(state, smallest)) if smallest >= 0 else -1
 
 
 @step
 def server_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Fill the next server, by number, that some waiting job fits (BF-S)."""
-    server = next_with_room(state)
-    if server < 0:
-        return False
-    state.cursor[0] = server + 1 if fill(state, server) else server
-    set_leaf(state.rooms, server, state.free[server])
-    return True
+    """Fill the servers that some waiting job fits, by number (BF-S)."""
+    server = next_with_room(state, state.cursor[0])
+    state.cursor[0] = 0
+    while server >= 0:
+        following = server + 1 if fill(state, server) else server
+        set_leaf(state.rooms, server, state.free[server])
+        if moves_are_many(state):
+            state.cursor[0] = following
+            return True
+        server = next_with_room(state, following)
+    return False
 
 
 @step
@@ -197,14 +208,16 @@ def _is_vacated(state: SlottedCommon, server: int) -> bool:
 
 @step
 def both_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Fill the next server, by number, that jobs have left (BF-J/S, step 1)."""
+    """Fill the servers that jobs have left, by number (BF-J/S, step 1)."""
     server = least(state.vacated, state.spread, 0)
-    if server < 0:
-        return False
-    if fill(state, server):
-        discard(state.vacated, state.spread, 0, server)
-        _rank(state, server, -1, state.free[server])
-    return True
+    while server >= 0:
+        if fill(state, server):
+            discard(state.vacated, state.spread, 0, server)
+            _rank(state, server, -1, state.free[server])
+        if moves_are_many(state):
+            return True
+        server = least(state.vacated, state.spread, 0)
+    return False
 
 
 @step

@@ -13,6 +13,7 @@ from fluid.simulation.slotted.state import (
     begin,
     class_size,
     front,
+    moves_are_many,
     place_nowhere,
     shared,
 )
@@ -31,16 +32,18 @@ def prepare(setting: SlottedSetting) -> Any:
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Start the job that came first, if a server has room for it."""
+    """Start the jobs in the order of arrival, as long as a server has room for the first."""
     job_class = front(state, 0)
-    if job_class < 0:
-        return False
-    server = first_at_least(state.rooms, 0, class_size(state, job_class))
-    if server < 0:
-        return False
-    begin(state, job_class, server)
-    set_leaf(state.rooms, server, state.free[server])
-    return True
+    while job_class >= 0:
+        server = first_at_least(state.rooms, 0, class_size(state, job_class))
+        if server < 0:
+            break
+        begin(state, job_class, server)
+        set_leaf(state.rooms, server, state.free[server])
+        if moves_are_many(state):
+            return True
+        job_class = front(state, 0)
+    return False
 
 
 FIFO_FF = Policy(

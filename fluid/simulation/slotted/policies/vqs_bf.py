@@ -22,6 +22,7 @@ from fluid.simulation.slotted.state import (
     SlottedSetting,
     begin,
     classes_upto,
+    moves_are_many,
     place_nowhere,
     shared,
 )
@@ -85,13 +86,21 @@ def _start(state: SlottedCommon, job_class: int, server: int) -> None:
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Let the next server, by number, that some waiting job fits take jobs.
+    """Let the servers that some waiting job fits take jobs, by number."""
+    server = next_with_room(state, state.cursor[0])
+    state.cursor[0] = 0
+    while server >= 0:
+        following = server + 1 if _take(state, server) else server
+        if moves_are_many(state):
+            state.cursor[0] = following
+            return True
+        server = next_with_room(state, following)
+    return False
 
-    (i) queue 1, (ii) the other queue, (iii) any.
-    """
-    server = next_with_room(state)
-    if server < 0:
-        return False
+
+@step
+def _take(state: SlottedCommon, server: int) -> bool:
+    """Let a server take jobs: (i) queue 1, (ii) the other queue, (iii) any; return whether it is done."""
     if state.active[server] < 0:
         state.active[server] = heaviest_row(state)
     row = state.active[server]
@@ -109,9 +118,8 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
     finished = fill(state, server)
     for started in range(before, state.done[MOVES]):
         state.held[server, state.queue_of[state.moves[started, 0]]] += 1
-    state.cursor[0] = server + 1 if finished else server
     set_leaf(state.rooms, server, state.free[server])
-    return True
+    return finished
 
 
 VQS_BF = Policy(
