@@ -72,21 +72,3 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
         if tree[at] < value:
             at += 1
     return at - size
-
-
-@step
-def least_at_least(values: NDArray[np.int64], least: int) -> int:
-    """Return the first index of the smallest value that is at least `least`, -1 if there is none; all are looked at.
-
-    For at most 2^16 values from 0 to 2^46: value and index make one number, so that a compiler takes several at a time.
-
-    Examples
-    --------
-    >>> [int(least_at_least(np.array([7, 4, 9, 4]), least)) for least in (3, 5, 10)]
-    [1, 0, -1]
-    """
-    first = -NOTHING
-    for i in range(len(values)):
-        candidate = (values[i] << 16) + i if values[i] >= least else -NOTHING
-        first = min(first, candidate)
-    return int(first & 0xFFFF) if first < -NOTHING else -1

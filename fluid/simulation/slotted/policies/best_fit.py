@@ -15,6 +15,7 @@ from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.by_arrival import first_below, take_out
 from fluid.simulation.slotted.ranking import fullest, most_free, move, new_ranking
+from fluid.simulation.slotted.rooms import FEW, first_room, least_room, new_rooms, set_room
 from fluid.simulation.slotted.state import (
     COMMON,
     FIRST,
@@ -31,17 +32,8 @@ from fluid.simulation.slotted.state import (
     shared,
     smallest_waiting,
 )
-from fluid.simulation.slotted.trees import (
-    first_at_least,
-    least_at_least,
-    new_tree,
-    set_leaf,
-)
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
-
-FEW = 256
-"""Servers up to which all residuals are looked at, side by side in memory, instead of ranked."""
 
 JobState = state_type(__name__, "JobState", COMMON, "keys_", "table_", "cursor")
 """``keys_``, ``table_``: the servers that some job may fit, ranked by residual (`fluid.simulation.slotted.ranking`);
@@ -49,7 +41,7 @@ empty for at most `FEW` servers. ``cursor`` int64[1]: the place of the job whose
 residual only falls while jobs start, so the jobs that have been passed over fit no server any more."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
-"""``rooms``: tree over servers of residuals. ``cursor`` int64[1]: the server whose turn it is in this slot."""
+"""``rooms``: a tree of residuals (`fluid.simulation.slotted.rooms`). ``cursor`` int64[1]: whose turn it is."""
 
 BothState = state_type(__name__, "BothState", COMMON, "keys_", "table_", "vacated", "spread")
 """``keys_``, ``table_``: as above, without the servers in ``vacated``. ``vacated``, ``spread``: the set of servers that
@@ -71,9 +63,8 @@ def prepare_job(setting: SlottedSetting) -> Any:
 
 def prepare_server(setting: SlottedSetting) -> Any:
     """Make the state of BF-S."""
-    return ServerState(
-        **shared(setting), rooms=new_tree(setting.servers, value=setting.capacity), cursor=np.zeros(1, np.int64)
-    )
+    common = shared(setting)
+    return ServerState(**common, rooms=new_rooms(common["free"]), cursor=np.zeros(1, np.int64))
 
 
 def prepare_both(setting: SlottedSetting) -> Any:
@@ -95,7 +86,7 @@ def _fullest(state: SlottedCommon, job_class: int) -> int:
     size = class_size(state, job_class)
     if len(state.keys_) > 0:
         return fullest(state.keys_, state.table_, size)
-    return least_at_least(state.free, size)
+    return least_room(state.free, size)
 
 
 @step
@@ -166,7 +157,7 @@ def fill(state: SlottedCommon, server: int) -> bool:
 @step
 def server_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Keep the tree."""
-    set_leaf(state.rooms, server, state.free[server])
+    set_room(state.rooms, server, state.free[server])
 
 
 @step
@@ -175,7 +166,7 @@ def next_with_room(state: SlottedCommon, start: int) -> int:
     if start >= len(state.free):
         return -1
     smallest = smallest_waiting(state)
-    return first_at_least(state.rooms, start, class_size(state, smallest)) if smallest >= 0 else -1
+    return first_room(state.rooms, state.free, start, class_size(state, smallest)) if smallest >= 0 else -1
 
 
 @step
@@ -185,7 +176,7 @@ def server_refresh(state: SlottedCommon, draws: Any) -> bool:
     state.cursor[0] = 0
     while server >= 0:
         following = server + 1 if fill(state, server) else server
-        set_leaf(state.rooms, server, state.free[server])
+        set_room(state.rooms, server, state.free[server])
         if moves_are_many(state):
             state.cursor[0] = following
             return True

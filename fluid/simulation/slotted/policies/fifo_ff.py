@@ -6,6 +6,7 @@ from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import server_depart
+from fluid.simulation.slotted.rooms import first_room, new_rooms, set_room
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -17,17 +18,17 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
-from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import state_type
 from theory.jit import step
 
 FifoState = state_type(__name__, "FifoState", COMMON, "rooms")
-"""``rooms``: tree over servers of residuals."""
+"""``rooms``: a tree of residuals (`fluid.simulation.slotted.rooms`)."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of FIFO-FF."""
-    return FifoState(**shared(setting, fifo=True), rooms=new_tree(setting.servers, value=setting.capacity))
+    common = shared(setting, fifo=True)
+    return FifoState(**common, rooms=new_rooms(common["free"]))
 
 
 @step
@@ -35,11 +36,11 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the jobs in the order of arrival, as long as a server has room for the first."""
     job_class = front(state, 0)
     while job_class >= 0:
-        server = first_at_least(state.rooms, 0, class_size(state, job_class))
+        server = first_room(state.rooms, state.free, 0, class_size(state, job_class))
         if server < 0:
             break
         begin(state, job_class, server)
-        set_leaf(state.rooms, server, state.free[server])
+        set_room(state.rooms, server, state.free[server])
         if moves_are_many(state):
             return True
         job_class = front(state, 0)
