@@ -17,7 +17,9 @@ FEW = 256
 
 
 def new_rooms(free: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Make the tree of the residuals of servers, empty where they are few.
+    """Make the tree of the residuals of servers; of two dimensions, and empty, where they are few.
+
+    The dimensions are known when a loop is compiled: it holds one of the two searches.
 
     Examples
     --------
@@ -31,20 +33,20 @@ def new_rooms(free: NDArray[np.int64]) -> NDArray[np.int64]:
     [1, 4, -1]
     [1, 4, -1]
     """
-    return new_tree(len(free), value=free) if len(free) > FEW else np.zeros(0, np.int64)
+    return new_tree(len(free), value=free) if len(free) > FEW else np.zeros((0, 0), np.int64)
 
 
 @step
 def set_room(rooms: NDArray[np.int64], server: int, residual: int) -> None:
     """Keep the tree, if there is one: the residual of a server has changed."""
-    if len(rooms) > 0:
+    if rooms.ndim == 1:
         set_leaf(rooms, server, residual)
 
 
 @step
 def first_room(rooms: NDArray[np.int64], free: NDArray[np.int64], start: int, least: int) -> int:
     """Return the first server from `start` on with a residual of at least so much, -1 if there is none."""
-    if len(rooms) > 0:
+    if rooms.ndim == 1:
         return first_at_least(rooms, start, least)
     first = FEW
     for server in range(start, len(free)):

@@ -92,8 +92,8 @@ words, levels
     The set of classes that wait (`fluid.simulation.bitset`).
 arrived, reach
     The waiting jobs in the order of arrival (`fluid.simulation.slotted.by_arrival`): the policy takes each job out that
-    it starts. Unless this is asked for, ``reach`` holds zeros and ``arrived`` has two dimensions, none of them any
-    length, so that nothing is compiled for it; it is empty where the classes are few.
+    it starts. Where the classes are few, ``arrived`` has two dimensions, none of them any length, so that nothing is
+    compiled for it; unless this is asked for, ``reach`` holds zeros, too.
 queue_of : int32[n]
     The virtual queue of each class; of two dimensions, and empty, unless there are some.
 queues : int64[V]
@@ -276,7 +276,7 @@ def join(state: Any, job_class: int) -> int:
 @step
 def _arrive(arrived: NDArray[np.int64], reach: NDArray[np.int64], job_class: int, waiting: int) -> None:
     """Put a job behind all others, which are so many."""
-    if arrived.ndim == 1 and len(arrived) > 0:
+    if arrived.ndim == 1:
         append(arrived, reach, job_class, waiting)
 
 
