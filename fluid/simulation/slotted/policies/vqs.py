@@ -123,7 +123,8 @@ def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> Non
     if state.jobs[server] > 0:
         _show_rooms(state, server)
         return
-    set_leaf(state.rooms[1], server, NOTHING)
+    if state.table[row, 0] == 1:
+        set_leaf(state.rooms[1], server, NOTHING)
     set_leaf(state.rooms[state.table[row, 1]], server, NOTHING)
     state.active[server] = -1
     insert(state.empty, state.spread, 0, server)
@@ -136,9 +137,8 @@ def _next_server(state: SlottedCommon, start: int) -> int:
         return -1
     found = least_from(state.empty, state.spread, 0, start)
     for queue in range(len(state.queues)):
-        head = front(state, queue)
-        if head >= 0:
-            server = first_at_least(state.rooms[queue], start, _counted(state, head))
+        if state.queues[queue] > 0:
+            server = first_at_least(state.rooms[queue], start, _counted(state, front(state, queue)))
             if server >= 0 and (found < 0 or server < found):
                 found = server
     return found
