@@ -44,7 +44,7 @@ BEHIND, CLASS = 0, 1
 DIRECT = 1 << 22
 """Largest capacity for which the class of every residual is tabled; beyond it is searched for."""
 
-MANY = 16
+MANY = 64
 """Moves from which on the loop is to carry them out; until then there is room for all that one server takes."""
 
 COMMON = (
