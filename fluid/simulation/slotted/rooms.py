@@ -55,6 +55,19 @@ def first_room(rooms: NDArray[np.int64], free: NDArray[np.int64], start: int, le
 
 
 @step
+def skipped(rooms: NDArray[np.int64], free: NDArray[np.int64], full: int, least: int) -> int:
+    """Return how many servers, the first ones, a search may leave out, of which so many have less than the least room.
+
+    Where servers are few, none is left out: all are looked at anyway.
+    """
+    if rooms.ndim == 1:
+        while full < len(free) and free[full] < least:
+            full += 1
+        return full
+    return 0
+
+
+@step
 def least_room(free: NDArray[np.int64], least: int) -> int:
     """Return the first of the servers with the least residual that is at least so much, -1 if there is none.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.rooms import first_room, new_rooms, set_room
+from fluid.simulation.slotted.rooms import first_room, new_rooms, set_room, skipped
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -50,8 +50,7 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
             break
         begin(state, job_class, server)
         set_room(state.rooms, server, state.free[server])
-        while full < len(state.free) and state.free[full] < state.sizes[0]:
-            full += 1
+        full = skipped(state.rooms, state.free, full, state.sizes[0])
         state.full_[0] = full
         if moves_are_many(state):
             return True
