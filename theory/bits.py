@@ -1,7 +1,4 @@
-"""Places of the lowest and the highest bit of a word, one instruction in compiled code, ``bit_length`` in Python.
-
-Beside them, a note for the compiler that an index is not negative.
-"""
+"""Places of the lowest and the highest bit of a word, one instruction in compiled code, ``bit_length`` in Python."""
 
 from __future__ import annotations
 
@@ -35,17 +32,6 @@ def highest_bit(word: int) -> int:
     (3, 1)
     """
     return int(word).bit_length() - 1
-
-
-def nonnegative(index: int) -> int:
-    """Return an index from 0 to 2^31 - 1 as it is; compiled code then does not ask whether it counts from the end.
-
-    Examples
-    --------
-    >>> nonnegative(5)
-    5
-    """
-    return int(index)
 
 
 def _calling(name: str) -> Any:
@@ -90,15 +76,5 @@ def _highest_compiled(word: Any) -> Any:
 
     def compiled(word: Any) -> Any:
         return 63 - _zeros_above(word)
-
-    return compiled
-
-
-@overload(nonnegative)  # type: ignore[untyped-decorator]
-def _nonnegative_compiled(index: Any) -> Any:
-    del index
-
-    def compiled(index: Any) -> Any:
-        return index & 0x7FFFFFFF
 
     return compiled

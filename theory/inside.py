@@ -20,8 +20,10 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from theory.compile_costs import compare_options_quickly, uncollected
+from theory.indices import take_indices_as_they_are
 
 compare_options_quickly()
+take_indices_as_they_are()
 
 
 class Inside(CPUDispatcher):  # type: ignore[misc]

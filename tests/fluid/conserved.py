@@ -122,7 +122,8 @@ def assert_in_order(state: Any) -> None:
 
 def _ending(ends: Any) -> Iterator[list[int]]:
     """Yield the rows of the jobs in service, bucket by bucket."""
-    for first in ends.buckets[ends.buckets[:, FIRST_ENDING] >= 0, FIRST_ENDING].tolist():
+    firsts = ends.buckets[FIRST_ENDING::2]
+    for first in firsts[firsts >= 0].tolist():
         row = first
         while row >= 0:
             yield ends.rows[row].tolist()

@@ -17,7 +17,7 @@ from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_fro
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
-from fluid.simulation.slotted import by_arrival
+from fluid.simulation.slotted import by_arrival, rooms
 from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
 from fluid.simulation.slotted.ends import (
     HELD,
@@ -112,6 +112,18 @@ def test_best_fit_finds_the_same_servers_by_ranking(name: str, monkeypatch: pyte
     assert [len(run.state.keys_) > 0 for run in runs] == [False, True, True]
     assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
     assert (runs[0].measures.log[:, 1] == START).sum() > 1000
+
+
+@pytest.mark.parametrize("name", ["bf-s", "vqs-bf", "fifo-ff"])
+def test_servers_are_found_side_by_side_and_in_a_tree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
+    scenario = SlottedScenario(law, 9, 1500, 0, rate=1.1, service=0.05, log=50_000)
+    runs = [run_once(policy(name), scenario, 3, python=True)]
+    monkeypatch.setattr(rooms, "FEW", 0)
+    runs += [run_once(policy(name), scenario, 3, python=True)]
+    assert [run.state.rooms.ndim for run in runs] == [2, 1]
+    assert (runs[0].measures.log == runs[1].measures.log).all()
+    assert (runs[0].measures.log[:, 1] == START).sum() > 500
 
 
 def test_best_fit_finds_the_same_jobs_by_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:

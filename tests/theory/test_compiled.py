@@ -13,7 +13,8 @@ from numba.core.compiler import Flags
 
 from theory.compile_costs import uncollected
 from theory.inside import Compiled
-from theory.jit import bound, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
+from theory.jit import bound, checked, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
+from theory.jit import step as inner
 
 
 @kernel
@@ -198,3 +199,22 @@ def test_kept_code_that_cannot_be_read_is_made_anew(tmp_path: Path, spoilt: str)
         kept.write_bytes(part)
         assert answer() == "42\n"
         assert len(kept.read_bytes()) == len(whole)
+
+
+@inner
+def at(values: Any, place: int) -> int:
+    return int(values[place])
+
+
+@inner
+def behind_all(values: Any) -> int:
+    return int(values[-1])
+
+
+def test_a_step_takes_an_index_as_it_is_and_all_else_counts_from_the_end() -> None:
+    """The number before the view is in the same memory: a step that reads it has not added the length."""
+    numbers = np.arange(10)
+    view = numbers[5:]
+    assert at(view, -2) == numbers[3]
+    assert [kernel(at.py_func)(view, -2), checked(at.py_func)(view, -2)] == [view[-2]] * 2
+    assert behind_all(view) == view[-1]

@@ -38,7 +38,7 @@ def new_arrivals(most: int, classes: int) -> tuple[NDArray[np.int64], NDArray[np
     Returns
     -------
     arrived : int64[2P]
-        The tree, and behind it what is not in use; empty for at most `FEW_CLASSES`.
+        The tree, and behind it what is not in use; of two dimensions, and empty, for at most `FEW_CLASSES`.
     reach : int64[2]
         Leaves that have been used, and leaves of the tree, more than 0.
 
@@ -50,7 +50,8 @@ def new_arrivals(most: int, classes: int) -> tuple[NDArray[np.int64], NDArray[np
     >>> take_out(arrived, reach, leaf), first_below(arrived, reach, 0, 5), first_below(arrived, reach, 0, 3)
     (3, 2, -1)
     """
-    return np.full(2 * _leaves_for(most) if classes > FEW_CLASSES else 0, NOTHING), np.array([0, LEAST])
+    arrived = np.full(2 * _leaves_for(most), NOTHING) if classes > FEW_CLASSES else np.zeros((0, 0), np.int64)
+    return arrived, np.array([0, LEAST])
 
 
 def with_more(arrived: NDArray[np.int64], most: int) -> NDArray[np.int64]:

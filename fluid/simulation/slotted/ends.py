@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.bits import highest_bit, lowest_bit, nonnegative
-from theory.jit import step
+from theory.bits import highest_bit, lowest_bit
+from theory.jit import routine, step
 
 DIGIT = 10
 """Bits of a digit: most jobs end within so many slots that they are never moved."""
@@ -35,6 +35,9 @@ HALF = 32
 
 FIRST, LAST = 0, 1
 """Columns of ``buckets``."""
+
+WORDS = 32
+"""Words of a digit; behind them a word that says which of them are not 0."""
 
 _BIT = np.int64(1)
 """Of 64 bits, in Python as compiled."""
@@ -54,11 +57,11 @@ class Ends(NamedTuple):
     rows : int64[N, 4]
         Of each job, side by side: the next one in its bucket (or the next unused row), the slot in which it ends, its
         server and its class in one number (`HALF`), and its size: a departure reads no table of classes.
-    buckets : int32[7 * 1024, 2]
+    buckets : int32[7 * 1024 * 2]
         Of each digit and value the first and the last job, -1 for none.
     earliest : int64[7 * 1024]
-        The earliest slot in which a job of each bucket ends.
-    words : int64[7, 33]
+        The earliest slot in which a job of each bucket ends; those of the last digit have one slot each.
+    words : int64[7 * 33]
         Of each digit the set of values whose buckets hold jobs: 32 words of 32 bits, and which of them are not 0.
     counts : int64[4]
         Jobs held, the first unused row, the present slot, and the slot in which the next job ends.
@@ -91,8 +94,8 @@ def new_ends(length: int) -> Ends:
     """
     rows = np.zeros((length, 4), np.int64)
     rows[:, NEXT] = np.append(np.arange(1, length), -1)
-    buckets = np.full((DIGITS * VALUES, 2), -1, np.int32)
-    words = np.zeros((DIGITS, 33), np.int64)
+    buckets = np.full(DIGITS * VALUES * 2, -1, np.int32)
+    words = np.zeros(DIGITS * (WORDS + 1), np.int64)
     return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, np.array([0, 0, 0, NEVER]))
 
 
@@ -106,49 +109,48 @@ def enlarged(ends: Ends) -> Ends:
 
 
 @step
-def _digit(ends: Ends, slot: int) -> int:
-    """Return the place of the first digit in which a slot differs from the present one, 0 if it is that."""
-    differing = slot ^ ends.counts[PRESENT]
-    return highest_bit(differing) // DIGIT if differing >= VALUES else 0
-
-
-@step
-def _mark(ends: Ends, digit: int, value: int) -> None:
+def _mark(words: NDArray[np.int64], digit: int, value: int) -> None:
     """Note that a bucket, which was empty, holds a job."""
-    ends.words[digit, value >> 5] |= _BIT << (value & 31)
-    ends.words[digit, 32] |= _BIT << (value >> 5)
+    at = (WORDS + 1) * digit
+    words[at + (value >> 5)] |= _BIT << (value & 31)
+    words[at + WORDS] |= _BIT << (value >> 5)
 
 
 @step
-def _clear(ends: Ends, digit: int, value: int) -> None:
-    """Note that a bucket is empty."""
-    ends.words[digit, value >> 5] &= ~(_BIT << (value & 31))
-    if ends.words[digit, value >> 5] == 0:
-        ends.words[digit, 32] &= ~(_BIT << (value >> 5))
+def _clear(words: NDArray[np.int64], digit: int, value: int) -> int:
+    """Note that a bucket is empty; return what is left of its word."""
+    at, word = (WORDS + 1) * digit, value >> 5
+    left = words[at + word] & ~(_BIT << (value & 31))
+    words[at + word] = left
+    if left == 0:
+        words[at + WORDS] &= ~(_BIT << word)
+    return int(left)
 
 
 @step
 def _hang(ends: Ends, row: int, slot: int) -> None:
     """Put a row at the end of the bucket of its slot."""
-    digit = _digit(ends, slot)
-    value = (slot >> (DIGIT * digit)) & (VALUES - 1)
-    bucket = digit * VALUES + value
+    differing, digit, value = slot ^ ends.counts[PRESENT], 0, slot & (VALUES - 1)
+    if differing >= VALUES:
+        digit = highest_bit(differing) // DIGIT
+        value = (slot >> (DIGIT * digit)) & (VALUES - 1)
+    bucket = VALUES * digit + value
     ends.rows[row, NEXT] = -1
-    last = ends.buckets[bucket, LAST]
-    ends.buckets[bucket, LAST] = row
+    last = ends.buckets[2 * bucket + LAST]
+    ends.buckets[2 * bucket + LAST] = row
     if last >= 0:
         ends.rows[last, NEXT] = row
-        ends.earliest[bucket] = min(ends.earliest[bucket], slot)
     else:
-        _mark(ends, digit, value)
-        ends.buckets[bucket, FIRST] = row
+        _mark(ends.words, digit, value)
+        ends.buckets[2 * bucket + FIRST] = row
+    if digit > 0 and (last < 0 or slot < ends.earliest[bucket]):
         ends.earliest[bucket] = slot
 
 
 @step
 def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
     """Add a job that ends in a slot, not before the present one; there must be an unused row."""
-    row = nonnegative(ends.counts[UNUSED])
+    row = ends.counts[UNUSED]
     ends.counts[UNUSED] = ends.rows[row, NEXT]
     ends.counts[HELD] += 1
     ends.rows[row, SLOT] = slot
@@ -159,38 +161,35 @@ def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
 
 
 @step
-def _next_end(ends: Ends) -> int:
-    """Return the slot in which the next job ends."""
-    digit = 0
-    while ends.words[digit, 32] == 0:
-        digit += 1
-        if digit == DIGITS:
-            return NEVER
-    word = lowest_bit(ends.words[digit, 32])
-    return int(ends.earliest[digit * VALUES + 32 * word + lowest_bit(ends.words[digit, word])])
-
-
-@step
 def go_on(ends: Ends, slot: int) -> None:
     """Let a slot be the present one; no job may end before it."""
-    digit = _digit(ends, slot)
+    differing = slot ^ ends.counts[PRESENT]
     ends.counts[PRESENT] = slot
-    if digit > 0:
-        _deal_out(ends, digit, (slot >> (DIGIT * digit)) & (VALUES - 1))
+    if differing >= VALUES:
+        digit = highest_bit(differing) // DIGIT
+        value = (slot >> (DIGIT * digit)) & (VALUES - 1)
+        if ends.buckets[2 * (VALUES * digit + value) + FIRST] >= 0:
+            _deal_out(ends, digit, value)
 
 
-@step
+@routine
 def _deal_out(ends: Ends, digit: int, value: int) -> None:
     """Put the jobs of a bucket into those of the present slot."""
-    bucket = digit * VALUES + value
-    row = ends.buckets[bucket, FIRST]
-    ends.buckets[bucket, FIRST] = -1
-    ends.buckets[bucket, LAST] = -1
-    _clear(ends, digit, value)
+    row = _emptied(ends.buckets, VALUES * digit + value)
+    _clear(ends.words, digit, value)
     while row >= 0:
         behind = ends.rows[row, NEXT]
         _hang(ends, row, ends.rows[row, SLOT])
         row = behind
+
+
+@step
+def _emptied(buckets: NDArray[np.int32], bucket: int) -> int:
+    """Return the first row of a bucket, and note that it has none."""
+    row = buckets[2 * bucket + FIRST]
+    buckets[2 * bucket + FIRST] = -1
+    buckets[2 * bucket + LAST] = -1
+    return int(row)
 
 
 @step
@@ -199,13 +198,31 @@ def take_due(ends: Ends) -> int:
 
     Each row stays readable until it is released.
     """
-    value = ends.counts[PRESENT] & (VALUES - 1)
-    row = ends.buckets[value, FIRST]
-    ends.buckets[value, FIRST] = -1
-    ends.buckets[value, LAST] = -1
-    _clear(ends, 0, value)
-    ends.counts[SOONEST] = _next_end(ends)
-    return int(row)
+    slot = ends.counts[PRESENT]
+    value = slot & (VALUES - 1)
+    row = _emptied(ends.buckets, value)
+    left = _clear(ends.words, 0, value)
+    ends.counts[SOONEST] = _next_end(ends, slot, left)
+    return row
+
+
+@step
+def _next_end(ends: Ends, slot: int, left: int) -> int:
+    """Return the slot in which the next job ends, from what is left of the word of the present slot.
+
+    Whatever ends before the next multiple of 1024 lies in that word or in a later one of the last digit.
+    """
+    if left != 0:
+        return int((slot & -WORDS) + lowest_bit(left))
+    if ends.words[WORDS] != 0:
+        word = lowest_bit(ends.words[WORDS])
+        return int((slot & -VALUES) + 32 * word + lowest_bit(ends.words[word]))
+    for digit in range(1, DIGITS):
+        at = (WORDS + 1) * digit
+        if ends.words[at + WORDS] != 0:
+            word = lowest_bit(ends.words[at + WORDS])
+            return int(ends.earliest[VALUES * digit + 32 * word + lowest_bit(ends.words[at + word])])
+    return NEVER
 
 
 @step
@@ -221,7 +238,7 @@ def release(ends: Ends, row: int) -> int:
 @step
 def server_of(ends: Ends, row: int) -> int:
     """Return the server of a job."""
-    return nonnegative(ends.rows[row, WHERE] >> HALF)
+    return int(ends.rows[row, WHERE] >> HALF)
 
 
 @step

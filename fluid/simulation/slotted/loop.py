@@ -37,16 +37,15 @@ from fluid.simulation.slotted.ends import (
 from fluid.simulation.slotted.state import (
     FIRST,
     NEXT,
+    SIZE,
     SOON,
     WAITING,
     SlottedCommon,
     begin,
-    class_size,
     join,
     leave,
 )
 from fluid.simulation.state import MOVES, PolicyError
-from theory.bits import nonnegative
 from theory.jit import step
 from theory.prefetch import prefetch
 
@@ -133,7 +132,7 @@ def run(
         `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs have no place left).
     """
     ends, edges = jobs.ends, measures.edges
-    first, left = nonnegative(coming.at[0]), most
+    first, left = coming.at[0], most
     certain = first + spare(state, ends)
     while left > 0:
         b = measures.bin[0]
@@ -209,6 +208,7 @@ def arrivals(
     state: SlottedCommon, jobs: Jobs, coming: Coming, measures: Measures, b: int, first: int, last: int
 ) -> None:
     """Let the jobs of a slot join their lines."""
+    measures.events[0] += last - first
     far = len(state.lines) > NEAR
     slot = coming.times[first]
     for i in range(first, last):
@@ -216,12 +216,11 @@ def arrivals(
             later = coming.types[min(i + AHEAD, len(coming.types) - 1)]
             prefetch(state.lines, later)
             fetch_queue(state.queue_of, later)
-        job_class = nonnegative(coming.types[i])
-        measures.events[0] += 1
+        job_class = int(coming.types[i])
         group = group_of(measures, job_class)
         measures.arrivals[b, group] += 1
         measures.inside[0, group] += 1
-        measures.inside[2, group] += class_size(state, job_class)
+        measures.inside[2, group] += state.lines[job_class, SIZE]
         note(measures, ARRIVAL, job_class, -1, -1)
         at = join(state, job_class)
         jobs.waiting[at, ARRIVAL_SLOT] = slot
@@ -262,7 +261,7 @@ def fetch_queue(queue_of: NDArray[np.int32], job_class: int) -> None:
 @step
 def group_of(measures: Measures, job_class: int) -> int:
     """Return the group of a class; the table is not looked up where there is one group."""
-    return nonnegative(int(measures.group[job_class])) if measures.inside.shape[1] > 1 else 0
+    return int(measures.group[job_class]) if measures.inside.shape[1] > 1 else 0
 
 
 @step
@@ -280,9 +279,8 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
     """Enter the jobs that the policy has started, and clear its moves."""
     b, now = measures.bin[0], jobs.ends.counts[PRESENT]
     for row in range(state.done[MOVES]):
-        job_class, at = nonnegative(state.moves[row, 0]), nonnegative(state.moves[row, 1])
-        server = state.moves[row, 2]
-        size = class_size(state, job_class)
+        job_class, at = state.moves[row, 0], state.moves[row, 1]
+        server, size = state.moves[row, 2], state.lines[job_class, SIZE]
         delay = now - jobs.waiting[at, ARRIVAL_SLOT]
         group = group_of(measures, job_class)
         measures.starts[b, group] += 1

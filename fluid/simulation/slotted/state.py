@@ -7,7 +7,7 @@ their arrival. Sizes and capacity are whole numbers of one unit: whether jobs fi
 
       slot t:  jobs end     free[l] += size, depart(state, l, class, draws)
                jobs arrive  join(state, class)
-               schedule     while refresh(state, draws): ...        each call starts the jobs of one server or one job
+               schedule     while refresh(state, draws): ...        each call starts some jobs
                newcomers    l = place(state, class, draws) for each class that came and still waits; l >= 0: begin(...)
 
 A policy starts waiting jobs by `begin`, at most as many a call as ``moves`` has rows. It sets ``done[SOON]`` if it
@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from fluid.simulation.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.simulation.slotted.by_arrival import append, new_arrivals, with_more
 from fluid.simulation.state import MOVES, PolicyError, state_type
-from theory.bits import nonnegative
 from theory.errors import InputError
 from theory.jit import step
 
@@ -44,6 +43,9 @@ BEHIND, CLASS = 0, 1
 
 DIRECT = 1 << 22
 """Largest capacity for which the class of every residual is tabled; beyond it is searched for."""
+
+MANY = 64
+"""Moves from which on the loop is to carry them out; until then there is room for all that one server takes."""
 
 COMMON = (
     "sizes",
@@ -90,8 +92,8 @@ words, levels
     The set of classes that wait (`fluid.simulation.bitset`).
 arrived, reach
     The waiting jobs in the order of arrival (`fluid.simulation.slotted.by_arrival`): the policy takes each job out that
-    it starts. Unless this is asked for, ``reach`` holds zeros and ``arrived`` has two dimensions, none of them any
-    length, so that nothing is compiled for it; it is empty where the classes are few.
+    it starts. Where the classes are few, ``arrived`` has two dimensions, none of them any length, so that nothing is
+    compiled for it; unless this is asked for, ``reach`` holds zeros, too.
 queue_of : int32[n]
     The virtual queue of each class; of two dimensions, and empty, unless there are some.
 queues : int64[V]
@@ -185,7 +187,7 @@ def shared(
         "queues": np.zeros(queues, np.int64),
         "order": np.full((room, 2), -1) if fifo else np.zeros(0, np.int64),
         "fronts": np.full((max(1, queues), 2), -1) if fifo else np.zeros(0, np.int64),
-        "moves": np.zeros((min(1 << 16, 16 + capacity // int(setting.sizes[0])), 3), np.int64),
+        "moves": np.zeros((min(1 << 16, MANY + capacity // int(setting.sizes[0])), 3), np.int64),
         "done": np.zeros(4, np.int64),
     }
 
@@ -248,7 +250,7 @@ def smallest_waiting(state: Any) -> int:
 @step
 def join(state: Any, job_class: int) -> int:
     """Put a job at the end of its line; return its place. There must be a free one."""
-    at = nonnegative(state.counters[FREE])
+    at = state.counters[FREE]
     state.counters[FREE] = state.after[at]
     state.after[at] = -1
     state.number[at] = state.counters[NEXT]
@@ -260,7 +262,7 @@ def join(state: Any, job_class: int) -> int:
         line[job_class, FIRST] = at
         _show(state.fronts, state.words, state.levels, job_class)
     else:
-        state.after[nonnegative(line[job_class, LAST])] = at
+        state.after[line[job_class, LAST]] = at
     line[job_class, LAST] = at
     _arrive(state.arrived, state.reach, job_class, state.counters[WAITING] - 1)
     _lengthen(state.queue_of, state.queues, job_class, 1)
@@ -274,7 +276,7 @@ def join(state: Any, job_class: int) -> int:
 @step
 def _arrive(arrived: NDArray[np.int64], reach: NDArray[np.int64], job_class: int, waiting: int) -> None:
     """Put a job behind all others, which are so many."""
-    if arrived.ndim == 1 and len(arrived) > 0:
+    if arrived.ndim == 1:
         append(arrived, reach, job_class, waiting)
 
 
@@ -342,8 +344,7 @@ def front(state: Any, queue: int) -> int:
 def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
     line = state.lines
-    at = line[job_class, FIRST]
-    size = class_size(state, job_class)
+    at, size = line[job_class, FIRST], line[job_class, SIZE]
     row = state.done[MOVES]
     if at < 0 or size > state.free[server] or row == len(state.moves):
         raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
@@ -364,6 +365,12 @@ def begin(state: Any, job_class: int, server: int) -> None:
     state.moves[row, 1] = at
     state.moves[row, 2] = server
     state.done[MOVES] = row + 1
+
+
+@step
+def moves_are_many(state: Any) -> bool:
+    """Return whether ``refresh`` shall return, to be called again once its moves have been carried out."""
+    return bool(state.done[MOVES] >= MANY)
 
 
 @step

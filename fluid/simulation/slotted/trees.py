@@ -72,20 +72,3 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
         if tree[at] < value:
             at += 1
     return at - size
-
-
-@step
-def least_at_least(values: NDArray[np.int64], least: int) -> int:
-    """Return the first index of the smallest value that is at least `least`, -1 if there is none; all are looked at.
-
-    Examples
-    --------
-    >>> [int(least_at_least(np.array([7, 4, 9, 4]), least)) for least in (3, 5, 10)]
-    [1, 0, -1]
-    """
-    found, smallest = -1, -NOTHING
-    for i in range(len(values)):
-        better = least <= values[i] < smallest
-        smallest = values[i] if better else smallest
-        found = i if better else found
-    return found

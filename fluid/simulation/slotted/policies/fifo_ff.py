@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.policies.best_fit import server_depart
+from fluid.simulation.slotted.rooms import first_room, new_rooms, set_room, skipped
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -13,34 +15,47 @@ from fluid.simulation.slotted.state import (
     begin,
     class_size,
     front,
+    moves_are_many,
     place_nowhere,
     shared,
 )
-from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import state_type
 from theory.jit import step
 
-FifoState = state_type(__name__, "FifoState", COMMON, "rooms")
-"""``rooms``: tree over servers of residuals."""
+FifoState = state_type(__name__, "FifoState", COMMON, "rooms", "full_")
+"""``rooms``: a tree of residuals (`fluid.simulation.slotted.rooms`). ``full_`` int64[1]: a number of servers, the first
+ones, none of which any job fits."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of FIFO-FF."""
-    return FifoState(**shared(setting, fifo=True), rooms=new_tree(setting.servers, value=setting.capacity))
+    common = shared(setting, fifo=True)
+    return FifoState(**common, rooms=new_rooms(common["free"]), full_=np.zeros(1, np.int64))
+
+
+@step
+def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
+    """Keep the tree, and the number of full servers."""
+    state.full_[0] = min(state.full_[0], server)
+    set_room(state.rooms, server, state.free[server])
 
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Start the job that came first, if a server has room for it."""
-    job_class = front(state, 0)
-    if job_class < 0:
-        return False
-    server = first_at_least(state.rooms, 0, class_size(state, job_class))
-    if server < 0:
-        return False
-    begin(state, job_class, server)
-    set_leaf(state.rooms, server, state.free[server])
-    return True
+    """Start the jobs in the order of arrival, as long as a server has room for the first."""
+    job_class, full = front(state, 0), state.full_[0]
+    while job_class >= 0:
+        server = first_room(state.rooms, state.free, full, class_size(state, job_class))
+        if server < 0:
+            break
+        begin(state, job_class, server)
+        set_room(state.rooms, server, state.free[server])
+        full = skipped(state.rooms, state.free, full, state.sizes[0])
+        state.full_[0] = full
+        if moves_are_many(state):
+            return True
+        job_class = front(state, 0)
+    return False
 
 
 FIFO_FF = Policy(
@@ -48,7 +63,7 @@ FIFO_FF = Policy(
     "slotted",
     prepare,
     place_nowhere,
-    server_depart,
+    depart,
     refresh,
     about="first in, first out, on the first server with room",
 )

@@ -21,6 +21,7 @@ from fluid.simulation.slotted.state import (
     SlottedCommon,
     SlottedSetting,
     begin,
+    moves_are_many,
     place_nowhere,
     shared,
 )
@@ -30,13 +31,10 @@ from theory.exact.configurations import maximal
 from theory.instance import Additive
 from theory.jit import step
 
-WeightState = state_type(
-    __name__, "WeightState", COMMON, "table", "configuration", "serving", "vacant", "spread", "cursor"
-)
-"""``table`` int32[G, n]: maximal configurations in decreasing lexicographic order. ``configuration``, ``serving``
-int32[L, n]: slots and jobs of each server. ``vacant``, ``spread``: for each class the servers with an empty slot, then
-the empty
-servers. ``cursor`` int64[1]: whose turn it is."""
+WeightState = state_type(__name__, "WeightState", COMMON, "table", "weights_", "slots", "vacant", "spread", "cursor")
+"""``table`` int64[n, G]: maximal configurations as columns in decreasing lexicographic order. ``weights_`` int64[G]:
+memory for their weights. ``slots`` int64[L, n]: the empty slots of each server. ``vacant``, ``spread``: for each class
+the servers with an empty slot, then the empty servers. ``cursor`` int64[1]: whose turn it is."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
@@ -60,9 +58,9 @@ def prepare(setting: SlottedSetting) -> Any:
         insert(vacant, spread, classes, server)
     return WeightState(
         **shared(setting),
-        table=table[::-1].astype(np.int32),
-        configuration=np.zeros((setting.servers, classes), np.int32),
-        serving=np.zeros((setting.servers, classes), np.int32),
+        table=np.ascontiguousarray(table[::-1].T, np.int64),
+        weights_=np.zeros(len(table), np.int64),
+        slots=np.zeros((setting.servers, classes), np.int64),
         vacant=vacant,
         spread=spread,
         cursor=np.zeros(1, np.int64),
@@ -72,55 +70,87 @@ def prepare(setting: SlottedSetting) -> Any:
 @step
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the slot; an empty server loses its configuration."""
-    state.serving[server, job_class] -= 1
     if state.jobs[server] > 0:
+        state.slots[server, job_class] += 1
         insert(state.vacant, state.spread, job_class, server)
         return
     for c in range(len(state.sizes)):
-        discard(state.vacant, state.spread, c, server)
-        state.configuration[server, c] = 0
+        if state.slots[server, c] > 0:
+            discard(state.vacant, state.spread, c, server)
+            state.slots[server, c] = 0
     insert(state.vacant, state.spread, len(state.sizes), server)
 
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Let the next server, by number, that has a slot for a waiting job or is empty take jobs."""
+    """Let the servers that have a slot for a waiting job or are empty take jobs, by number."""
+    server = _next_server(state, state.cursor[0])
+    state.cursor[0] = 0
+    while server >= 0:
+        following = server + 1 if _take(state, server) else server
+        if moves_are_many(state):
+            state.cursor[0] = following
+            return True
+        server = _next_server(state, following)
+    return False
+
+
+@step
+def _next_server(state: SlottedCommon, start: int) -> int:
+    """Return the first server from `start` on that has a slot for a waiting job or is empty, -1 if there is none."""
+    if state.counters[WAITING] == 0 or start >= len(state.free):
+        return -1
     classes = len(state.sizes)
-    server = -1
-    if state.counters[WAITING] > 0 and state.cursor[0] < len(state.free):
-        server = least_from(state.vacant, state.spread, classes, state.cursor[0])
-        for c in range(classes):
-            if state.lines[c, COUNT] > 0:
-                other = least_from(state.vacant, state.spread, c, state.cursor[0])
-                if other >= 0 and (server < 0 or other < server):
-                    server = other
-    if server < 0:
-        state.cursor[0] = 0
-        return False
-    state.cursor[0] = server + 1
-    if state.jobs[server] == 0:
-        chosen, most = 0, -1
-        for g in range(len(state.table)):
-            weight = 0
-            for c in range(classes):
-                weight += state.table[g, c] * state.lines[c, COUNT]
-            if weight > most:
-                chosen, most = g, weight
-        discard(state.vacant, state.spread, classes, server)
-        for c in range(classes):
-            state.configuration[server, c] = state.table[chosen, c]
+    server = least_from(state.vacant, state.spread, classes, start)
     for c in range(classes):
-        while state.serving[server, c] < state.configuration[server, c] and state.lines[c, COUNT] > 0:
+        if state.lines[c, COUNT] > 0:
+            other = least_from(state.vacant, state.spread, c, start)
+            if other >= 0 and (server < 0 or other < server):
+                server = other
+    return server
+
+
+@step
+def _heaviest(state: SlottedCommon) -> int:
+    """Return the first configuration of the greatest weight."""
+    weights = state.weights_
+    for g in range(len(weights)):
+        weights[g] = state.table[0, g] * state.lines[0, COUNT]
+    for c in range(1, len(state.sizes)):
+        waiting = state.lines[c, COUNT]
+        if waiting > 0:
+            for g in range(len(weights)):
+                weights[g] += state.table[c, g] * waiting
+    chosen = 0
+    for g in range(1, len(weights)):
+        if weights[g] > weights[chosen]:
+            chosen = g
+    return chosen
+
+
+@step
+def _take(state: SlottedCommon, server: int) -> bool:
+    """Let a server take jobs, by a new configuration if it is empty; return whether it is done."""
+    classes, finished = len(state.sizes), True
+    chosen = -1
+    if state.jobs[server] == 0:
+        chosen = _heaviest(state)
+        discard(state.vacant, state.spread, classes, server)
+    for c in range(classes):
+        before = state.slots[server, c]
+        left = state.table[c, chosen] if chosen >= 0 else before
+        while left > 0 and state.lines[c, COUNT] > 0:
             if state.done[MOVES] == len(state.moves):
-                state.cursor[0] = server
+                finished = False
                 break
             begin(state, c, server)
-            state.serving[server, c] += 1
-        if state.serving[server, c] < state.configuration[server, c]:
+            left -= 1
+        state.slots[server, c] = left
+        if left > 0 and before == 0:
             insert(state.vacant, state.spread, c, server)
-        else:
+        elif left == 0 and before > 0:
             discard(state.vacant, state.spread, c, server)
-    return True
+    return finished
 
 
 MAX_WEIGHT = Policy(

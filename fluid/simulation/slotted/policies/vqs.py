@@ -26,6 +26,7 @@ from fluid.simulation.slotted.state import (
     begin,
     class_size,
     front,
+    moves_are_many,
     place_nowhere,
     shared,
 )
@@ -122,7 +123,8 @@ def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> Non
     if state.jobs[server] > 0:
         _show_rooms(state, server)
         return
-    set_leaf(state.rooms[1], server, NOTHING)
+    if state.table[row, 0] == 1:
+        set_leaf(state.rooms[1], server, NOTHING)
     set_leaf(state.rooms[state.table[row, 1]], server, NOTHING)
     state.active[server] = -1
     insert(state.empty, state.spread, 0, server)
@@ -131,13 +133,12 @@ def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> Non
 @step
 def _next_server(state: SlottedCommon, start: int) -> int:
     """Return the first server from `start` on that can take a job; -1 if there is none."""
-    found = -1
-    if state.counters[WAITING] > 0:
-        found = least_from(state.empty, state.spread, 0, start)
+    if state.counters[WAITING] == 0 or start >= len(state.free):
+        return -1
+    found = least_from(state.empty, state.spread, 0, start)
     for queue in range(len(state.queues)):
-        head = front(state, queue)
-        if head >= 0:
-            server = first_at_least(state.rooms[queue], start, _counted(state, head))
+        if state.queues[queue] > 0:
+            server = first_at_least(state.rooms[queue], start, _counted(state, front(state, queue)))
             if server >= 0 and (found < 0 or server < found):
                 found = server
     return found
@@ -145,23 +146,28 @@ def _next_server(state: SlottedCommon, start: int) -> int:
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Let the next server, by number, that can take a job do so.
+    """Let the servers that can take a job do so, by number."""
+    start = state.cursor[0]
+    state.cursor[0] = 0
+    server = _next_server(state, start)
+    while server >= 0:
+        start = server + 1 if _take(state, server) else server
+        if moves_are_many(state):
+            state.cursor[0] = start
+            return True
+        server = _next_server(state, start)
+    if start > 0 and _next_server(state, 0) >= 0:
+        state.done[SOON] = 1
+    return False
 
-    One of queue 1 if its configuration has one, then others.
-    """
-    server = -1
-    if state.cursor[0] < len(state.free):
-        server = _next_server(state, state.cursor[0])
-    if server < 0:
-        state.cursor[0] = 0
-        if _next_server(state, 0) >= 0:
-            state.done[SOON] = 1
-        return False
+
+@step
+def _take(state: SlottedCommon, server: int) -> bool:
+    """Let a server take a job of queue 1 if its configuration has one, then others; return whether it is done."""
     if state.active[server] < 0:
         state.active[server] = heaviest_row(state)
         discard(state.empty, state.spread, 0, server)
-    row = state.active[server]
-    state.cursor[0] = server + 1
+    row, finished = state.active[server], True
     if state.table[row, 0] == 1 and state.ones[server] == 0:
         head = front(state, 1)
         if head >= 0:
@@ -173,12 +179,12 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
         if head < 0 or _counted(state, head) > _room(state, server):
             break
         if state.done[MOVES] == len(state.moves):
-            state.cursor[0] = server
+            finished = False
             break
         begin(state, head, server)
         state.inner[server] += _counted(state, head)
     _show_rooms(state, server)
-    return True
+    return finished
 
 
 VQS = Policy(

@@ -16,23 +16,24 @@ from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, next_with_room
 from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.rooms import new_rooms, set_room
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
     SlottedSetting,
     begin,
     classes_upto,
+    moves_are_many,
     place_nowhere,
     shared,
 )
-from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
 """As `vqs.VirtualState`; ``spans`` int64[V, 2]: first and last-but-one class of each virtual queue, which lie side by
-side; ``held`` int64[L, V]: jobs of each virtual queue on each server; ``rooms`` int64[2P]: tree over servers of
-residuals."""
+side; ``held`` int64[L, V]: jobs of each virtual queue on each server; ``rooms``: a tree of residuals
+(`fluid.simulation.slotted.rooms`)."""
 
 
 def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:
@@ -49,13 +50,14 @@ def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS-BF."""
     levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
+    common = shared(setting, queue_of=queue_of, queues=2 * levels)
     return HybridState(
-        **shared(setting, queue_of=queue_of, queues=2 * levels),
+        **common,
         table=reduced_configurations(levels),
         spans=spans_of(queue_of, 2 * levels),
         active=np.full(setting.servers, -1),
         held=np.zeros((setting.servers, 2 * levels), np.int64),
-        rooms=new_tree(setting.servers, value=setting.capacity),
+        rooms=new_rooms(common["free"]),
         cursor=np.zeros(1, np.int64),
     )
 
@@ -64,7 +66,7 @@ def prepare(setting: SlottedSetting) -> Any:
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the room; a server that is empty loses its configuration."""
     state.held[server, state.queue_of[job_class]] -= 1
-    set_leaf(state.rooms, server, state.free[server])
+    set_room(state.rooms, server, state.free[server])
     if state.jobs[server] == 0:
         state.active[server] = -1
 
@@ -85,13 +87,21 @@ def _start(state: SlottedCommon, job_class: int, server: int) -> None:
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Let the next server, by number, that some waiting job fits take jobs.
+    """Let the servers that some waiting job fits take jobs, by number."""
+    server = next_with_room(state, state.cursor[0])
+    state.cursor[0] = 0
+    while server >= 0:
+        following = server + 1 if _take(state, server) else server
+        if moves_are_many(state):
+            state.cursor[0] = following
+            return True
+        server = next_with_room(state, following)
+    return False
 
-    (i) queue 1, (ii) the other queue, (iii) any.
-    """
-    server = next_with_room(state)
-    if server < 0:
-        return False
+
+@step
+def _take(state: SlottedCommon, server: int) -> bool:
+    """Let a server take jobs: (i) queue 1, (ii) the other queue, (iii) any; return whether it is done."""
     if state.active[server] < 0:
         state.active[server] = heaviest_row(state)
     row = state.active[server]
@@ -109,9 +119,8 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
     finished = fill(state, server)
     for started in range(before, state.done[MOVES]):
         state.held[server, state.queue_of[state.moves[started, 0]]] += 1
-    state.cursor[0] = server + 1 if finished else server
-    set_leaf(state.rooms, server, state.free[server])
-    return True
+    set_room(state.rooms, server, state.free[server])
+    return finished
 
 
 VQS_BF = Policy(
