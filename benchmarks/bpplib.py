@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import resource
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -101,7 +102,11 @@ def main() -> int:
     for name, paths in of_each_folder(given.folder, given.most):
         seconds, widest, left = [], 0, []
         for path in paths:
-            jobs = read_jobs(path)
+            try:
+                jobs = read_jobs(path)
+            except InputError as error:
+                print(error, file=sys.stderr)
+                return 2
             begin = time.process_time()
             try:
                 pair = bins(jobs.sizes, jobs.numbers, jobs.capacity)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-from benchmarks import figures
+from benchmarks import bpplib, figures
+from theory.partition.stock import bins
 
 QUICK = [figure for figure in figures.FIGURES if figure.peer is not None and "1,000 x" not in figure.name]
 
@@ -23,3 +28,49 @@ def test_peers_run(figure: figures.Figure, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(figures, "cpu", once)
     assert figure.peer is not None
     assert figure.peer[1]() > 0
+
+
+def test_instances_of_bin_packing_are_read_solved_and_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same jobs in both forms; an answer that has been spoilt does not stand."""
+    counted, single = tmp_path / "counted" / "a.txt", tmp_path / "single" / "b.txt"
+    for path, text in ((counted, "2\n10\n5 2\n3 2\n"), (single, "4\n10\n5\n5\n3\n3\n")):
+        path.parent.mkdir()
+        path.write_text(text)
+    jobs = bpplib.read_jobs(counted)
+    assert jobs == bpplib.read_jobs(single) == bpplib.Jobs([3, 5], [2, 2], 10)
+    monkeypatch.setattr(sys, "argv", ["bpplib", str(tmp_path)])
+    assert bpplib.main() == 0
+    assert capsys.readouterr().out.count("1 of 1 exactly, up to 2 sizes") == 2
+    pair = bins(jobs.sizes, jobs.numbers, jobs.capacity)
+    assert pair is not None
+    found, proper = pair
+    assert (found.servers, proper.servers) == (Fraction(5, 3), 2)
+    assert bpplib.is_sound(jobs, found, proper=False)
+    assert bpplib.is_sound(jobs, proper, proper=True)
+    assert not bpplib.is_sound(jobs, found, proper=True), "a server holds three jobs of 3, and there are two"
+    (pattern, amount), *others = proper.patterns
+    for spoilt in (
+        replace(proper, servers=proper.servers - 1),
+        replace(proper, patterns=tuple(others)),
+        replace(proper, patterns=((pattern, amount + 1), *others)),
+        replace(proper, patterns=((pattern, amount), *others, (((0, 2), (1, 1)), Fraction(0)))),
+        replace(proper, patterns=((pattern, amount + 1), *others, (pattern, Fraction(-1)))),
+        replace(proper, prices=(Fraction(1), Fraction(0))),
+        replace(proper, prices=(Fraction(-1, 4), Fraction(5, 4))),
+    ):
+        assert not bpplib.is_sound(jobs, spoilt, proper=True)
+    monkeypatch.setattr(bpplib, "bins", lambda *_: (replace(found, servers=Fraction(1)), proper))
+    assert bpplib.main() == 1
+    assert "0 of 1 exactly" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "2\n10\n5 2\n", "1\n10\n11\n", "1\n10\n0\n", "1\n10\na\n"])
+def test_a_file_that_is_no_instance_is_refused(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.txt").write_text(text)
+    monkeypatch.setattr(sys, "argv", ["bpplib", str(tmp_path)])
+    assert bpplib.main() == 2
+    assert capsys.readouterr().err.startswith(f"{tmp_path / 'c.txt'}: expected")
