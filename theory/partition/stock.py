@@ -71,7 +71,7 @@ class Stock:
     prices : tuple of Fraction, length J
         At least 0; no configuration is worth more than 1, and the demand is worth `servers`.
     rounds : int
-        Of column generation.
+        Of column generation, with those of the program that it began from.
     """
 
     servers: Fraction
@@ -133,9 +133,7 @@ def stock(
     >>> stock([3, 5], [2, 2], 10, most=[2, 2]).servers
     Fraction(2, 1)
     """
-    if most is None:
-        return _Program(sizes, demand, capacity, None, cells).solve()
-    if len(sizes) * capacity > TABLED * cells:
+    if most is None or len(sizes) * capacity > TABLED * cells:
         return _Program(sizes, demand, capacity, most, cells).solve()
     program = _Program(sizes, demand, capacity, None, cells)
     program.generate()
@@ -173,6 +171,7 @@ class _Program:
         self.cells = cells
         self.sizes = np.array(sizes, np.int64)
         self.capacity = capacity
+        self.rounds = 0
         self.demand = [Fraction(d) for d in demand]
         self.floats = np.array([float(d) for d in self.demand])
         self.unit = len(self.demand) / total(self.demand)  # the solver sees a mean demand of 1
@@ -239,14 +238,13 @@ class _Program:
 
     def solve(self) -> Stock | None:
         """Solve exactly, from the columns that are there on; None where no basis in floats became an exact optimum."""
-        rounds = 0
         divisible = [Fraction(size, self.capacity) for size in self.sizes.tolist()]
         while True:
-            rounds += self.generate()
+            self.generate()
             if self._has_reached(self.linear.solve_float()[0]):
                 vertex = self.linear.solve_basis([-SCALE * price for price in divisible])
                 if vertex is not None:
-                    return self.answer(vertex, divisible, rounds)
+                    return self.answer(vertex, divisible)
                 if self.stops_there:
                     self.stops_there = False  # near the bound, and not on it
                     continue
@@ -255,36 +253,36 @@ class _Program:
                 return None
             prices = [-y / SCALE for y in vertex.dual]
             if not self.price_exactly(prices):
-                return self.answer(vertex, prices, rounds)
+                return self.answer(vertex, prices)
 
     def _has_reached(self, objective: float) -> bool:
         """Return whether a solution in floats takes as few servers as if jobs were divisible."""
         least = float(self.floats @ self.sizes) / self.capacity * float(self.unit) * SCALE
         return -objective <= least * (1 + CLOSED)
 
-    def generate(self) -> int:
-        """Add columns until none in floats is worth more than its server; return the rounds."""
+    def generate(self) -> None:
+        """Add columns until none in floats is worth more than its server."""
         if self.tabled:
-            return self._rounds(partial(self._dearest, weight=self.weight, capacity=self.capacity))
-        rounds = 0
+            self._generate(partial(self._dearest, weight=self.weight, capacity=self.capacity))
+            return
         for levels in ROUNDED:
             known = self.centre, self.bound
-            rounds += self._rounds(partial(self._dearest, weight=self._weight_in(levels), capacity=levels))
+            self._generate(partial(self._dearest, weight=self._weight_in(levels), capacity=levels))
             self.centre, self.bound = known  # rounded sizes bound nothing
-        return rounds + self._rounds(self._dearest_listed)
+        self._generate(self._dearest_listed)
 
     def _weight_in(self, levels: int) -> NDArray[np.int64]:
         """Return the sizes of the items, each job rounded up to whole levels of the capacity."""
         jobs = [-(-size * levels // self.capacity) for size in self.sizes.tolist()]
         return np.array(jobs, np.int64)[self.owner] * self.number
 
-    def _rounds(self, dearest_at: Callable[[NDArray[np.float64]], tuple[float, set[Pattern]]]) -> int:
-        rounds, steady = 0, STEADY
+    def _generate(self, dearest_at: Callable[[NDArray[np.float64]], tuple[float, set[Pattern]]]) -> None:
+        steady = STEADY
         while True:
-            rounds += 1
+            self.rounds += 1
             objective, _, dual = self.linear.solve_float()
             if self.stops_there and self._has_reached(objective):
-                return rounds
+                return
             self._tidy(-objective)
             prices = np.maximum(-dual / SCALE, 0.0)
             sought = steady * self.centre + (1 - steady) * prices
@@ -297,7 +295,7 @@ class _Program:
             fresh = sum([self.add(pattern) for _, pattern in gains])
             if not fresh:
                 if steady == 0:
-                    return rounds
+                    return
                 steady = 0.0  # nothing at the smoothed prices: look at the true ones
             else:
                 steady = STEADY
@@ -360,9 +358,9 @@ class _Program:
                 fresh = self.add(pattern)
         return fresh
 
-    def answer(self, vertex: Vertex, prices: Sequence[Fraction], rounds: int) -> Stock:
+    def answer(self, vertex: Vertex, prices: Sequence[Fraction]) -> Stock:
         used = [(p, x / self.unit) for p, x in zip(self.patterns, vertex.primal, strict=True) if x]
-        return Stock(-vertex.objective / self.unit / SCALE, tuple(used), tuple(prices), rounds)
+        return Stock(-vertex.objective / self.unit / SCALE, tuple(used), tuple(prices), self.rounds)
 
 
 def _items(most: NDArray[np.int64], endless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
