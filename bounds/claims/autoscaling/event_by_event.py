@@ -166,7 +166,7 @@ def _runs(level: Level, *, migration: bool = True) -> Iterator[Observer]:
     named = [limited_by_draining()["drains two types"], four_types(), STAGES_MATTER]
     for n, instance in enumerate([*drawn, *named] * many):
         yield watched(
-            instance, 20 + n % 20, 900.0, (1, 3, 8, 60)[n % 4], SEED + n, full=n % 2 == 1, migration=migration
+            instance, 20 + n % 20, 600.0, (1, 3, 8, 60)[n % 4], SEED + n, full=n % 2 == 1, migration=migration
         )
 
 

@@ -49,7 +49,7 @@ def random_states(model: Reservation, generator: np.random.Generator, count: int
 )
 def theorem_6_1(level: Level, broken: str) -> Outcome:
     """Follow paths for 40 mean service times of the slowest type."""
-    instances, states = (4, 1) if level is Level.quick else (20, 5)
+    instances, states = (3, 1) if level is Level.quick else (20, 5)
     generator, worst = np.random.default_rng(SEED), [0.0, 0.0]
     for seed in range(instances):
         instance = dynamic_instance(seed)
@@ -79,7 +79,7 @@ def theorem_6_1(level: Level, broken: str) -> Outcome:
 )
 def lemma_5_9(level: Level, broken: str) -> Outcome:
     """Follow paths from random states to that time."""
-    count = 3 if level is Level.quick else 40
+    count = 2 if level is Level.quick else 40
     generator, eps, kept, total = np.random.default_rng(SEED), 1e-3, 0, 0
     for seed in range(count):
         instance = dynamic_instance(seed)

@@ -102,7 +102,7 @@ def moments(level: Level, factor: float = 1.0) -> list[Moment]:
     left out.
     """
     generator, found = np.random.default_rng(SEED), []
-    instances = [dynamic_instance(seed) for seed in range(8 if level is Level.quick else 40)]
+    instances = [dynamic_instance(seed) for seed in range(6 if level is Level.quick else 40)]
     instances += [limited_by_draining()[name] for name in ("drains one type", "drains two types")]
     for instance in instances:
         model = Reservation(instance)

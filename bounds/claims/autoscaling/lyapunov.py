@@ -80,7 +80,7 @@ def _broken_weights(v: Lyapunov, broken: str) -> Lyapunov:
 )
 def proposition_6_3(level: Level, broken: str) -> Outcome:
     """Sample it along paths."""
-    count, generator = (4 if level is Level.quick else 40), np.random.default_rng(SEED)
+    count, generator = (3 if level is Level.quick else 40), np.random.default_rng(SEED)
     falls, flat, points, paths, short = 0.0, 0, 0, 0, 0.0
     for seed in range(count):
         instance = dynamic_instance(seed)
