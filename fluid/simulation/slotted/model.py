@@ -138,8 +138,8 @@ class SlottedScenario(Scenario):
 
     def measures(self) -> Measures:
         """Make empty measures."""
-        group = np.array(self.group or [0] * len(self.law.sizes), np.int32)
-        width = int(group.max()) + 1
+        group = np.array(self.group, np.int32) if self.group else np.zeros(len(self.law.sizes), np.int32)
+        width = max(self.group, default=0) + 1
         return new_measures(
             float(self.until), float(self.warmup), self.bins, width, self.measured, log=self.log, group=group
         )

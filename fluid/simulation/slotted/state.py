@@ -166,6 +166,8 @@ def shared(
     consecutive = bool((np.diff(setting.sizes) == 1).all())
     if capacity <= DIRECT and not consecutive:
         below = np.cumsum(np.bincount(setting.sizes, minlength=capacity + 1), dtype=np.int32)
+    lines = np.empty((n, 4), np.int64)
+    lines[:, :SIZE], lines[:, SIZE], lines[:, COUNT] = -1, setting.sizes, 0
     words, levels = empty_sets(1, n)
     arrived, reach = new_arrivals(room, n) if ordered else (np.zeros((0, 0), np.int64), np.zeros(2, np.int64))
     return {
@@ -175,7 +177,7 @@ def shared(
         "below": below,
         "free": np.full(setting.servers, capacity),
         "jobs": np.zeros(setting.servers, np.int64),
-        "lines": np.column_stack([np.full(n, -1), np.full(n, -1), setting.sizes, np.zeros(n, np.int64)]),
+        "lines": lines,
         "after": after,
         "number": np.zeros(room, np.int64),
         "counters": np.zeros(3, np.int64),

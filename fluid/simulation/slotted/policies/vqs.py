@@ -216,7 +216,7 @@ def depth(sizes: NDArray[np.int64], capacity: int) -> int:
 def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDArray[np.int32]:
     """Return the virtual queue of each size: 2m for (2/3 2^-m, 2^-m], 2m + 1 for (1/2 2^-m, 2/3 2^-m], of the capacity.
 
-    Sizes of at most 2^-J go to the last one, 2J - 1.
+    Sizes do not decrease, so queues do not increase. Sizes of at most 2^-J go to the last one, 2J - 1.
 
     Examples
     --------
@@ -226,8 +226,8 @@ def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDAr
     if levels < 2:
         raise InputError(f"simulation.partition: expected J of at least 2, got {levels}")
     ends = [Fraction(capacity, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
-    at_most = np.array([floor(end) for end in ends[1:]])
-    return np.asarray(np.sum(sizes[:, None] <= at_most[None, :], axis=1), np.int32)
+    upto = np.searchsorted(sizes, [floor(end) for end in reversed(ends[1:])], side="right")
+    return np.repeat(np.arange(len(upto), -1, -1, dtype=np.int32), np.diff([0, *upto, len(sizes)]))
 
 
 def reduced_configurations(levels: int) -> NDArray[np.int64]:

@@ -38,12 +38,9 @@ side; ``held`` int64[L, V]: jobs of each virtual queue on each server; ``rooms``
 
 def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:
     """Return first and last-but-one class of each virtual queue, which lie side by side."""
-    spans = np.zeros((queues, 2), np.int64)
-    for queue in range(queues):
-        members = np.flatnonzero(queue_of == queue)
-        if len(members):
-            spans[queue] = members[0], members[-1] + 1
-    return spans
+    classes = np.bincount(queue_of, minlength=queues)
+    first = len(queue_of) - np.cumsum(classes)  # the last queue has the first classes
+    return np.where(classes[:, None] > 0, np.column_stack([first, first + classes]), 0)
 
 
 def prepare(setting: SlottedSetting) -> Any:
