@@ -40,7 +40,7 @@ def throughput(
             metavar="N",
             min=1,
             help="Solve a discrete law exactly if sizes times units of the finest common grid are at most N"
-            " (20 million unless given); with --gap 0 on any grid, within memory for about so many cells.",
+            " (20 million unless given); with --gap 0 or --jobs on any grid, within memory for about so many cells.",
         ),
     ] = None,
     jobs: Annotated[
@@ -119,7 +119,7 @@ def throughput(
         rounded = tuple(bounds)
     bins = None
     if jobs is not None or given.counts:
-        bins = _bins(given, jobs)
+        bins = _bins(given, jobs, EXACT_CELLS if exact_cells is None else exact_cells)
     answer = throughput_answer(given, best, guaranteed, distance, rounded, bins)
     if plot is not None:
         from bounds.views.throughput import picture_of_throughput
@@ -132,7 +132,7 @@ def throughput(
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
 
 
-def _bins(given: Sizes, jobs: int | None) -> tuple[int, Fraction, Fraction, int] | None:
+def _bins(given: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fraction, int] | None:
     """Return the number of jobs and bounds of their bins; the law must say how many there are of each size."""
     from theory.errors import InputError
     from theory.partition.packing import first_fit_decreasing
@@ -148,7 +148,7 @@ def _bins(given: Sizes, jobs: int | None) -> tuple[int, Fraction, Fraction, int]
               file=sys.stderr)  # fmt: skip
         return None
     sizes, whole = [int(size * units) for size, _ in law.atoms], list(map(int, counts))
-    found = bins(sizes, whole, units)
+    found = bins(sizes, whole, units, cells)
     if found is None:
         raise InputError("--jobs: the configuration program could not be solved exactly")
     packed = first_fit_decreasing(sizes, whole, units)

@@ -140,18 +140,18 @@ def stock(
     return program.bounded(most).solve()
 
 
-def bins(sizes: Sequence[int], jobs: Sequence[int], capacity: int) -> tuple[Stock, Stock] | None:
+def bins(sizes: Sequence[int], jobs: Sequence[int], capacity: int, cells: int = CELLS) -> tuple[Stock, Stock] | None:
     """Return the least servers, in fractions, for a list of jobs: with any configurations, and with proper ones.
 
     A configuration is proper if it holds no more jobs of a type than there are. Both values are lower bounds of the
-    bins that the jobs need, and the second is at least the first.
+    bins that the jobs need, and the second is at least the first. The memory of pricing is limited as in `stock`.
 
     Examples
     --------
     >>> [str(found.servers) for found in bins([3, 5], [2, 2], 10)]
     ['5/3', '2']
     """
-    program = _Program(sizes, jobs, capacity, None, CELLS)
+    program = _Program(sizes, jobs, capacity, None, cells)
     found = program.solve()
     proper = None if found is None else program.bounded(jobs).solve()
     return None if found is None or proper is None else (found, proper)
