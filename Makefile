@@ -62,6 +62,7 @@ clean:
 .venv/ready: Makefile pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	$(BIN)/python -m compileall -q theory fluid bounds packproof.py # environments may forbid Python to do so as it runs
 	touch $@
 
 .venv/docs: .venv/ready

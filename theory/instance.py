@@ -9,6 +9,7 @@ from functools import cached_property
 from operator import index
 
 from theory.errors import InputError
+from theory.numbers import to_integers
 
 Configuration = tuple[int, ...]
 """Number of slots of each type on one server, in the order of the types, shape (J,)."""
@@ -139,6 +140,11 @@ class Instance:
     def workload(self) -> tuple[Fraction, ...]:
         """Workloads rho_j in jobs per server, length J."""
         return tuple(t.workload for t in self.types)
+
+    @cached_property
+    def whole_workload(self) -> tuple[list[int], Fraction]:
+        """Workloads as multiples of one unit, and the unit."""
+        return to_integers(self.workload)
 
     def with_workload(self, workload: Sequence[Fraction | int]) -> Instance:
         """Return the instance with another workload, shape (J,)."""

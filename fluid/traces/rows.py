@@ -22,6 +22,11 @@ from theory.errors import InputError, TooLargeError
 from theory.files.places import open_input
 from theory.numbers import rational
 
+LARGEST = 2**63 - 1
+"""The largest whole number of a field."""
+
+DIGITS = len(str(LARGEST))
+
 
 @contextmanager
 def opened(place: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
@@ -88,11 +93,10 @@ def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
 
 
 def whole(place: Path, line: int, name: str, text: str) -> int:
-    """Read a whole number of at least 0."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 19):
-        fail(
-            place, line, name, f"expected a whole number of at least 0, got {text!r}{'' if text else ' (it is empty)'}"
-        )
+    """Read a whole number of at least 0 that fits a machine word."""
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS and int(text) <= LARGEST):
+        found = f"{text[:80]!r}{'' if text else ' (it is empty)'}"
+        fail(place, line, name, f"expected a whole number from 0 to {LARGEST}, got {found}")
     return int(text)
 
 

@@ -135,6 +135,11 @@ def test_plain(tmp_path: Path) -> None:
         (read_google_table, TABLE.replace("KILL", "LOST"), ":7: outcome"),
         (read_google_table, TABLE.replace("705000000,FINISH", ",FINISH"), ":5: end_us"),
         (read_google_table, TABLE.replace("priority", "prio"), ":1: priority"),
+        (
+            read_google_table,
+            TABLE.replace("701000000,701000000,72", f"701000000,{2**63},72"),
+            ":8: schedule_us: expected",
+        ),
         (read_google_events, EVENTS.replace("705000000,,3,0,5,4", "70500000,,3,0,5,4"), ":19: time"),
         (read_google_events, EVENTS.replace("705000000,,3,0,5,4", "705000000,,3,0,5,9"), ":19: event"),
         (read_google_events, EVENTS.replace("0,,1,0,5,0,u,", "-5,,1,0,5,0,u,", 1), ":1: time"),

@@ -171,7 +171,7 @@ def global_greedy(instance: Instance, rewards: MaxRewards | None = None) -> Gree
     (Fraction(3, 2), [(((2, 0),), Fraction(1, 2)), (((0, 1),), Fraction(1, 2))])
     """
     step_of = MaxRewards(instance) if rewards is None else rewards
-    left, unit = to_integers(instance.workload)
+    left, unit = instance.whole_workload
     types = frozenset(range(len(left)))
     permutation: list[int] = []
     lengths: list[Fraction] = []
@@ -304,7 +304,7 @@ def _satisfies_proposition_3_1(
     if sorted(permutation) != list(range(len(instance.types))):
         return False
     step_of = MaxRewards(instance) if rewards is None else rewards
-    left, _ = to_integers(instance.workload)  # the workload less z_1 k_1 + ... + z_i k_i, in some positive unit
+    left, _ = instance.whole_workload  # the workload less z_1 k_1 + ... + z_i k_i, in some positive unit
     for i, j in enumerate(permutation):
         slots, _ = step_of(frozenset(permutation[i:])).whole
         if not slots[j] or left[j] < 0:  # condition 1: (6) determines z_i, which is at least 0

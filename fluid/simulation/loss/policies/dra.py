@@ -24,6 +24,7 @@ plus g instead of the jobs in service plus g; with ``migration = false`` drained
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import ceil, floor, lcm
 from typing import Any, cast
 
@@ -50,7 +51,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type, unique_rows
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
-from theory.instance import Configuration
+from theory.instance import Configuration, Instance
 from theory.jit import step
 from theory.numbers import rational
 
@@ -289,7 +290,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     rule = PLACEMENT(setting.options)
     period = floor(_of_servers(setting, PERIOD, 1))
     base = common(setting, resources=False)
-    known = greedy_configurations_of(setting, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
+    known = greedy_configurations_of(setting.instance, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
     table: dict[tuple[int, ...], int] = {(p,) + (0,) * types: p for p in range(pools)}  # a pool, a configuration
     for every in known.values():
         for p, k in enumerate(every):
@@ -348,13 +349,16 @@ def _clock(pool_sizes: Sequence[int]) -> int:
     return exact if exact < 2**31 else sum(pool_sizes)
 
 
-def greedy_configurations_of(setting: Setting, sets: Any) -> dict[int, tuple[Configuration, ...]]:
+@lru_cache(maxsize=64)  # replications ask the same
+def greedy_configurations_of(
+    instance: Instance, sets: range | tuple[int, ...]
+) -> Mapping[int, tuple[Configuration, ...]]:
     """Return MaxReward of every pool by set of types, each set a word with a bit a type."""
-    rewards = setting.instance.rewards
+    rewards = instance.rewards
     return {
         word: tuple(
             max_reward(pool.space, rewards, [j for j in range(len(rewards)) if word >> j & 1])
-            for pool in setting.instance.pools
+            for pool in instance.pools
         )
         for word in sets
     }
@@ -418,7 +422,7 @@ def settled(setting: Setting, state: Common, ids: NDArray[np.int32], run: Any, e
 def answer(setting: Setting, state: Any) -> Any:
     """Add MaxReward of the set of types that the policy asks for."""
     types_left = int(state.done[ASKS])
-    (every,) = greedy_configurations_of(setting, [types_left]).values()
+    (every,) = greedy_configurations_of(setting.instance, (types_left,)).values()
     used = int(np.count_nonzero(state.sets_)) + 1
     if 2 * used > len(state.sets_):
         sets, known = memory(len(state.sets_).bit_length(), len(every))
