@@ -47,6 +47,24 @@ def test_basis_and_simplex_agree(program: LinearProgram) -> None:
     assert not program._is_optimal(wrong.primal, wrong.dual, set(range(program.width))) or not any(wrong.dual)
 
 
+@pytest.mark.parametrize("gain", [Fraction(1, 10**9) / 2, Fraction(1, 10**11)])
+def test_gains_below_the_tolerance_of_the_solver_count(gain: Fraction) -> None:
+    program = LinearProgram([(None, 1), (None, 1)])
+    program.add_columns([1, 1], [{0: 1}, {1: 1}])
+    assert program.solve_basis() is not None
+    program.add_columns([1 + gain], [{0: 1}])
+    best = program.solve_basis()
+    assert best is not None
+    assert best.objective == 2 + gain
+    program.set_cost(2, 0)  # the costs are the true ones again
+    assert program.solve_float()[0] == 2
+    assert program.solve().objective == 2
+
+
+def test_nothing_to_refine() -> None:
+    assert LinearProgram([(1, None)]).solve_basis() is None
+
+
 @given(programs(), st.fractions(min_value=Fraction(1, 10**12), max_value=1))
 def test_multipliers_show_the_optimum_and_nothing_below(program: LinearProgram, less: Fraction) -> None:
     try:

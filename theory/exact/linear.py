@@ -26,6 +26,10 @@ PRIMAL = 4
 """The primal simplex method by the number that HiGHS gives it."""
 
 
+LARGER = 2.0**10
+"""By which costs are multiplied where a basis is optimal up to the solver's tolerance only."""
+
+
 class InfeasibleError(ArithmeticError):
     """No point satisfies the constraints (decided exactly)."""
 
@@ -240,7 +244,24 @@ class LinearProgram:
         For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
         feasible, this gives up. Optimality is proved by the given multipliers, or by those of the basis.
         """
-        return self._from_basis(multipliers) if self._run() else None
+        if not self._run():
+            return None
+        vertex = self._from_basis(multipliers)
+        return self._refined() if vertex is None and multipliers is None else vertex
+
+    def _refined(self) -> Vertex | None:
+        """Go on from a basis that is optimal up to the solver's tolerance, with costs that are so many times as large.
+
+        The tolerance is absolute: beside larger costs smaller gains count.
+        """
+        places = np.arange(self.width, dtype=np.int32)
+        costs = np.array([float(column.cost * column.unit) for column in self._columns])
+        self._highs.changeColsCost(self.width, places, costs * LARGER)
+        self._solved = False
+        vertex = self._from_basis() if self._run() else None
+        self._highs.changeColsCost(self.width, places, costs)
+        self._solved = False
+        return vertex
 
     def at_most(self, bound: Number) -> bool:
         """Return whether exact multipliers show that no solution is worth more than a bound.
