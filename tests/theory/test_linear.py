@@ -61,10 +61,6 @@ def test_gains_below_the_tolerance_of_the_solver_count(gain: Fraction) -> None:
     assert program.solve().objective == 2
 
 
-def test_nothing_to_refine() -> None:
-    assert LinearProgram([(1, None)]).solve_basis() is None
-
-
 @given(programs(), st.fractions(min_value=Fraction(1, 10**12), max_value=1))
 def test_multipliers_show_the_optimum_and_nothing_below(program: LinearProgram, less: Fraction) -> None:
     try:

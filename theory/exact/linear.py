@@ -25,7 +25,6 @@ ZERO, ONE = Fraction(0), Fraction(1)
 PRIMAL = 4
 """The primal simplex method by the number that HiGHS gives it."""
 
-
 LARGER = 2.0**10
 """By which costs are multiplied where a basis is optimal up to the solver's tolerance only."""
 
@@ -231,7 +230,8 @@ class LinearProgram:
         Notes
         -----
         The float basis almost always certifies at once: two exact linear systems of the order of the basic columns,
-        then integer arithmetic on every row and column. Where it does not, a rational simplex method decides.
+        then integer arithmetic on every row and column. Where it does not, the float solver goes on with larger costs,
+        and then a rational simplex method decides.
         """
         vertex = self.solve_basis()
         if vertex is not None:
