@@ -180,6 +180,38 @@ def test_jobs_that_fill_servers_are_proved_by_the_bound_of_divisible_jobs(
         assert is_proved(found, sizes, jobs, 5000, most)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_floats_that_stop_near_the_bound_go_on_to_full_servers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, jobs = cut(seed, 60, 5000)
+    costs = []
+    charge = module._Program._charge
+
+    def recorded(program: module._Program, empty_cost: int) -> None:
+        costs.append(empty_cost)
+        charge(program, empty_cost)
+
+    monkeypatch.setattr(module._Program, "_charge", recorded)
+    monkeypatch.setattr(module._Program, "price_exactly", lambda *_: pytest.fail("the bound is proof enough"))
+    monkeypatch.setattr(module, "CLOSED", 1e-4)
+    pair = bins(sizes, jobs, 5000)
+    assert pair is not None
+    assert costs
+    assert min(costs) > 0
+    for found, most in zip(pair, (None, jobs), strict=True):
+        assert found.servers == 60
+        assert is_proved(found, sizes, jobs, 5000, most)
+
+
+def test_what_servers_leave_empty_has_a_least_amount_whatever_columns_stayed() -> None:
+    """With jobs of 3 and 5 in servers of 10, one type to a server, each leaves 1 empty for 3 jobs, and 0 for 2."""
+    program = module._Program([3, 5], [2, 2], 10, None, module.CELLS)
+    mixed = [i for i, pattern in enumerate(program.patterns) if len(pattern) > 1]
+    program.linear.keep_columns(mixed)
+    program._keep(mixed)
+    program._charge(7)
+    assert program.linear.solve_float()[0] / float(program.unit) == pytest.approx(-7 * 2 / 3)
+
+
 def test_a_value_near_the_bound_of_divisible_jobs_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where floats stop at any value, the exact basis does not stand, and the columns go on to the optimum."""
     monkeypatch.setattr(module, "CLOSED", 1.0)

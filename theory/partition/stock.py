@@ -51,6 +51,9 @@ SCALE = 1000
 CLOSED = 1e-11
 """Relative distance from the bound of divisible jobs, in floats, at which the program is taken to have reached it."""
 
+MAGNIFIED = 2**20
+"""How many times as much a server costs that stays empty, where only what is empty costs: small amounts must count."""
+
 LIMB = 62
 """Exact prices are integers in words of this many bits."""
 
@@ -119,7 +122,8 @@ def stock(
     often as its number has bits, and the tables of choices take a bit for each of them and each level, twice). One
     table gives a good configuration with each of the types, and many of them join; those that turn out worst leave
     again. Prices are smoothed towards those of the best bound; the first is that of divisible jobs, which cost what
-    they take of a server. Where it is reached, as by jobs that fill servers without a gap, its prices are the proof.
+    they take of a server. Where it is reached, as by jobs that fill servers without a gap, its prices are the proof;
+    near it, only what servers leave empty costs, as the solver's tolerance is absolute.
     With `most`, the program without it is solved first. Where the table would be too large, the sizes are first rounded
     up to `ROUNDED` levels, and then lists of states take its place (`theory.partition.states`). Otherwise the basis is
     made exact at the end, and its prices are proved by the same table, or by lists, over integers of any length; a
@@ -177,6 +181,7 @@ class _Program:
         self.unit = len(self.demand) / total(self.demand)  # the solver sees a mean demand of 1
         self.linear = LinearProgram([(d * self.unit, None) for d in self.demand])
         self.linear.expect_columns()
+        self.empty_cost = 0  # of a unit that a server leaves empty; where it is 0, a server costs `SCALE`, full or not
         self.patterns: list[Pattern] = []
         self.present: set[Pattern] = set()
         # as if jobs were divisible: no configuration is worth more than its server at these prices
@@ -207,6 +212,9 @@ class _Program:
         self.listed = 0  # states so far
         self.stops_there = True  # at the bound of divisible jobs
         self.tidied = inf
+        self._add_singles()
+
+    def _add_singles(self) -> None:
         for j, number in enumerate(self.most.tolist()):
             self.add(((j, number),))
 
@@ -233,21 +241,51 @@ class _Program:
             return False
         self.present.add(pattern)
         self.patterns.append(pattern)
-        self.linear.add_columns([-SCALE], [dict(pattern)])
+        self.linear.add_columns([self._cost(pattern)], [dict(pattern)])
         return True
 
+    def _cost(self, pattern: Pattern) -> int:
+        """Return what a server costs, or what it leaves empty, negative."""
+        if not self.empty_cost:
+            return -SCALE
+        return -self.empty_cost * (self.capacity - sum(int(self.sizes[j]) * k for j, k in pattern))
+
+    def _charge(self, empty_cost: int) -> None:
+        """Go on with another cost of a unit that a server leaves empty, or with none.
+
+        If all jobs are placed and none more, the servers are the bound of divisible jobs and what they leave empty.
+        """
+        self.empty_cost = empty_cost
+        self.centre = self.sizes / self.capacity
+        self.tidied = inf
+        for i, pattern in enumerate(self.patterns):
+            self.linear.set_cost(i, self._cost(pattern))
+        for j, demand in enumerate(self.demand):
+            self.linear.set_row(j, demand * self.unit, demand * self.unit if empty_cost else None)
+        self._add_singles()  # with them some amounts place all jobs and none more
+
     def solve(self) -> Stock | None:
-        """Solve exactly, from the columns that are there on; None where no basis in floats became an exact optimum."""
+        """Solve exactly, from the columns that are there on; None where no basis in floats became an exact optimum.
+
+        Near the bound of divisible jobs, what servers leave empty may be too little for the solver's tolerance. Then
+        only that costs, and much more, until nothing is left empty. Where that cannot be, servers cost what they did.
+        """
         divisible = [Fraction(size, self.capacity) for size in self.sizes.tolist()]
+        multipliers = [-SCALE * price for price in divisible]
         while True:
             self.generate()
-            if self._has_reached(self.linear.solve_float()[0]):
-                vertex = self.linear.solve_basis([-SCALE * price for price in divisible])
+            reached = self._has_reached(self.linear.solve_float()[0])
+            if reached:
+                vertex = self.linear.solve_basis([Fraction(0)] * len(divisible) if self.empty_cost else multipliers)
                 if vertex is not None:
                     return self.answer(vertex, divisible)
-                if self.stops_there:
-                    self.stops_there = False  # near the bound, and not on it
-                    continue
+            if self.empty_cost:  # near the bound, and not on it
+                self._charge(0)
+                self.stops_there = False
+                continue
+            if reached and self.stops_there:
+                self._charge(max(1, SCALE * MAGNIFIED // self.capacity))
+                continue
             vertex = self.linear.solve_basis()
             if vertex is None:
                 return None
@@ -258,7 +296,7 @@ class _Program:
     def _has_reached(self, objective: float) -> bool:
         """Return whether a solution in floats takes as few servers as if jobs were divisible."""
         least = float(self.floats @ self.sizes) / self.capacity * float(self.unit) * SCALE
-        return -objective <= least * (1 + CLOSED)
+        return -objective <= least * (CLOSED if self.empty_cost else 1 + CLOSED)
 
     def generate(self) -> None:
         """Add columns until none in floats is worth more than its server."""
@@ -284,14 +322,14 @@ class _Program:
             if self.stops_there and self._has_reached(objective):
                 return
             self._tidy(-objective)
-            prices = np.maximum(-dual / SCALE, 0.0)
+            prices = self._prices(dual)
             sought = steady * self.centre + (1 - steady) * prices
             best, found = dearest_at(sought)
             bound = float(self.floats @ sought) / max(best, 1.0)
             if bound > self.bound:
                 self.bound, self.centre = bound, sought / max(best, 1.0)
-            gains = [(sum(float(prices[j]) * k for j, k in pattern), pattern) for pattern in found]
-            gains = sorted((gain for gain in gains if gain[0] > 1 + NEAR), reverse=True)[:SEVERAL]
+            gains = [(self._cost(pattern) - sum(float(dual[j]) * k for j, k in pattern), pattern) for pattern in found]
+            gains = sorted((gain for gain in gains if gain[0] > NEAR * SCALE), reverse=True)[:SEVERAL]
             fresh = sum([self.add(pattern) for _, pattern in gains])
             if not fresh:
                 if steady == 0:
@@ -299,6 +337,12 @@ class _Program:
                 steady = 0.0  # nothing at the smoothed prices: look at the true ones
             else:
                 steady = STEADY
+
+    def _prices(self, dual: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the prices of jobs, in servers."""
+        if not self.empty_cost:
+            return np.maximum(-dual / SCALE, 0.0)
+        return np.maximum((self.sizes - dual / self.empty_cost) / self.capacity, 0.0)
 
     def _dearest(
         self, prices: NDArray[np.float64], weight: NDArray[np.int64], capacity: int
@@ -360,7 +404,8 @@ class _Program:
 
     def answer(self, vertex: Vertex, prices: Sequence[Fraction]) -> Stock:
         used = [(p, x / self.unit) for p, x in zip(self.patterns, vertex.primal, strict=True) if x]
-        return Stock(-vertex.objective / self.unit / SCALE, tuple(used), tuple(prices), self.rounds)
+        servers = sum((p * d for p, d in zip(prices, self.demand, strict=True)), Fraction(0))
+        return Stock(servers, tuple(used), tuple(prices), self.rounds)
 
 
 def _items(most: NDArray[np.int64], endless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
