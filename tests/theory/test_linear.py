@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 from sympy import Matrix
 
 from theory.exact import rational
-from theory.exact.linear import InfeasibleError, LinearProgram, Vertex
+from theory.exact.linear import MOVES, InfeasibleError, LinearProgram, Vertex
 from theory.exact.signs import UNSURE, FloatColumns
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)
@@ -136,6 +138,32 @@ def test_the_best_columns_stay_and_the_optimum_with_them() -> None:
     assert program.solve().objective == best.objective
     assert program.keep_best(1) == [0, 1], "basic columns stay"
     assert program.keep_best(7) == [0, 1]
+
+
+@pytest.mark.parametrize("moved", [True, False], ids=["bounds may move", "bounds stay"])
+def test_a_method_that_is_stopped_goes_on_from_its_basis(moved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An assignment of 8 to 8, as its least cost: many ties, and far more iterations than are allowed at once."""
+    rows, places = 8, range(64)
+    restarts: list[int] = []
+    program = LinearProgram([(1, 1)] * (2 * rows))
+    program.expect_columns()
+    program.move_bounds(moved)
+    costs = [-((3 * j * j + j) % 11) for j in places]
+    program.add_columns(costs, [{j // rows: 1, rows + j % rows: 1} for j in places])
+    expected = linear_sum_assignment(-np.array(costs).reshape(rows, rows))
+    restart = LinearProgram._restart
+
+    def recorded(one: LinearProgram, seed: int) -> None:
+        restarts.append(seed)
+        restart(one, seed)
+
+    monkeypatch.setattr(LinearProgram, "_restart", recorded)
+    program._highs.setOptionValue("simplex_iteration_limit", 5)
+    assert program.solve().objective == sum(costs[rows * i + k] for i, k in zip(*expected, strict=True))
+    assert restarts == [*range(1, len(restarts) + 1)]
+    assert len(restarts) > 1
+    assert program._highs.getOptionValue(MOVES)[1] == moved
+    assert program._highs.getOptionValue("random_seed")[1] == 0
 
 
 def test_an_optimum_is_proved_by_multipliers_that_are_given() -> None:

@@ -195,8 +195,8 @@ def test_floats_that_stop_near_the_bound_go_on_to_full_servers(seed: int, monkey
     monkeypatch.setattr(module, "CLOSED", 1e-4)
     pair = bins(sizes, jobs, 5000)
     assert pair is not None
-    assert costs
-    assert min(costs) > 0
+    assert costs[0] > 0
+    assert costs.count(0) <= 1  # proper configurations begin with the costs of servers, and none goes back to them
     for found, most in zip(pair, (None, jobs), strict=True):
         assert found.servers == 60
         assert is_proved(found, sizes, jobs, 5000, most)

@@ -25,6 +25,14 @@ ZERO, ONE = Fraction(0), Fraction(1)
 PRIMAL = 4
 """The primal simplex method by the number that HiGHS gives it."""
 
+MOVES = "primal_simplex_bound_perturbation_multiplier"
+"""By how much the primal method moves bounds, as a multiple of what it would."""
+
+PATIENCE = 10
+"""Iterations a row, beyond a thousand, after which the primal method starts again from the basis that it has reached.
+
+Programs of configurations take less; where thousands of them are worth the same, it may otherwise go in circles."""
+
 LARGER = 2.0**10
 """By which costs are multiplied where a basis is optimal up to the solver's tolerance only."""
 
@@ -93,6 +101,7 @@ class LinearProgram:
         self._floats = FloatColumns()
         self._bounds: list[tuple[Bound, Bound]] = []
         self._solved = False  # in floats, since the last change
+        self._moves_bounds = True
         self._highs = highs = highspy.Highs()
         for option, value in (
             ("output_flag", False),
@@ -148,6 +157,15 @@ class LinearProgram:
     def expect_columns(self) -> None:
         """Use the primal simplex method from now on: when columns join, the last basis stays feasible for it."""
         self._highs.setOptionValue("simplex_strategy", PRIMAL)
+        self._highs.setOptionValue("simplex_iteration_limit", 1000 + PATIENCE * len(self._rows))
+
+    def move_bounds(self, allowed: bool) -> None:
+        """Allow the primal method to move bounds by very little to break ties, as it does at first, or forbid it.
+
+        Where amounts as little as that count, it would not find back to the bounds as they are.
+        """
+        self._moves_bounds = allowed
+        self._highs.setOptionValue(MOVES, float(allowed))
 
     def keep_columns(self, places: Sequence[int]) -> None:
         """Remove all columns but those at these places, which are in order."""
@@ -211,8 +229,23 @@ class LinearProgram:
         """Solve in floats unless that is done already, and return whether there is an optimum."""
         if not self._solved:
             self._highs.run()
+            restarts = 0
+            while self._highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
+                restarts += 1
+                self._restart(restarts)
             self._solved = True
         return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+    def _restart(self, seed: int) -> None:
+        """Go on from the last basis with nothing else of what led to it, with bounds as they are and ties cut anew."""
+        basis = self._highs.getBasis()
+        self._highs.clearSolver()
+        self._highs.setBasis(basis)
+        self._highs.setOptionValue("random_seed", seed)
+        self._highs.setOptionValue(MOVES, 0.0)
+        self._highs.run()
+        self._highs.setOptionValue("random_seed", 0)
+        self._highs.setOptionValue(MOVES, float(self._moves_bounds))
 
     def solve(self) -> Vertex:
         """Solve exactly.

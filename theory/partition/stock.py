@@ -220,6 +220,8 @@ class _Program:
 
     def bounded(self, most: Sequence[int]) -> _Program:
         """Go on with at most so many jobs of each type in a server; configurations that have more leave."""
+        if self.empty_cost:
+            self._charge(0)
         proper = [i for i, pattern in enumerate(self.patterns) if all(k <= most[j] for j, k in pattern)]
         self.linear.keep_columns(proper)
         self._keep(proper)
@@ -256,6 +258,7 @@ class _Program:
         If all jobs are placed and none more, the servers are the bound of divisible jobs and what they leave empty.
         """
         self.empty_cost = empty_cost
+        self.linear.move_bounds(not empty_cost)
         self.centre = self.sizes / self.capacity
         self.tidied = inf
         for i, pattern in enumerate(self.patterns):
