@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf, isqrt
 
 import numpy as np
 import pytest
@@ -143,27 +144,56 @@ def test_the_best_columns_stay_and_the_optimum_with_them() -> None:
 @pytest.mark.parametrize("moved", [True, False], ids=["bounds may move", "bounds stay"])
 def test_a_method_that_is_stopped_goes_on_from_its_basis(moved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """An assignment of 8 to 8, as its least cost: many ties, and far more iterations than are allowed at once."""
-    rows, places = 8, range(64)
-    restarts: list[int] = []
-    program = LinearProgram([(1, 1)] * (2 * rows))
-    program.expect_columns()
+    rows = 8
+    program = assignment(costs := [-((3 * j * j + j) % 11) for j in range(rows * rows)])
     program.move_bounds(moved)
-    costs = [-((3 * j * j + j) % 11) for j in places]
-    program.add_columns(costs, [{j // rows: 1, rows + j % rows: 1} for j in places])
     expected = linear_sum_assignment(-np.array(costs).reshape(rows, rows))
-    restart = LinearProgram._restart
-
-    def recorded(one: LinearProgram, seed: int) -> None:
-        restarts.append(seed)
-        restart(one, seed)
-
-    monkeypatch.setattr(LinearProgram, "_restart", recorded)
+    restarts = recorded_restarts(program, monkeypatch)
     program._highs.setOptionValue("simplex_iteration_limit", 5)
     assert program.solve().objective == sum(costs[rows * i + k] for i, k in zip(*expected, strict=True))
     assert restarts == [*range(1, len(restarts) + 1)]
     assert len(restarts) > 1
     assert program._highs.getOptionValue(MOVES)[1] == moved
     assert program._highs.getOptionValue("random_seed")[1] == 0
+
+
+def test_a_feasible_basis_that_is_worth_enough_ends_a_method_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An assignment of 8 to 8 without cost, among others that cost: at first nothing is assigned, for nothing too."""
+    rows = 8
+    costs = [-((j // rows - j % rows) % rows) for j in range(rows * rows)]
+    restarts = {}
+    for enough in (-0.5, inf):
+        program = assignment(costs)
+        program.move_bounds(False)
+        program.stop_at(enough)
+        restarts[enough] = recorded_restarts(program, monkeypatch)
+        program._highs.setOptionValue("simplex_iteration_limit", 1)
+        vertex = program.solve_basis([Fraction(0)] * (2 * rows))
+        assert vertex is not None
+        assert vertex.primal == tuple(int(cost == 0) for cost in costs)
+    assert len(restarts[-0.5]) < len(restarts[inf])
+
+
+def assignment(costs: list[int]) -> LinearProgram:
+    """Return the program of an assignment by worth, row by row of a square table."""
+    rows = isqrt(len(costs))
+    program = LinearProgram([(1, 1)] * (2 * rows))
+    program.expect_columns()
+    program.add_columns(costs, [{j // rows: 1, rows + j % rows: 1} for j in range(len(costs))])
+    return program
+
+
+def recorded_restarts(program: LinearProgram, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the list to which the seed of every restart of the program will be added."""
+    seeds: list[int] = []
+    restart = program._restart
+
+    def recorded(seed: int) -> None:
+        seeds.append(seed)
+        restart(seed)
+
+    monkeypatch.setattr(program, "_restart", recorded)
+    return seeds
 
 
 def test_an_optimum_is_proved_by_multipliers_that_are_given() -> None:

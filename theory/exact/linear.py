@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 from typing import NamedTuple
 
 import highspy
@@ -102,6 +102,7 @@ class LinearProgram:
         self._bounds: list[tuple[Bound, Bound]] = []
         self._solved = False  # in floats, since the last change
         self._moves_bounds = True
+        self._enough = inf
         self._highs = highs = highspy.Highs()
         for option, value in (
             ("output_flag", False),
@@ -167,6 +168,14 @@ class LinearProgram:
         self._moves_bounds = allowed
         self._highs.setOptionValue(MOVES, float(allowed))
 
+    def stop_at(self, worth: float) -> None:
+        """Take a feasible basis that is worth so much for optimal where the primal method goes in circles.
+
+        For programs of which nothing is worth more, with bounds as they are: that the last basis is the best needs no
+        multipliers. Infinity, as at first, means that it does.
+        """
+        self._enough = worth
+
     def keep_columns(self, places: Sequence[int]) -> None:
         """Remove all columns but those at these places, which are in order."""
         dropped = np.setdiff1d(np.arange(self.width, dtype=np.int32), np.array(places, np.int32))
@@ -230,11 +239,19 @@ class LinearProgram:
         if not self._solved:
             self._highs.run()
             restarts = 0
-            while self._highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
+            while self._was_stopped() and not self._has_enough():
                 restarts += 1
                 self._restart(restarts)
             self._solved = True
-        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+        is_optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return bool(is_optimal or self._was_stopped())
+
+    def _was_stopped(self) -> bool:
+        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit)
+
+    def _has_enough(self) -> bool:
+        found = self._highs.getInfo()
+        return bool(found.num_primal_infeasibilities == 0 and found.objective_function_value >= self._enough)
 
     def _restart(self, seed: int) -> None:
         """Go on from the last basis with nothing else of what led to it, with bounds as they are and ties cut anew."""

@@ -259,6 +259,7 @@ class _Program:
         """
         self.empty_cost = empty_cost
         self.linear.move_bounds(not empty_cost)
+        self.linear.stop_at(-self._least() if empty_cost else inf)
         self.centre = self.sizes / self.capacity
         self.tidied = inf
         for i, pattern in enumerate(self.patterns):
@@ -298,8 +299,12 @@ class _Program:
 
     def _has_reached(self, objective: float) -> bool:
         """Return whether a solution in floats takes as few servers as if jobs were divisible."""
-        least = float(self.floats @ self.sizes) / self.capacity * float(self.unit) * SCALE
-        return -objective <= least * (CLOSED if self.empty_cost else 1 + CLOSED)
+        return -objective <= self._least()
+
+    def _least(self) -> float:
+        """Return the cost, with what counts as none beside it, if jobs were divisible."""
+        servers = float(self.floats @ self.sizes) / self.capacity * float(self.unit) * SCALE
+        return servers * (CLOSED if self.empty_cost else 1 + CLOSED)
 
     def generate(self) -> None:
         """Add columns until none in floats is worth more than its server."""
