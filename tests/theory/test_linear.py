@@ -174,6 +174,14 @@ def test_a_feasible_basis_that_is_worth_enough_ends_a_method_that_is_stopped(mon
     assert len(restarts[-0.5]) < len(restarts[inf])
 
 
+def test_a_method_that_never_ends_is_given_up_and_fractions_decide() -> None:
+    program = assignment([-2, -3, -4, -6])
+    program._highs.setOptionValue("simplex_iteration_limit", 0)
+    assert program.solve_basis() is None
+    assert np.isnan(program.solve_float()[0])
+    assert program.solve().objective == -7
+
+
 def assignment(costs: list[int]) -> LinearProgram:
     """Return the program of an assignment by worth, row by row of a square table."""
     rows = isqrt(len(costs))

@@ -33,6 +33,9 @@ PATIENCE = 10
 
 Programs of configurations take less; where thousands of them are worth the same, it may otherwise go in circles."""
 
+RESTARTS = 50
+"""How often it starts again at most; then there is no optimum in floats. Of eight large programs, five need it once."""
+
 LARGER = 2.0**10
 """By which costs are multiplied where a basis is optimal up to the solver's tolerance only."""
 
@@ -238,16 +241,12 @@ class LinearProgram:
         """Solve in floats unless that is done already, and return whether there is an optimum."""
         if not self._solved:
             self._highs.run()
-            restarts = 0
-            while self._was_stopped() and not self._has_enough():
-                restarts += 1
-                self._restart(restarts)
+            for seed in range(1, RESTARTS + 1):
+                if self._highs.getModelStatus() != highspy.HighsModelStatus.kIterationLimit or self._has_enough():
+                    break
+                self._restart(seed)
             self._solved = True
-        is_optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return bool(is_optimal or self._was_stopped())
-
-    def _was_stopped(self) -> bool:
-        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit)
+        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal or self._has_enough())
 
     def _has_enough(self) -> bool:
         found = self._highs.getInfo()
