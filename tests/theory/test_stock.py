@@ -212,6 +212,18 @@ def test_what_servers_leave_empty_has_a_least_amount_whatever_columns_stayed() -
     assert program.linear.solve_float()[0] / float(program.unit) == pytest.approx(-7 * 2 / 3)
 
 
+@pytest.mark.parametrize("empty_cost", [0, 7])
+def test_a_program_without_an_optimum_in_floats_ends_without_an_answer(
+    empty_cost: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = module._Program([3, 5], [2, 2], 10, None, module.CELLS)
+    if empty_cost:
+        program._charge(empty_cost)
+    monkeypatch.setattr(program.linear, "_run", lambda: False)
+    monkeypatch.setattr(program, "_tidy", lambda _: pytest.fail("nothing is known of the columns"))
+    assert program.solve() is None
+
+
 def test_a_value_near_the_bound_of_divisible_jobs_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where floats stop at any value, the exact basis does not stand, and the columns go on to the optimum."""
     monkeypatch.setattr(module, "CLOSED", 1.0)

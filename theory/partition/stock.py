@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import inf, lcm
+from math import inf, isnan, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -307,7 +307,7 @@ class _Program:
         return servers * (CLOSED if self.empty_cost else 1 + CLOSED)
 
     def generate(self) -> None:
-        """Add columns until none in floats is worth more than its server."""
+        """Add columns until none in floats is worth more than its server, or there is no optimum in floats."""
         if self.tabled:
             self._generate(partial(self._dearest, weight=self.weight, capacity=self.capacity))
             return
@@ -327,7 +327,7 @@ class _Program:
         while True:
             self.rounds += 1
             objective, _, dual = self.linear.solve_float()
-            if self.stops_there and self._has_reached(objective):
+            if isnan(objective) or (self.stops_there and self._has_reached(objective)):
                 return
             self._tidy(-objective)
             prices = self._prices(dual)
