@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from theory.exact.knapsack import max_weight, weight
-from theory.exact.linear import LinearProgram, Number
+from theory.exact.linear import LinearProgram
+from theory.exact.solver import Number
 from theory.greedy.assignment import GreedyAssignment
 from theory.instance import Configuration, Instance
 from theory.numbers import to_integers, total

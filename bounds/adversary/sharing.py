@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from theory.exact.linear import Bound, LinearProgram
+from theory.exact.linear import LinearProgram
+from theory.exact.solver import Bound
 from theory.numbers import total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, max_min_tasks, tsf

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bounds.adversary.workload import worst_workload
 from theory.instance import Instance, additive, explicit, pooled
 from theory.numbers import rational
-from theory.partition.laws import Law, piecewise
 from theory.region.membership import traffic_intensity
 from theory.sharing.model import Cluster, ServerClass, User, cluster
+
+if TYPE_CHECKING:
+    from theory.partition.laws import Law
 
 PRICE_RATIO = 8
 """GB of memory priced like one vCPU (auto-scaling paper, Section 7.1)."""
@@ -195,6 +198,8 @@ def loaded_instances(count: int, seed: int, *, fitting: bool = False) -> list[In
 
 def random_law(generator: random.Random, *, atoms: bool = True, least: int = 0) -> Law:
     """Draw a law of up to three uniform pieces and, where wanted, up to three atoms; sizes in twentieths."""
+    from theory.partition.laws import piecewise
+
     ends = sorted(generator.sample(range(least, 21), 2 * generator.randint(1, 3)))
     sizes = generator.sample(range(max(1, least), 21), generator.randint(0, 3)) if atoms else []
     rows = [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)] + [(a, a) for a in sizes]

@@ -13,8 +13,9 @@ from scipy.optimize import linear_sum_assignment
 from sympy import Matrix
 
 from theory.exact import rational
-from theory.exact.linear import MOVES, InfeasibleError, LinearProgram, Vertex
+from theory.exact.linear import InfeasibleError, LinearProgram, Vertex
 from theory.exact.signs import UNSURE, FloatColumns
+from theory.exact.solver import MOVES
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)
 
@@ -146,15 +147,15 @@ def test_a_method_that_is_stopped_goes_on_from_its_basis(moved: bool, monkeypatc
     """An assignment of 8 to 8, as its least cost: many ties, and far more iterations than are allowed at once."""
     rows = 8
     program = assignment(costs := [-((3 * j * j + j) % 11) for j in range(rows * rows)])
-    program.move_bounds(moved)
+    program.solver.move_bounds(moved)
     expected = linear_sum_assignment(-np.array(costs).reshape(rows, rows))
     restarts = recorded_restarts(program, monkeypatch)
-    program._highs.setOptionValue("simplex_iteration_limit", 5)
+    program.solver._highs.setOptionValue("simplex_iteration_limit", 5)
     assert program.solve().objective == sum(costs[rows * i + k] for i, k in zip(*expected, strict=True))
     assert restarts == [*range(1, len(restarts) + 1)]
     assert len(restarts) > 1
-    assert program._highs.getOptionValue(MOVES)[1] == moved
-    assert program._highs.getOptionValue("random_seed")[1] == 0
+    assert program.solver._highs.getOptionValue(MOVES)[1] == moved
+    assert program.solver._highs.getOptionValue("random_seed")[1] == 0
 
 
 def test_a_feasible_basis_that_is_worth_enough_ends_a_method_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,10 +165,10 @@ def test_a_feasible_basis_that_is_worth_enough_ends_a_method_that_is_stopped(mon
     restarts = {}
     for enough in (-0.5, inf):
         program = assignment(costs)
-        program.move_bounds(False)
-        program.stop_at(enough)
+        program.solver.move_bounds(False)
+        program.solver.stop_at(enough)
         restarts[enough] = recorded_restarts(program, monkeypatch)
-        program._highs.setOptionValue("simplex_iteration_limit", 1)
+        program.solver._highs.setOptionValue("simplex_iteration_limit", 1)
         vertex = program.solve_basis([Fraction(0)] * (2 * rows))
         assert vertex is not None
         assert vertex.primal == tuple(int(cost == 0) for cost in costs)
@@ -176,7 +177,7 @@ def test_a_feasible_basis_that_is_worth_enough_ends_a_method_that_is_stopped(mon
 
 def test_a_method_that_never_ends_is_given_up_and_fractions_decide() -> None:
     program = assignment([-2, -3, -4, -6])
-    program._highs.setOptionValue("simplex_iteration_limit", 0)
+    program.solver._highs.setOptionValue("simplex_iteration_limit", 0)
     assert program.solve_basis() is None
     assert np.isnan(program.solve_float()[0])
     assert program.solve().objective == -7
@@ -186,7 +187,7 @@ def assignment(costs: list[int]) -> LinearProgram:
     """Return the program of an assignment by worth, row by row of a square table."""
     rows = isqrt(len(costs))
     program = LinearProgram([(1, 1)] * (2 * rows))
-    program.expect_columns()
+    program.solver.expect_columns()
     program.add_columns(costs, [{j // rows: 1, rows + j % rows: 1} for j in range(len(costs))])
     return program
 
@@ -194,13 +195,13 @@ def assignment(costs: list[int]) -> LinearProgram:
 def recorded_restarts(program: LinearProgram, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the list to which the seed of every restart of the program will be added."""
     seeds: list[int] = []
-    restart = program._restart
+    restart = program.solver._restart
 
     def recorded(seed: int) -> None:
         seeds.append(seed)
         restart(seed)
 
-    monkeypatch.setattr(program, "_restart", recorded)
+    monkeypatch.setattr(program.solver, "_restart", recorded)
     return seeds
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import pairwise, product
-from math import lcm
+from math import inf, lcm
 
 import numpy as np
 import pytest
@@ -212,6 +212,16 @@ def test_what_servers_leave_empty_has_a_least_amount_whatever_columns_stayed() -
     assert program.linear.solve_float()[0] / float(program.unit) == pytest.approx(-7 * 2 / 3)
 
 
+def test_nothing_empty_is_enough_only_where_what_is_empty_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = module._Program([3, 5], [2, 2], 10, None, module.CELLS)
+    enough: list[float] = []
+    monkeypatch.setattr(program.linear.solver, "stop_at", enough.append)
+    program._charge(7)
+    program._charge(0)
+    assert -1e-6 < enough[0] < 0
+    assert enough[1:] == [inf]
+
+
 @pytest.mark.parametrize("empty_cost", [0, 7])
 def test_a_program_without_an_optimum_in_floats_ends_without_an_answer(
     empty_cost: int, monkeypatch: pytest.MonkeyPatch
@@ -219,7 +229,7 @@ def test_a_program_without_an_optimum_in_floats_ends_without_an_answer(
     program = module._Program([3, 5], [2, 2], 10, None, module.CELLS)
     if empty_cost:
         program._charge(empty_cost)
-    monkeypatch.setattr(program.linear, "_run", lambda: False)
+    monkeypatch.setattr(program.linear.solver, "run", lambda: False)
     monkeypatch.setattr(program, "_tidy", lambda _: pytest.fail("nothing is known of the columns"))
     assert program.solve() is None
 

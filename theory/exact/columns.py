@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from theory.exact.configurations import has_at_most, maximal, reduced
 from theory.exact.filling import SERVED, fillings
 from theory.exact.knapsack import heavier, too_fine
-from theory.exact.linear import Bound, LinearProgram, Number, Vertex
+from theory.exact.linear import LinearProgram, Vertex
 from theory.exact.nodes import Nodes
+from theory.exact.solver import Bound, Number
 from theory.instance import Additive, Configuration, Explicit, Space
 from theory.numbers import to_integers
 
@@ -113,7 +114,7 @@ class ConfigurationColumns:
         unfinished = self._unfinished()
         if not unfinished:
             return
-        self._program.expect_columns()
+        self._program.solver.expect_columns()
         additive = [space for space in self._spaces if isinstance(space, Additive)]
         split = None
         one = all(len(reduced(space).capacity) == 1 for _, space in unfinished)

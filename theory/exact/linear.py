@@ -5,39 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, lcm
+from math import lcm, nan
 from typing import NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact import sparse
 from theory.exact.signs import UNSURE, FloatColumns
-
-Number = Fraction | int
-Bound = Fraction | int | None
-"""A bound of a row or a column; None means there is none."""
-
+from theory.exact.solver import Bound, FloatProgram, Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
-
-PRIMAL = 4
-"""The primal simplex method by the number that HiGHS gives it."""
-
-MOVES = "primal_simplex_bound_perturbation_multiplier"
-"""By how much the primal method moves bounds, as a multiple of what it would."""
-
-PATIENCE = 10
-"""Iterations a row, beyond a thousand, after which the primal method starts again from the basis that it has reached.
-
-Programs of configurations take less; where thousands of them are worth the same, it may otherwise go in circles."""
-
-RESTARTS = 50
-"""How often it starts again at most; then there is no optimum in floats.
-
-Of eleven published instances of 801 and 1,002 jobs, six needed it, once.
-"""
 
 LARGER = 2.0**10
 """By which costs are multiplied where a basis is optimal up to the solver's tolerance only."""
@@ -85,13 +63,18 @@ class _Column(NamedTuple):
 class LinearProgram:
     """Maximise ``c x`` subject to ``row_lower <= A x <= row_upper`` and ``lower <= x <= upper``.
 
-    One HiGHS model that stays warm: after a change of bounds, costs or columns, the next solve starts from the last
-    basis. Beside it stand the exact data, against which every answer of `solve` is certified.
+    A model in floats stays warm: after a change of bounds, costs or columns, the next solve starts from the last basis.
+    Beside it stand the exact data, against which every answer of `solve` is certified.
 
     Parameters
     ----------
     rows : sequence of (lower, upper), length m
         Bounds of the rows; None for no bound.
+
+    Attributes
+    ----------
+    solver : FloatProgram
+        How it solves may be chosen there; rows and columns are changed here, where the exact data is.
 
     Examples
     --------
@@ -106,21 +89,7 @@ class LinearProgram:
         self._columns: list[_Column] = []
         self._floats = FloatColumns()
         self._bounds: list[tuple[Bound, Bound]] = []
-        self._solved = False  # in floats, since the last change
-        self._moves_bounds = True
-        self._enough = inf
-        self._highs = highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("parallel", "off"),
-            ("primal_feasibility_tolerance", 1e-9),
-            ("dual_feasibility_tolerance", 1e-9),
-        ):
-            highs.setOptionValue(option, value)
-        highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        for lower, upper in self._rows:
-            highs.addRow(*_floats(lower, upper), 0, np.empty(0, np.int32), np.empty(0))
+        self.solver = FloatProgram(self._rows)
 
     @property
     def width(self) -> int:
@@ -135,7 +104,6 @@ class LinearProgram:
         upper: Sequence[Bound] | None = None,
     ) -> None:
         """Append columns: cost, entries by row, and bounds (0 and none where left out)."""
-        self._solved = False
         count = len(costs)
         new = [_column(cost, column) for cost, column in zip(costs, entries, strict=True)]
         lengths = [len(column.entries) for column in new]
@@ -147,46 +115,14 @@ class LinearProgram:
         bounds = [
             *zip([0] * count if lower is None else lower, [None] * count if upper is None else upper, strict=True)
         ]
-        floats = [_floats(*pair) for pair in bounds]
         self._columns += new
         self._bounds += bounds
-        self._highs.addCols(
-            count,
-            np.array(costs, np.float64),
-            np.array([low for low, _ in floats]),
-            np.array([high for _, high in floats]),
-            len(rows),
-            np.cumsum([0, *lengths[:-1]], dtype=np.int32),
-            np.array(rows, np.int32),
-            np.array(values, np.float64),
-        )
-
-    def expect_columns(self) -> None:
-        """Use the primal simplex method from now on: when columns join, the last basis stays feasible for it."""
-        self._highs.setOptionValue("simplex_strategy", PRIMAL)
-        self._highs.setOptionValue("simplex_iteration_limit", 1000 + PATIENCE * len(self._rows))
-
-    def move_bounds(self, allowed: bool) -> None:
-        """Allow the primal method to move bounds by very little to break ties, as it does at first, or forbid it.
-
-        Where amounts as little as that count, it would not find back to the bounds as they are.
-        """
-        self._moves_bounds = allowed
-        self._highs.setOptionValue(MOVES, float(allowed))
-
-    def stop_at(self, worth: float) -> None:
-        """Take a feasible basis that is worth so much for optimal where the primal method goes in circles.
-
-        For programs of which nothing is worth more, with bounds as they are: that the last basis is the best needs no
-        multipliers. Infinity, as at first, means that it does.
-        """
-        self._enough = worth
+        self.solver.add_columns(costs, bounds, lengths, rows, values)
 
     def keep_columns(self, places: Sequence[int]) -> None:
         """Remove all columns but those at these places, which are in order."""
         dropped = np.setdiff1d(np.arange(self.width, dtype=np.int32), np.array(places, np.int32))
-        self._solved = False
-        self._highs.deleteCols(len(dropped), dropped)
+        self.solver.drop_columns(dropped)
         self._columns = [self._columns[j] for j in places]
         self._bounds = [self._bounds[j] for j in places]
         self._floats.keep(places)
@@ -196,10 +132,10 @@ class LinearProgram:
 
         For programs that have an optimum, and whose columns are at least 0 without upper bounds: it remains optimal.
         """
-        basis = self._basis() if self._run() else None
+        basis = self.solver.basis() if self.solver.run() else None
         if basis is None or self.width <= count:
             return list(range(self.width))
-        worth = np.array(self._highs.getSolution().col_dual)
+        worth = self.solver.reduced_costs()
         worth[basis[0]] = np.inf
         places: list[int] = np.sort(np.argsort(-worth, kind="stable")[: max(count, len(basis[0]))]).tolist()
         self.keep_columns(places)
@@ -207,23 +143,20 @@ class LinearProgram:
 
     def set_bounds(self, column: int, lower: Bound, upper: Bound) -> None:
         """Change the bounds of a column."""
-        self._solved = False
         self._bounds[column] = (lower, upper)
-        self._highs.changeColBounds(column, *_floats(lower, upper))
+        self.solver.set_bounds(column, lower, upper)
 
     def set_row(self, row: int, lower: Bound, upper: Bound) -> None:
         """Change the bounds of a row."""
-        self._solved = False
         self._rows[row] = (lower, upper)
-        self._highs.changeRowBounds(row, *_floats(lower, upper))
+        self.solver.set_row(row, lower, upper)
 
     def set_cost(self, column: int, cost: Number) -> None:
         """Change the cost of a column."""
-        self._solved = False
         old = self._columns[column]
         self._columns[column] = new = _column(cost, {i: value * old.unit for i, value in old.entries})
         self._floats.replace(column, new.cost, new.entries)
-        self._highs.changeColCost(column, float(cost))
+        self.solver.set_cost(column, cost)
 
     def solve_float(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Solve in floats only.
@@ -235,36 +168,9 @@ class LinearProgram:
         primal : float64[n]
         dual : float64[m]
         """
-        optimal = self._run()
-        solution = self._highs.getSolution()
-        objective = self._highs.getObjectiveValue() if optimal else float("nan")
-        return objective, np.array(solution.col_value), np.array(solution.row_dual)
-
-    def _run(self) -> bool:
-        """Solve in floats unless that is done already, and return whether there is an optimum."""
-        if not self._solved:
-            self._highs.run()
-            for seed in range(1, RESTARTS + 1):
-                if self._highs.getModelStatus() != highspy.HighsModelStatus.kIterationLimit or self._has_enough():
-                    break
-                self._restart(seed)
-            self._solved = True
-        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal or self._has_enough())
-
-    def _has_enough(self) -> bool:
-        found = self._highs.getInfo()
-        return bool(found.num_primal_infeasibilities == 0 and found.objective_function_value >= self._enough)
-
-    def _restart(self, seed: int) -> None:
-        """Go on from the last basis with nothing else of what led to it, with bounds as they are and ties cut anew."""
-        basis = self._highs.getBasis()
-        self._highs.clearSolver()
-        self._highs.setBasis(basis)
-        self._highs.setOptionValue("random_seed", seed)
-        self._highs.setOptionValue(MOVES, 0.0)
-        self._highs.run()
-        self._highs.setOptionValue("random_seed", 0)
-        self._highs.setOptionValue(MOVES, float(self._moves_bounds))
+        optimal = self.solver.run()
+        objective, primal, dual = self.solver.solution()
+        return (objective if optimal else nan), primal, dual
 
     def solve(self) -> Vertex:
         """Solve exactly.
@@ -288,7 +194,7 @@ class LinearProgram:
         vertex = self.solve_basis()
         if vertex is not None:
             return vertex
-        return self._by_simplex(np.array(self._highs.getSolution().row_dual) if self._run() else None)
+        return self._by_simplex(self.solver.solution()[2] if self.solver.run() else None)
 
     def solve_basis(self, multipliers: Sequence[Fraction] | None = None) -> Vertex | None:
         """Solve in floats and return the exact vertex of the last basis, or None if it does not certify.
@@ -296,7 +202,7 @@ class LinearProgram:
         For programs that are themselves a guess: where `solve` would go on to prove in rationals that nothing is
         feasible, this gives up. Optimality is proved by the given multipliers, or by those of the basis.
         """
-        if not self._run():
+        if not self.solver.run():
             return None
         vertex = self._from_basis(multipliers)
         return self._refined() if vertex is None and multipliers is None else vertex
@@ -306,13 +212,10 @@ class LinearProgram:
 
         The tolerance is absolute: beside larger costs smaller gains count.
         """
-        places = np.arange(self.width, dtype=np.int32)
         costs = np.array([float(column.cost * column.unit) for column in self._columns])
-        self._highs.changeColsCost(self.width, places, costs * LARGER)
-        self._solved = False
-        vertex = self._from_basis() if self._run() else None
-        self._highs.changeColsCost(self.width, places, costs)
-        self._solved = False
+        self.solver.set_costs(costs * LARGER)
+        vertex = self._from_basis() if self.solver.run() else None
+        self.solver.set_costs(costs)
         return vertex
 
     def at_most(self, bound: Number) -> bool:
@@ -335,7 +238,7 @@ class LinearProgram:
         >>> program.at_most(Fraction(5, 2)), program.at_most(2)
         (True, False)
         """
-        basis = self._basis() if self._run() else None
+        basis = self.solver.basis() if self.solver.run() else None
         if basis is None:
             return False
         columns, tight = basis
@@ -363,16 +266,6 @@ class LinearProgram:
                 worth += column.reduced_cost(dual, scale) * column.unit * limit
         return worth <= bound * scale
 
-    def _basis(self) -> tuple[list[int], list[int]] | None:
-        """Return the basic columns of an optimum in floats and the rows that are not basic."""
-        if not self._highs.getNumNz():  # nothing was factorised, and HiGHS would look into what is not there
-            return [], []
-        status, basic = self._highs.getBasicVariables()  # columns as they are, row i as -1 - i
-        if status != highspy.HighsStatus.kOk:
-            return None
-        columns = sorted(j for j in basic.tolist() if j >= 0)
-        return columns, sorted(set(range(len(self._rows))).difference(-1 - j for j in basic.tolist()))
-
     def _multipliers(
         self, columns: Sequence[int], tight: Sequence[int], transposed: Sequence[Mapping[int, int]]
     ) -> list[Fraction] | None:
@@ -386,12 +279,11 @@ class LinearProgram:
         return y
 
     def _from_basis(self, multipliers: Sequence[Fraction] | None = None) -> Vertex | None:
-        basis = self._basis()
+        basis = self.solver.basis()
         if basis is None:
             return None
         columns, tight = basis
-        solution = self._highs.getSolution()
-        primal, activity = solution.col_value, solution.row_value
+        primal, activity = self.solver.point()
         x: list[Number] = [0] * self.width
         is_basic = set(columns)
         for j, (lower, upper) in enumerate(self._bounds):
@@ -507,13 +399,6 @@ def _column(cost: Number, column: Mapping[int, Number]) -> _Column:
     denominator = lcm(cost.denominator, *(value.denominator for _, value in entries))
     whole = tuple((i, value.numerator * (denominator // value.denominator)) for i, value in entries)
     return _Column(cost.numerator * (denominator // cost.denominator), whole, Fraction(1, denominator))
-
-
-def _floats(lower: Bound, upper: Bound) -> tuple[float, float]:
-    return (
-        -highspy.kHighsInf if lower is None else float(lower),
-        highspy.kHighsInf if upper is None else float(upper),
-    )
 
 
 def _nearest(lower: Bound, upper: Bound, value: float) -> Number:

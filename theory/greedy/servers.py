@@ -14,7 +14,8 @@ from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
 from theory.exact.filling import packing
 from theory.exact.knapsack import weight
-from theory.exact.linear import Bound, LinearProgram, Vertex
+from theory.exact.linear import LinearProgram, Vertex
+from theory.exact.solver import Bound
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.instance import Additive, Configuration, Instance
 from theory.numbers import ceiling, total

@@ -180,7 +180,7 @@ class _Program:
         self.floats = np.array([float(d) for d in self.demand])
         self.unit = len(self.demand) / total(self.demand)  # the solver sees a mean demand of 1
         self.linear = LinearProgram([(d * self.unit, None) for d in self.demand])
-        self.linear.expect_columns()
+        self.linear.solver.expect_columns()
         self.empty_cost = 0  # of a unit that a server leaves empty; where it is 0, a server costs `SCALE`, full or not
         self.patterns: list[Pattern] = []
         self.present: set[Pattern] = set()
@@ -258,8 +258,8 @@ class _Program:
         If all jobs are placed and none more, the servers are the bound of divisible jobs and what they leave empty.
         """
         self.empty_cost = empty_cost
-        self.linear.move_bounds(not empty_cost)
-        self.linear.stop_at(-self._least() if empty_cost else inf)
+        self.linear.solver.move_bounds(not empty_cost)
+        self.linear.solver.stop_at(-self._least() if empty_cost else inf)
         self.centre = self.sizes / self.capacity
         self.tidied = inf
         for i, pattern in enumerate(self.patterns):

@@ -10,7 +10,8 @@ from math import lcm
 from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
 from theory.exact.knapsack import greatest_weight, max_weight
-from theory.exact.linear import Bound, LinearProgram
+from theory.exact.linear import LinearProgram
+from theory.exact.solver import Bound
 from theory.instance import Configuration, Instance
 from theory.numbers import to_integers, total
 

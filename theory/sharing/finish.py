@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import frexp
 
-from theory.exact.linear import Bound, LinearProgram
+from theory.exact.linear import LinearProgram
+from theory.exact.solver import Bound
 from theory.sharing.model import Matrix
 from theory.sharing.occupation import Occupation
 from theory.sharing.rounds import State

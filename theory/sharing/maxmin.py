@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from theory.exact.linear import Bound, LinearProgram
+from theory.exact.linear import LinearProgram
+from theory.exact.solver import Bound
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, Stage
 from theory.sharing.model import Cluster, Matrix, Row
