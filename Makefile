@@ -4,6 +4,7 @@ BIN := .venv/bin
 EXTRAS ?= test,cluster
 TESTS ?=
 MUTANTS ?=
+ATTACKS ?=
 
 CLAIMS ?=
 
@@ -50,9 +51,9 @@ mutants: .venv/ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[mutants]'
 	nice $(BIN)/python -m tests.checker.mutants $(MUTANTS)
 
-# Forged certificates, spoilt inputs and documents made to exhaust the checker (tests/bounds/attacks.py).
+# Forged certificates, spoilt inputs, documents that exhaust and the like: make attacks ATTACKS="--small forgeries"
 attacks: .venv/ready
-	$(BIN)/python -m tests.bounds.attacks
+	$(BIN)/python -m tests.attacks $(ATTACKS)
 
 clean:
 	$(MAKE) -C proofs clean

@@ -1,40 +1,22 @@
-"""Attacks on the checker and on the commands: ``python -m tests.bounds.attacks`` runs them and prints what came out.
+"""Forged certificates: the checker must accept none whose claims are false.
 
-Three attacks, each with the same answer for the same seed:
-
-- *certificates*: a part of a certificate of the corpus is altered, exchanged with that of another or spoilt as text,
-  and the digest is made anew. What the checker accepts is held against the solvers: are the claims true of the
-  instance that the document now holds?
-- *inputs*: a file of an example is altered, and a command reads it. It must answer, or refuse in one line with
-  status 2.
-- *exhaustion*: documents made to use up time or memory, with the budget that users have.
-
-Wrong are: a false claim that is accepted, an exception other than a refusal, a refusal of several lines, and more than
-ten seconds of CPU.
+A part of a certificate of the corpus is altered, exchanged with that of another or spoilt as text, and the digest is
+made anew. What the checker accepts is held against the solvers: are the claims true of the instance that the document
+now holds?
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import io
 import json
 import random
-import sys
 import time
-import tomllib
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from bounds import checker
 from bounds.adversary import worst_workload
-from bounds.cli import run
-from tests.bounds.test_checker_limits import ATTACKS, many_users
+from tests.attacks.report import Report
 from tests.checker.corpus import CERTIFICATES, Document, Path_, at, places, replaced, signed
 from tests.checker.test_alterations import others
 from theory.errors import InputError
@@ -48,33 +30,6 @@ from theory.partition import bracket, vqs_workload
 from theory.region import CapacityProgram, region_facets
 from theory.sharing.checks import is_ps_dsf
 from theory.sharing.mechanisms import MECHANISMS
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-SECONDS = 10.0
-"""CPU seconds beyond which an answer counts as an exhaustion."""
-
-
-@dataclass
-class Report:
-    """What came out of an attack: how often each, what was wrong, and the slowest answer."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    slowest: tuple[float, str] = (0.0, "")
-
-    def took(self, seconds: float, what: str) -> None:
-        """Take note of the time of one answer."""
-        self.slowest = max(self.slowest, (seconds, what))
-        if seconds > SECONDS:
-            self.wrong.append(f"{what}: {seconds:.1f} s")
-
-    def __str__(self) -> str:
-        counts = ", ".join(f"{n:,} {outcome}" for outcome, n in self.outcomes.most_common())
-        lines = [f"  {counts}; wrong: {len(self.wrong)}; slowest {self.slowest[0]:.2f} s ({self.slowest[1]})"]
-        return "\n".join(lines + [f"  WRONG {entry}" for entry in self.wrong[:20]])
-
-
-# ---- are claims true? ---------------------------------------------------------------------------------------------
 
 
 def falsehood(document: Document) -> str:
@@ -161,8 +116,6 @@ TRUTH: dict[str, Callable[[Document, Document, Document], str]] = {
     "worst": _worst,
 }
 
-# ---- certificates -------------------------------------------------------------------------------------------------
-
 
 def altered(document: Document, draw: random.Random, parts: tuple[str, ...], most: int = 3) -> Document:
     """Return the document with one to `most` places of the parts altered, and a digest that belongs to it."""
@@ -226,109 +179,3 @@ def attack_certificates(number: int, seed: int) -> Report:
                 report.wrong.append(f"forgery {i} is accepted: {false}")
         report.took(time.process_time() - start, f"forgery {i}")
     return report
-
-
-# ---- inputs -------------------------------------------------------------------------------------------------------
-
-COMMANDS: tuple[tuple[str, str], ...] = (
-    ("four_types.toml", "solve {}"),
-    ("four_types.toml", "solve {} --servers 20 --json"),
-    ("ec2.toml", "region {}"),
-    ("four_types.toml", "worst {} --vary workload --time-limit 2"),
-    ("four_types.toml", "fluid {} --until 2"),
-    ("four_types.toml", "simulate {} --policy dra --servers 5 --until 4"),
-    ("ec2.toml", "simulate {} --policy nonpreemptive --servers 5 --until 4"),
-    ("uniform_sizes.toml", "throughput {} --gap 0.2"),
-    ("mixed_sizes.toml", "throughput {} --gap 0.2 --json"),
-    ("four_classes.toml", "share {} --mechanism ps-dsf"),
-    ("four_classes.toml", "share {} --mechanism all --json"),
-    ("admission.toml", "admission moments {} --at 1 --size 3"),
-    ("admission_small.toml", "admission exact {} --policy zeroth --threshold 3 --most-deployments 3"),
-)
-
-
-def tables(draw: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Yield spoilt inputs for ever: the command that reads each, its form and its text."""
-    while True:
-        name, command = draw.choice(COMMANDS)
-        text = (EXAMPLES / name).read_text()
-        if draw.random() < 0.3:
-            yield command, "toml", spoilt(text, draw)
-            continue
-        table: Any = {"file": tomllib.loads(text)}
-        for _ in range(draw.randint(1, 2)):
-            path = draw.choice(list(places(table["file"], ("file",))))
-            strange = [float("nan"), float("inf"), -1, 0, 10**30, "1e999", "", "1/0", None, [], {}, [[]], True, "\n"]
-            new = [*others(at(table, path), draw.randrange(12)), draw.choice(strange)]
-            table = replaced(table, path, draw.choice(new))
-        yield command, "json", json.dumps(table["file"])
-
-
-def attack_inputs(number: int, seed: int) -> Report:
-    """Let commands read spoilt files."""
-    draw, report = random.Random(seed), Report()
-    with TemporaryDirectory() as folder:
-        for i, (command, form, text) in zip(range(number), tables(draw), strict=False):
-            path = Path(folder) / f"input{i}.{form}"
-            path.write_bytes(text.encode(errors="surrogatepass"))
-            out, error, start = io.StringIO(), io.StringIO(), time.process_time()
-            try:
-                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-                    status = run(command.format(path).split())
-            except BaseException as fault:
-                report.wrong.append(f"input {i} of {command!r}: {type(fault).__name__}: {fault}: {text!r}"[:600])
-            else:
-                report.outcomes[f"status {status}"] += 1
-                said = error.getvalue()
-                if status not in (0, 1, 2) or (status == 2 and (said.count("\n") != 1 or out.getvalue())):
-                    report.wrong.append(f"input {i} of {command!r}: status {status}, says {said!r}: {text!r}"[:600])
-            report.took(time.process_time() - start, f"input {i} of {command!r}")
-            path.unlink()
-    return report
-
-
-# ---- exhaustion ---------------------------------------------------------------------------------------------------
-
-
-def attack_exhaustion() -> Report:
-    """Let the checker decide documents made to exhaust it, within the budget that users have."""
-    report = Report()
-    for make in ATTACKS:
-        document = make()
-        start = time.process_time()
-        try:
-            checker.check(document)
-        except (checker.Refused, checker.Unreadable) as reason:
-            report.outcomes["refused" if isinstance(reason, checker.Refused) else "beyond the budget"] += 1
-        except Exception as fault:
-            report.wrong.append(f"{make.__name__}: {type(fault).__name__}: {fault}")
-        else:
-            report.outcomes["accepted, and true"] += 1
-            if make is not many_users:  # equal users, one to a server: nothing else is fair
-                report.wrong.append(f"{make.__name__}: accepted")
-        report.took(time.process_time() - start, make.__name__)
-    return report
-
-
-def main() -> int:
-    """Run all attacks; return 0 if nothing was wrong."""
-    parser = argparse.ArgumentParser(description="attacks on the checker and the commands")
-    parser.add_argument("--certificates", type=int, default=48_000, help="forged certificates")
-    parser.add_argument("--inputs", type=int, default=400, help="spoilt input files")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    sound = True
-    for name, attack in (
-        ("certificates", lambda: attack_certificates(options.certificates, options.seed)),
-        ("inputs", lambda: attack_inputs(options.inputs, options.seed)),
-        ("exhaustion", attack_exhaustion),
-    ):
-        start = time.process_time()
-        report = attack()
-        sound = sound and not report.wrong
-        print(f"{name} ({time.process_time() - start:.0f} s of CPU)\n{report}", flush=True)
-    return 0 if sound else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The attacks of `attacks.py` on a small scale, and what they do when the checker is broken."""
+"""The attacks on a small scale, and what they do when the checker is broken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bounds import checker
-from tests.bounds.attacks import attack_certificates, attack_inputs
+from tests.attacks.forgeries import attack_certificates
+from tests.attacks.inputs import attack_inputs
 
 
 def test_forged_certificates() -> None:

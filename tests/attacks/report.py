@@ -1,0 +1,29 @@
+"""What came out of an attack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+SECONDS = 10.0
+"""CPU seconds beyond which an answer counts as an exhaustion."""
+
+
+@dataclass
+class Report:
+    """What came out of an attack: how often each, what was wrong, and the slowest answer."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    slowest: tuple[float, str] = (0.0, "")
+
+    def took(self, seconds: float, what: str) -> None:
+        """Take note of the time of one answer."""
+        self.slowest = max(self.slowest, (seconds, what))
+        if seconds > SECONDS:
+            self.wrong.append(f"{what}: {seconds:.1f} s")
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{n:,} {outcome}" for outcome, n in self.outcomes.most_common())
+        lines = [f"  {counts}; wrong: {len(self.wrong)}; slowest {self.slowest[0]:.2f} s ({self.slowest[1]})"]
+        return "\n".join(lines + [f"  WRONG {entry}" for entry in self.wrong[:20]])
