@@ -9,7 +9,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from math import inf
 from typing import Any
 
@@ -70,25 +69,25 @@ def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) 
     return number, function(*task)
 
 
-def _watched(driver: int, function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
-    _end_with(driver)
-    return _numbered(function, number, task)
-
-
-@cache
-def _end_with(driver: int) -> None:
-    """Let this worker end soon after the process that drives it, even if that one is killed, and not before."""
-    from joblib.externals.loky import process_executor
-
-    # what a worker keeps for later tasks is no leak, for which loky would begin another worker in its place
-    process_executor._MEMORY_LEAK_CHECK_DELAY = inf
+def end_with(parent: int) -> None:
+    """Let this process end soon after the one that started it, even if that one is killed, and not before."""
 
     def watch() -> None:
-        while os.getppid() == driver:
+        while os.getppid() == parent:
             time.sleep(1.0)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _begin_worker(driver: int) -> None:
+    """Prepare a worker, which works for packproof alone: other users of joblib begin their own."""
+    from joblib.externals.loky import process_executor
+
+    # What a worker keeps for later tasks is no leak, for which loky would begin another worker in its place; it has no
+    # public option for that.
+    process_executor._MEMORY_LEAK_CHECK_DELAY = inf
+    end_with(driver)
 
 
 def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
@@ -98,8 +97,15 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
         for number, task in enumerate(tasks):
             yield number, function(*task)
         return
-    calls = (delayed(_watched)(os.getpid(), function, number, task) for number, task in enumerate(tasks))
-    results = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(calls)
+    calls = (delayed(_numbered)(function, number, task) for number, task in enumerate(tasks))
+    parallel = Parallel(
+        n_jobs=workers,
+        return_as="generator_unordered",
+        batch_size=1,
+        initializer=_begin_worker,
+        initargs=(os.getpid(),),
+    )
+    results = parallel(calls)
     try:
         for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
             yield one

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,3 +50,13 @@ def test_tasks_are_made_while_those_before_are_at_work(tmp_path: Path) -> None:
 
     assert sorted(number for number, _ in run_all(_touch, tasks(), workers=2)) == [0, 1, 2]
     assert last.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors are taken away on Linux only")
+def test_on_one_processor_tasks_run_here() -> None:
+    code = (
+        "import os; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n"
+        "from fluid.parallel import run_all\nprint(sorted(run_all(pow, [(2, 3), (3, 2)])))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (run.returncode, run.stdout) == (0, "[(0, 8), (1, 9)]\n")
