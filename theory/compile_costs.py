@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core.compiler import Flags
+from numba.core.compiler import Compiler, Flags
 
 
 @contextmanager
@@ -25,17 +25,28 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _are_equal(one: Any, other: Any) -> bool:
-    """Return whether options are equal, defaults included, which are not read where the same options are set alike."""
-    return isinstance(other, Flags) and bool(one._values == other._values or one.values() == other.values())
+class QuickFlags(Flags):  # type: ignore[misc]
+    """Options of a compilation, which numba compares for each call in compiled code: not read where set alike."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, QuickFlags) and self._values == other._values:
+            return True
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return _HASH
 
 
-def _digest(flags: Any) -> int:
-    """Return a number that is equal for equal options, of the few that differ here."""
-    return hash((flags.nrt, flags.forceinline, flags.no_cpython_wrapper))
+_HASH = hash(Flags())
+"""Numba's digest of options, which is of their names alone."""
 
 
-def compare_options_quickly() -> None:
-    """Replace how numba compares options: it does so for each call in compiled code, and reads all of them."""
-    Flags.__eq__ = _are_equal
-    Flags.__hash__ = _digest
+class QuickCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with options that are compared quickly."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, arguments: Any, result: Any, flags: Any, variables: Any
+    ) -> None:
+        super().__init__(typing, target, library, arguments, result, QuickFlags(flags), variables)

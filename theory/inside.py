@@ -16,14 +16,11 @@ from typing import Any
 
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
-from theory.compile_costs import compare_options_quickly, uncollected
-from theory.indices import take_indices_as_they_are
-
-compare_options_quickly()
-take_indices_as_they_are()
+from theory.code_cache import CodeCache
+from theory.code_digest import digest_of
+from theory.compile_costs import QuickCompiler, uncollected
 
 
 class Inside(CPUDispatcher):  # type: ignore[misc]
@@ -37,6 +34,20 @@ class Inside(CPUDispatcher):  # type: ignore[misc]
 
 class Compiled(CPUDispatcher):  # type: ignore[misc]
     """A compiled function: as numba makes it where Python calls it, `Inside` where compiled code does."""
+
+    def __init__(
+        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = QuickCompiler
+    ) -> None:
+        super().__init__(py_func, locals, targetoptions, pipeline_class)
+
+    @cached_property
+    def code_cache(self) -> CodeCache | None:
+        """Where machine code is kept, None where there is no folder for it; looked for when it is first needed."""
+        kind = self.py_func.__dict__.get("is_kernel", "kernel")
+        try:
+            return CodeCache(self.py_func, f"{kind}-{digest_of(self.py_func)}")
+        except RuntimeError:
+            return None
 
     @cached_property
     def inside(self) -> Inside:
@@ -54,6 +65,8 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """Compile for a signature, or load what is kept."""
+        if self.code_cache is not None:
+            self._cache = self.code_cache
         with uncollected():
             return super().compile(sig)
 
@@ -100,7 +113,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         """Tie nothing: there is no machine code."""
 
 
-class _IntoLibrary(Compiler):  # type: ignore[misc]
+class _IntoLibrary(QuickCompiler):
     """Numba's compiler, into a `_Library`."""
 
     def define_pipelines(self) -> Any:

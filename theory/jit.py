@@ -4,26 +4,21 @@
 which some of the functions it calls are others (an event loop over the functions of one policy). ``plain`` makes the
 copy that runs as Python, through and through, in the same process. ``step`` compiles the small functions that event
 loops call millions of times with a state of many arrays: without reference counts, which would take nine tenths of the
-time. What compiled code calls is compiled into its callers (`theory.inside`).
-
-Numba's cache does not notice that a callee in another file has changed. The name under which a kernel is kept therefore
-holds a digest of every source file that it reaches, so a changed callee is a new name.
+time. What compiled code calls is compiled into its callers (`theory.inside`). Machine code is kept on disk
+(`theory.code_cache`) under a name that changes with whatever it depends on (`theory.code_digest`).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit
-from numba.core.caching import IndexDataCacheFile
-from numba.core.registry import CPUDispatcher
+from numba import config
 
+from theory.code_digest import names_of, source_of
 from theory.inside import Compiled
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -43,8 +38,7 @@ def step(function: Function) -> Function:
 
     Counting references costs two atomic operations for each array of a state at each call; an event loop over a state
     of a dozen arrays is twenty times faster without. A kernel may call a step; a step must not call a kernel that makes
-    arrays, since what it calls is compiled in its way. An index that is computed is not negative: nothing asks whether
-    it counts from the end (`theory.indices`).
+    arrays, since what it calls is compiled in its way.
     """
     return _compiled(function, "step", {"_nrt": False, "forceinline": True})
 
@@ -65,38 +59,13 @@ def checked_kernel(function: Function) -> Function:
 
 
 def _compiled(function: Function, kind: str, options: dict[str, bool]) -> Function:
-    source = cast(FunctionType, function)
-    source.__dict__["is_kernel"] = kind
-    name = source.__qualname__
-    made = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    if not isinstance(made, CPUDispatcher):  # NUMBA_DISABLE_JIT
-        return cast(Function, made)
-    made.__class__ = Compiled
-    try:
-        source.__qualname__ = f"{name}-{kind}-{_digest(source)}"
-        made.enable_caching()
-        made._cache._cache_file.__class__ = _Kept
-    except RuntimeError:
-        pass  # there is no folder to keep it in
-    finally:
-        source.__qualname__ = name
-    return cast(Function, made)
-
-
-class _Kept(IndexDataCacheFile):  # type: ignore[misc]
-    """A cache that treats unreadable entries as misses, such as types whose module is gone."""
-
-    def _load_index(self) -> Any:
-        try:
-            return super()._load_index()
-        except Exception:
-            return {}
-
-    def _load_data(self, name: str) -> Any:
-        try:
-            return super()._load_data(name)
-        except Exception as error:
-            raise OSError(str(error)) from None  # numba takes a missing file for none
+    function.__dict__["is_kernel"] = kind
+    if config.DISABLE_JIT:
+        return function
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"expected a function of Python to compile, got {function!r}")
+    options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
+    return cast(Function, Compiled(function, targetoptions=options))
 
 
 @contextmanager
@@ -172,10 +141,10 @@ def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *,
     return cast(Function, made if hasattr(made, "py_func") else finish(made))
 
 
-def kept_under(function: Callable[..., Any]) -> str | None:
-    """Return the name under which machine code of a kernel is kept beside its source, None where it cannot be kept."""
-    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
-    return str(file._index_name) if isinstance(file, _Kept) else None
+def kept_under(function: Callable[..., Any]) -> Path | None:
+    """Return what the names of files with machine code of a kernel begin with, None where it cannot be kept."""
+    cache = function.code_cache if isinstance(function, Compiled) else None
+    return None if cache is None else cache.prefix
 
 
 def kept(function: Callable[..., Any], *arguments: Any) -> bool:
@@ -188,14 +157,12 @@ def kept(function: Callable[..., Any], *arguments: Any) -> bool:
     >>> step(1), kept(step, 1), kept(step, 0.5)
     (2, True, False)
     """
-    made: Any = function
-    types = tuple(made.typeof_pyval(value) for value in arguments)
-    if made.overloads if not types else types in made.overloads:
+    compiled: Any = function
+    types = tuple(compiled.typeof_pyval(value) for value in arguments)
+    if compiled.overloads if not types else types in compiled.overloads:
         return True
-    if kept_under(function) is None:
-        return False
-    index = made._cache._cache_file._load_index()
-    return bool(index) if not types else made._cache._index_key(types, made.targetctx.codegen()) in index
+    cache = compiled.code_cache
+    return cache is not None and (cache.holds(types, compiled.targetctx) if types else not cache.is_empty())
 
 
 def _compiled_all(
@@ -263,7 +230,7 @@ def _rebuilt(
             if leaving(one):
                 return one
             source = source_of(one)
-            changed = {name: functions[name] for name in _names(source.__code__) if name in functions}
+            changed = {name: functions[name] for name in names_of(source.__code__) if name in functions}
             for name, callee in _callees(source):
                 if name not in functions and callee is not one and rebuild(callee) is not callee:
                     changed[name] = rebuild(callee)
@@ -292,58 +259,10 @@ def _is_kernel(thing: object) -> bool:
     return bool(getattr(getattr(thing, "py_func", thing), "is_kernel", False))
 
 
-def source_of(function: Callable[..., Any]) -> FunctionType:
-    """The Python function behind a kernel."""
-    return cast(FunctionType, getattr(function, "py_func", function))
-
-
-def _names(code: CodeType) -> set[str]:
-    """The global names that code uses, those of functions inside it included."""
-    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
-
-
 def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The kernels that a function names, and the plain functions of its module, in the order of the names."""
-    for name in sorted(_names(function.__code__)):
+    for name in sorted(names_of(function.__code__)):
         value = function.__globals__.get(name)
         beside = isinstance(value, FunctionType) and value.__module__ == function.__module__
         if beside or _is_kernel(value):
             yield name, cast(Callable[..., Any], value)
-
-
-def _digest(function: FunctionType) -> str:
-    """A digest of the code that a kernel reaches, of the files it stands in, and of the globals that it names.
-
-    These are constants from elsewhere, and functions of which compiled code has another form (`theory.bits`).
-    """
-    reached: dict[int, FunctionType] = {}
-    waiting = [function]
-    while waiting:
-        source = waiting.pop()
-        if id(source) not in reached:
-            reached[id(source)] = source
-            waiting += [source_of(callee) for _, callee in _callees(source)]
-    parts = []
-    for source in reached.values():
-        code = source.__code__
-        constants = [constant for constant in code.co_consts if isinstance(constant, int | float | str | None)]
-        where = source.__module__  # kept code imports its module again, under the name it had
-        file = _text(code.co_filename)
-        parts.append(f"{where} {code.co_qualname} {file} {code.co_code.hex()} {code.co_names} {constants}")
-        for name in sorted(_names(code)):
-            value = source.__globals__.get(name)
-            if isinstance(value, FunctionType):
-                parts.append(f"{name} {_text(value.__code__.co_filename)}")
-            elif all(isinstance(one, int | float | str) for one in (value if isinstance(value, tuple) else (value,))):
-                parts.append(f"{name} {value!r}")
-    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]
-
-
-@cache
-def _text(path: str) -> str:
-    """The digest of a file, empty where there is none (a function typed at a prompt)."""
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return ""

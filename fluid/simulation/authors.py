@@ -28,8 +28,9 @@ from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State
 from fluid.simulation.state_types import known_everywhere
+from theory.code_digest import source_of
 from theory.errors import InputError
-from theory.jit import plain, plain_unless_kept, source_of
+from theory.jit import plain, plain_unless_kept
 
 _HOME = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))

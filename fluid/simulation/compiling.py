@@ -12,10 +12,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from tempfile import gettempdir
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
+from fluid.parallel import end_with
 from theory.jit import kept, kept_under
 
 PATIENCE = 1.0
@@ -48,7 +48,7 @@ class Compilation:
 
     def __init__(self, function: Function, inputs: tuple[Any, ...]) -> None:
         self._function, self._inputs = function, inputs
-        self._waited, self._child, self._failed = 0.0, 0, False
+        self._waited, self._child, self._has_ended = 0.0, 0, False
 
     @classmethod
     def needed(cls, function: Function, inputs: tuple[Any, ...]) -> Self | None:
@@ -61,11 +61,12 @@ class Compilation:
         """Say how long a run has gone on as Python since the last call; return whether it may be compiled now."""
         self._waited += waited
         if self._child:
-            done, status = os.waitpid(self._child, os.WNOHANG)
-            if not done:
+            ended, _ = os.waitpid(self._child, os.WNOHANG)
+            if not ended:
                 return False
-            self._child, self._failed = 0, status != 0
-        over = self._failed or kept(self._function, *self._inputs, 0)
+            self._child, self._has_ended = 0, True
+        # whether the child failed, or could not store what it compiled: the run compiles for itself
+        over = self._has_ended or kept(self._function, *self._inputs, 0)
         if over:
             _GOING_ON.pop(self._function, None)
         elif self._waited >= PATIENCE:
@@ -73,12 +74,13 @@ class Compilation:
         return over
 
     def _begin(self) -> None:
-        """Compile in a child."""
-        child = os.fork()
+        """Compile in a child, which ends soon after this process, however this one ends."""
+        parent, child = os.getpid(), os.fork()
         if child:
             self._child = child
             return
         try:
+            end_with(parent)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             silence = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
@@ -103,24 +105,28 @@ _GOING_ON: dict[Function, Compilation] = {}
 
 @contextmanager
 def alone(function: Function) -> Iterator[None]:
-    """Wait until no other process compiles a kernel: what it has compiled is at hand afterwards."""
-    name = kept_under(function)
-    if name is None or sys.platform == "win32":
+    """Wait until no other process compiles a kernel: what it has compiled is at hand afterwards.
+
+    The lock is a file beside the machine code, which other users cannot open. Whoever holds it removes it in the end;
+    those who wait for it still hold what was removed, and go on one after another.
+    """
+    place = kept_under(function)
+    if place is None or sys.platform == "win32":
         yield
         return
     from fcntl import LOCK_EX, flock
 
+    path, handle = f"{place}.lock", None
     try:
-        path = os.path.join(gettempdir(), f"packproof-{os.getuid()}-{name}.lock")
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
-    except OSError:  # nowhere to write, or the place is taken: nobody waits
-        yield
-        return
-    try:
-        flock(handle, LOCK_EX)
+        with suppress(OSError):  # no lock can be had: nobody waits
+            handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+            flock(handle, LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        if handle is not None:
+            with suppress(OSError):
+                os.unlink(path)
+            os.close(handle)
 
 
 @atexit.register

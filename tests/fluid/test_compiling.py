@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,8 @@ import pytest
 
 from fluid.simulation import compiling
 from fluid.simulation.compiling import Compilation
-from theory.jit import kept, kernel
+from theory import code_cache
+from theory.jit import kept, kept_under, kernel
 
 RUN = """
 import json
@@ -124,7 +127,99 @@ def test_a_child_ends_with_its_process() -> None:
         os.kill(child, 0)
 
 
-def test_a_lock_that_cannot_be_made_stops_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(compiling, "gettempdir", lambda: str(tmp_path / "missing"))
+@pytest.mark.usefixtures("_beside")
+def test_what_a_child_cannot_store_is_compiled_by_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk there is one child, not one after another."""
+    begun: list[int] = []
+    begin = Compilation._begin
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def counted(compilation: Compilation) -> None:
+        begun.append(1)
+        begin(compilation)
+
+    monkeypatch.setattr(code_cache, "_write", refused)
+    monkeypatch.setattr(Compilation, "_begin", counted)
+    made = Compilation(_twice, (b"full",))
+    assert not made.is_over(1.0)
+    awaited(made)
+    assert begun == [1]
+    assert not kept(_twice, b"full", 0)
+
+
+ORPHAN = """
+import time
+from contextlib import contextmanager
+from fluid.simulation import compiling
+from theory.jit import kernel
+
+@contextmanager
+def for_long(_):
+    time.sleep(600)
+    yield
+
+compiling.alone = for_long
+compilation = compiling.Compilation(kernel(lambda x, most: x), (1,))
+compilation._begin()
+print(compilation._child, flush=True)
+time.sleep(600)
+"""
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process runs; one that has ended and that no process has asked about does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
+def test_a_child_ends_soon_after_its_process_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert is_running(child)
+        parent.kill()
+    end = time.monotonic() + 30
+    while is_running(child) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not is_running(child)
+
+
+def test_those_who_compile_the_same_wait_for_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    lock, entered = Path(f"{kept_under(_twice)}.lock"), threading.Event()
+
+    def enter() -> None:
+        with compiling.alone(_twice):
+            entered.set()
+
     with compiling.alone(_twice):
-        assert _twice(2, 1) == 5
+        assert lock.stat().st_mode & 0o777 == 0o600
+        other = threading.Thread(target=enter)
+        other.start()
+        assert not entered.wait(0.3)
+    other.join(30)
+    assert entered.is_set()
+    assert not lock.exists()
+    assert not list(tmp_path.iterdir())  # where other users could have made a file of the same name before
+
+
+@pytest.mark.parametrize("taken_by", ["folder", "link"])
+def test_a_lock_that_cannot_be_made_stops_nobody(taken_by: str, tmp_path: Path) -> None:
+    made = kernel(_twice.py_func)  # type: ignore[attr-defined]
+    lock = Path(f"{kept_under(made)}.lock")
+    if taken_by == "folder":
+        lock.mkdir()
+    else:
+        (tmp_path / "precious").write_text("as it was")
+        lock.symlink_to(tmp_path / "precious")
+    try:
+        with compiling.alone(made):
+            assert made(2, 1) == 5
+    finally:
+        lock.rmdir() if taken_by == "folder" else lock.unlink()
+    assert taken_by == "folder" or (tmp_path / "precious").read_text() == "as it was"

@@ -1,18 +1,15 @@
-"""Kernels: copies with other callees, copies as Python, and a cache that notices a changed callee elsewhere."""
+"""Kernels: copies with other callees, copies as Python, and their forms for callers of both kinds."""
 
 import gc
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numba.core.compiler import Flags
 
-from theory.compile_costs import uncollected
-from theory.inside import Compiled
+from theory import inside
+from theory.code_digest import digest_of, source_of
+from theory.compile_costs import QuickFlags, uncollected
 from theory.jit import bound, checked, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
 from theory.jit import step as inner
 
@@ -50,11 +47,13 @@ def test_plain_is_python_throughout() -> None:
 
 
 def test_options_of_the_compiler_are_equal_by_what_they_say() -> None:
-    set_to_default, other = Flags(), Flags()
-    set_to_default.nrt = Flags().nrt
-    other.forceinline = not Flags().forceinline
-    assert set_to_default == Flags() != other != "options"
-    assert hash(set_to_default) == hash(Flags())
+    kinds = [(QuickFlags, Flags), (Flags, QuickFlags), (QuickFlags, QuickFlags)]
+    for set_to_default, plain_options in [(first(), second()) for first, second in kinds]:
+        other = QuickFlags(plain_options)
+        set_to_default.nrt = plain_options.nrt
+        other.forceinline = not other.forceinline
+        assert set_to_default == plain_options != other != "options"
+        assert hash(set_to_default) == hash(plain_options)
 
 
 def test_the_collector_rests_while_something_compiles() -> None:
@@ -83,38 +82,6 @@ def test_only_what_would_have_to_be_compiled_becomes_python() -> None:
     assert not never_compiled.overloads
 
 
-ELSEWHERE = {
-    "kernel": ("value(x)", "from theory.jit import kernel\n@kernel\ndef value(x): return x + {}\n"),
-    "constant": ("x + value", "value = {}\n"),
-    "constants": ("x + value[1]", "value = (5, {})\n"),
-    "compiled form": (
-        "value(x)",
-        "from numba.extending import overload\ndef value(x): ...\n"
-        "@overload(value)\ndef compiled(x): return lambda x: x + {}\n",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", ELSEWHERE)
-def test_a_change_in_another_file_is_noticed(what: str, tmp_path: Path) -> None:
-    expression, other = ELSEWHERE[what]
-    (tmp_path / "caller.py").write_text(
-        "from theory.jit import kernel\nfrom callee import value\n"
-        f"@kernel\ndef call(x): return {expression}\n"
-        "print(call(1))\n"
-    )
-    answers = []
-    for number in (1, 2, 1):
-        (tmp_path / "callee.py").write_text(other.format(number))
-        paths = os.pathsep.join([str(tmp_path), *sys.path])
-        environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-        run = subprocess.run(
-            [sys.executable, "caller.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        )
-        answers.append(int(run.stdout))
-    assert answers == [2, 3, 2]
-
-
 def half(values: Any, at: int) -> int:
     if at >= len(values):
         raise IndexError("no such place")
@@ -138,10 +105,10 @@ def halves(values: Any, at: int) -> int:
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse to keep machine code, as where no folder can be written."""
 
-    def refused(_: object) -> None:
+    def refused(*_: object) -> None:
         raise RuntimeError("no locator available")
 
-    monkeypatch.setattr(Compiled, "enable_caching", refused)
+    monkeypatch.setattr(inside, "CodeCache", refused)
 
 
 @pytest.mark.usefixtures("nothing_kept")
@@ -176,31 +143,6 @@ def test_where_machine_code_cannot_be_kept_it_is_made_in_every_process() -> None
     assert made(5) == 12
 
 
-@pytest.mark.parametrize("spoilt", ["*.nbi", "*.nbc"])
-def test_kept_code_that_cannot_be_read_is_made_anew(tmp_path: Path, spoilt: str) -> None:
-    """Types whose module is gone, or a file that was cut short: compiled again, and kept again."""
-    (tmp_path / "one.py").write_text(
-        "from theory.jit import kernel\n@kernel\ndef twice(x): return 2 * x\nprint(twice(21))\n"
-    )
-    environment = os.environ | {
-        "NUMBA_DISABLE_JIT": "0",
-        "PYTHONPATH": str(Path(__file__).parent.parent.parent),
-        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
-    }
-
-    def answer() -> str:
-        command = [sys.executable, str(tmp_path / "one.py")]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-
-    assert answer() == "42\n"
-    (kept,) = (tmp_path / "kept").rglob(spoilt)
-    whole = kept.read_bytes()
-    for part in (whole[: len(whole) * 2 // 3], b""):
-        kept.write_bytes(part)
-        assert answer() == "42\n"
-        assert len(kept.read_bytes()) == len(whole)
-
-
 @inner
 def at(values: Any, place: int) -> int:
     return int(values[place])
@@ -211,10 +153,20 @@ def behind_all(values: Any) -> int:
     return int(values[-1])
 
 
-def test_a_step_takes_an_index_as_it_is_and_all_else_counts_from_the_end() -> None:
-    """The number before the view is in the same memory: a step that reads it has not added the length."""
-    numbers = np.arange(10)
-    view = numbers[5:]
-    assert at(view, -2) == numbers[3]
-    assert [kernel(at.py_func)(view, -2), checked(at.py_func)(view, -2)] == [view[-2]] * 2
+def test_indices_count_from_the_end() -> None:
+    """The number before the view is in the same memory: what reads it has not added the length."""
+    view = np.arange(10)[5:]
+    calls = [at, *(way(at.py_func) for way in (kernel, checked, routine))]  # type: ignore[attr-defined]
+    assert [call(view, -2) for call in calls] == [view[-2]] * 4
     assert behind_all(view) == view[-1]
+
+
+def test_a_callee_compiled_in_another_way_is_other_code() -> None:
+    digests = {digest_of(source_of(bound(top, step=way(step.py_func)))) for way in (kernel, inner, checked, routine)}  # type: ignore[attr-defined]
+    assert len(digests) == 4
+
+
+def test_what_is_no_function_is_refused() -> None:
+    for other in (top, np.sin, 3):
+        with pytest.raises((TypeError, AttributeError)):
+            kernel(other)  # type: ignore[type-var]
