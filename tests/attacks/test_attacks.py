@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bounds import checker
+from tests.attacks.compiled import attack_compiled
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 
@@ -22,6 +23,12 @@ def test_spoilt_inputs() -> None:
     report = attack_inputs(40, seed=2)
     assert not report.wrong
     assert report.outcomes["status 2"] > 10
+
+
+def test_damaged_machine_code() -> None:
+    report = attack_compiled(1, seed=2)
+    assert not report.wrong
+    assert report.outcomes["the same answer"] == 2
 
 
 @pytest.mark.parametrize("condition", ["require_bottlenecks", "require_levels"])
