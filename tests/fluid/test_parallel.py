@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
+from joblib import Parallel, delayed
 
 from fluid.parallel import run_all
 
@@ -30,6 +32,22 @@ def test_a_worker_that_keeps_memory_stays(recwarn: pytest.WarningsRecorder) -> N
     done = dict(run_all(_keep, [(1,), (1,), (320,), (320,), (1,), (1,)], workers=2))
     assert len({process for process, _ in done.values()}) == 2
     assert not [str(one.message) for one in recwarn if "worker stopped" in str(one.message)]
+
+
+def _delay_between_looks(seconds: float) -> float:
+    from joblib.externals.loky import process_executor
+
+    time.sleep(seconds)
+    return float(process_executor._MEMORY_LEAK_CHECK_DELAY)
+
+
+def test_tasks_of_others_run_on_workers_of_their_own() -> None:
+    """Whatever packproof changes in its workers, other users of joblib do not see it, and neither does this process."""
+    before = _delay_between_looks(0)
+    ours = [delay for _, delay in run_all(_delay_between_looks, [(0.5,)] * 2, workers=2)]
+    theirs = Parallel(n_jobs=2)([delayed(_delay_between_looks)(0.1)] * 2)
+    assert (ours, theirs) == ([inf, inf], [before, before])
+    assert _delay_between_looks(0) == before != inf
 
 
 def _touch(place: Path) -> None:
