@@ -26,21 +26,18 @@ def uncollected() -> Iterator[None]:
 
 
 class QuickFlags(Flags):  # type: ignore[misc]
-    """Options of a compilation, which numba compares for each call in compiled code: not read where set alike."""
+    """Options of packproof's compilations, equal to none of others; numba compares them for each call in compiled code.
+
+    Its own comparison reads all options, defaults included, and its hash is the same for all of them.
+    """
 
     __slots__ = ()
 
-    def __eq__(self, other: object) -> Any:
-        if isinstance(other, QuickFlags) and self._values == other._values:
-            return True
-        return super().__eq__(other)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QuickFlags) and bool(self._values == other._values or self.values() == other.values())
 
     def __hash__(self) -> int:
-        return _HASH
-
-
-_HASH = hash(Flags())
-"""Numba's digest of options, which is of their names alone."""
+        return hash((self.nrt, self.forceinline, self.no_cpython_wrapper))
 
 
 class QuickCompiler(Compiler):  # type: ignore[misc]
