@@ -48,10 +48,11 @@ def first_room(rooms: NDArray[np.int64], free: NDArray[np.int64], start: int, le
     """Return the first server from `start` on with a residual of at least so much, -1 if there is none."""
     if rooms.ndim == 1:
         return first_at_least(rooms, start, least)
+    later = free[start:]  # from 0 on, servers are compared side by side: no index can be one that counts from the end
     first = FEW
-    for server in range(start, len(free)):
-        first = min(first, server if free[server] >= least else FEW)
-    return first if first < FEW else -1
+    for place in range(len(later)):
+        first = min(first, place if later[place] >= least else FEW)
+    return start + first if first < FEW else -1
 
 
 @step
