@@ -386,7 +386,8 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
     kinds, bounds = bounds_of(pool, weights, kinds)
     demands = [pool.demands[j] for j in kinds]
     bits = longest(x for row in bounds for price, *ratio, _ in row for x in (*price, *ratio)) + longest(pool.capacity)
-    units = 30 + 5 * len(pool.capacity) + len(bounds[0]) * (5 + 2 * len(pool.capacity) + squared(bits) // 4)
+    width = len(pool.capacity)
+    units = 15 + 2 * width + len(bounds[0]) * (3 + width + squared(bits) // 4)
     best, met = 0, dict[tuple[int, tuple[int, ...]], int]()
     decisions = [(0, pool.capacity, 0, most_of(pool.capacity, demands[0]))]
     while decisions:

@@ -174,7 +174,7 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 20 + 3 * (1 + 3)
     assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 20 + 2 * (1 + 3 * (1 + checker.squared(5003)))
     one = additive([7], [[2]])  # a pivot, bounds at one price, and one decision: three jobs
-    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 30 + 5 + 1 * (5 + 2 + 0)
+    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 15 + 2 + 1 * (3 + 1 + 0)
     assert units(lambda: checker.greatest(one, [4], [0])) == 20 + 2 * 1 + pivot + bounds + decision
     assert units(lambda: checker.greatest(one, [4, 9], [1, 0][1:])) == 20 + 2 * 1 + pivot + bounds + decision
     pivot, bounds = 2 * 3 * (3 + checker.squared(5001)), 3 * (3 + checker.squared(5001 + 3 + 5001))
