@@ -135,10 +135,10 @@ def region(
 
 def _pair(text: str, names: tuple[str, ...]) -> tuple[int, int]:
     """Read two names of types; names may hold commas themselves."""
-    from theory.errors import InputError
+    from theory.errors import InputError, listed
 
     for i, first in enumerate(names):
         for j, second in enumerate(names):
             if i != j and text == f"{first},{second}":
                 return i, j
-    raise InputError(f"--slice: expected two different types of {', '.join(names)}, got {text[:80]!r}")
+    raise InputError(f"--slice: expected two different types of {listed(names)}, got {text[:80]!r}")
