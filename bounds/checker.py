@@ -16,13 +16,13 @@ import re
 import stat
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise, product
-from math import gcd, lcm, prod
-from operator import itemgetter, le, mul
+from itertools import pairwise
+from math import gcd, lcm
+from operator import itemgetter, mul
 from typing import Any, TypeVar
 
 FORMATS = ("packproof/1", "packproof/2")
@@ -37,19 +37,17 @@ MAX_DIGITS = 4_000
 MAX_LENGTH = 100_000
 """Most characters of an exact number."""
 MAX_CELLS = 40_000_000
-"""Largest dynamic program (resource levels times types)."""
-MAX_TABLE = 2_000_000_000
-"""Most bytes that the table of a dynamic program takes."""
+"""Largest dynamic program over the points of a grid of sizes (levels times points)."""
+MAX_TABLE = 200_000_000
+"""Most bytes that a table, a list of states, or the states that a search has met take."""
 MAX_STATES = 1_000_000
 """Most states that are listed at a time where a table for prices of sizes would be larger than `MAX_CELLS`."""
 LEVELS = 1024
 """Levels of free capacity at which the worth of what it could hold is bounded, where states are listed."""
-MAX_CONFIGURATIONS = 2_000_000
-"""Most configurations that are enumerated where the dynamic program would be larger than `MAX_CELLS`."""
+MAX_PIVOTS = 50
+"""Most pivots for the prices that cut branches; any prices do, and a few types and resources need about ten."""
 MAX_SIMPLICES = 100_000
 """Most simplices of the boundary of a region."""
-MAX_LISTED = 100_000
-"""Most configurations that are listed once for all facets; beyond, each facet takes a dynamic program."""
 
 
 S = TypeVar("S")
@@ -88,7 +86,10 @@ class Budget:
         """Take units from the budget."""
         self.left -= units
         if self.left < 0:
-            raise Unreadable(f"verifying it takes more than the budget of {self.units:,} units of work (--budget N)")
+            raise Unreadable(
+                f"verifying it takes more than the budget of {self.units:,} units of work, which does not refute it: "
+                f"--budget {10 * self.units} allows ten times as much"
+            )
 
 
 WORK: ContextVar[Budget | None] = ContextVar("WORK", default=None)
@@ -105,6 +106,11 @@ def spend(units: int) -> None:
 def squared(bits: int) -> int:
     """Return the units that a multiplication or a division of numbers of so many bits takes."""
     return (bits // 64) ** 2 // 5
+
+
+def longest(numbers: Iterable[int]) -> int:
+    """Return the bits of the longest of some whole numbers."""
+    return max((number.bit_length() for number in numbers), default=0)
 
 
 def work(number: Fraction) -> Fraction:
@@ -179,6 +185,7 @@ def digest(document: dict[str, Any]) -> str:
     rest = {name: value for name, value in document.items() if name != "digest"}
     try:
         text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        spend(len(text))  # for all that is read once
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
     except (ValueError, RecursionError) as error:
         raise Refused(f"the document has no digest: {error}") from None
@@ -187,7 +194,8 @@ def digest(document: dict[str, Any]) -> str:
 def fields(value: Any, where: str, *names: str, optional: Sequence[str] = ()) -> list[Any]:
     """Return the values of a table that has exactly the given names (None for an optional one left out)."""
     require(isinstance(value, dict), f"{where} is no table")
-    require(set(names) <= set(value) <= {*names, *optional}, f"{where} does not have the fields {', '.join(names)}")
+    if not set(names) <= set(value) <= {*names, *optional}:
+        raise Refused(f"{where} does not have the fields {', '.join(map(quoted, names))}")
     require(all(value.get(name, 0) is not None for name in optional), f"{where} has a field without a value")
     return [value.get(name) for name in (*names, *optional)]
 
@@ -250,6 +258,8 @@ class Pool:
 
     def holds(self, k: Configuration) -> bool:
         """Return whether a configuration is feasible."""
+        bits = longest(k) + longest(self.capacity)
+        spend((4 + len(k)) * (len(self.capacity) + len(self.generators)) * (1 + squared(bits)))
         if self.generators:
             return any(all(a <= b for a, b in pairs(k, top)) for top in self.generators)
         return all(
@@ -260,7 +270,12 @@ class Pool:
         """Return how many jobs of one type fit alone."""
         if self.generators:
             return max(top[j] for top in self.generators)
-        return min(c // d for c, d in pairs(self.capacity, self.demands[j]) if d)
+        return most_of(self.capacity, self.demands[j])
+
+
+def most_of(free: Sequence[int], demand: Sequence[int]) -> int:
+    """Return how many jobs of one demand fit a free capacity."""
+    return min([c // d for c, d in pairs(free, demand) if d])
 
 
 @dataclass(frozen=True)
@@ -271,10 +286,13 @@ class Model:
     rewards: list[Fraction]
     workload: list[Fraction]
     pools: list[Pool]
+    chosen: dict[tuple[int, ...], list[Configuration]] = field(default_factory=dict)
+    """MaxReward by pool of the sets of types for which it was computed."""
 
     def configuration(self, value: Any, where: str) -> Configuration:
         """Read a configuration given as {type: slots}."""
         require(isinstance(value, dict), f"{where} is no table")
+        spend(4 * len(self.names))
         require(set(value) <= set(self.names), f"{where} names an unknown type")
         slots = {name: whole(number, where) for name, number in value.items()}
         require(all(slots.values()), f"{where} lists a type without slots")
@@ -296,7 +314,7 @@ def model(value: Any) -> Model:
     require(len({name for name, *_ in raw}) == len(raw), "pool names stand twice")
     require(add_up(share for _, share, _, _ in raw) == 1, "the shares do not sum to 1")
     resources = sorted({r for _, _, room, _ in raw for r in room})
-    require(all(set(demand) <= set(resources) for demand in demands), "a demand is for a resource of no server")
+    require({r for demand in demands for r in demand} <= set(resources), "a demand is for a resource of no server")
     need_demands = any(room for _, _, room, _ in raw)
     require(not need_demands or all(any(d.values()) for d in demands), "a type has no positive demand")
     pools = [Pool(name, share, *_in_units(room, demands, resources), listed) for name, share, room, listed in raw]
@@ -353,97 +371,140 @@ def _in_units(
 # ---- the greatest weight over all configurations -------------------------------------------------------------------
 
 
-def greatest(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[int]:
-    """Return for every i the greatest weight of a configuration that uses only the types order[i:].
+def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
+    """Return the greatest weight of a configuration that uses only the given types.
 
-    Types join from last to first, so one pass answers all the nested sets.
+    Branch and bound: the slots of one type after the other are decided, from as many as fit down to none. What follows
+    a decision is left aside if a bound says that it is worth no more than the best so far, or if the same types had the
+    same free capacity before, after decisions worth at least as much.
     """
-    n = len(order)
-    best = [0] * (n + 1)
-    bits = sum(weight.bit_length() for weight in weights)
-    if pool.generators:
-        spend(n * len(pool.generators) * n * (2 + bits // 1000))
-        for i in range(n):
-            best[i] = max(sum(weights[j] * top[j] for j in order[i:]) for top in pool.generators)
-        return best
-    size = prod(c + 1 for c in pool.capacity)
-    if size * n > MAX_CELLS or size * (40 + bits // 8) > MAX_TABLE:
-        return greatest_listed(pool, weights, order)
-    spend(size * (n + 1) * (1 + bits // 1000))
-    strides = [prod(c + 1 for c in pool.capacity[r + 1 :]) for r in range(len(pool.capacity))]
-    table = [0] * size  # table[c]: greatest weight within resource levels c
-    for i in reversed(range(n)):
-        demand, weight = pool.demands[order[i]], weights[order[i]]
-        offset = sum(d * stride for d, stride in pairs(demand, strides))
-        rows = (range(d, c + 1) for d, c in pairs(demand[:-1], pool.capacity[:-1]))
-        for row in product(*rows):
-            start = sum(level * stride for level, stride in zip(row, strides, strict=False))
-            for c in range(start + demand[-1], start + pool.capacity[-1] + 1):
-                table[c] = max(table[c], table[c - offset] + weight)
-        best[i] = table[-1]
+    kinds = [j for j in types if weights[j] > 0]  # others need no slots: the sets are closed downwards
+    bits = longest(weights) + longest(max(top) for top in pool.generators)
+    spend(20 + (1 + len(kinds)) * (1 + len(pool.generators) * (1 + squared(bits))))
+    if pool.generators or not kinds:
+        return max((sum(weights[j] * top[j] for j in kinds) for top in pool.generators), default=0)
+    kinds, bounds = bounds_of(pool, weights, kinds)
+    demands = [pool.demands[j] for j in kinds]
+    bits = longest(x for row in bounds for price, *ratio, _ in row for x in (*price, *ratio)) + longest(pool.capacity)
+    width = len(pool.capacity)
+    units = 15 + 2 * width + len(bounds[0]) * (3 + width + squared(bits) // 4)
+    best, met = 0, dict[tuple[int, tuple[int, ...]], int]()
+    decisions = [(0, pool.capacity, 0, most_of(pool.capacity, demands[0]))]
+    while decisions:
+        spend(units)
+        i, free, before, slots = decisions.pop()
+        left = tuple([c - slots * d for c, d in pairs(free, demands[i])])
+        value = before + slots * weights[kinds[i]]
+        best = max(best, value)
+        deeper, fewer = True, slots > 0
+        for price, above, below, falls in bounds[i]:
+            if above * sum(map(mul, price, left)) < (best + 1 - value) * below:
+                deeper, fewer = False, fewer and not falls
+                if falls:
+                    break
+        if fewer:
+            decisions.append((i, free, before, slots - 1))
+        if deeper and met.get((i, left), -1) < value:
+            if len(met) * (300 + (1 + len(left)) * (40 + bits // 8)) > MAX_TABLE:
+                met.clear()
+            met[i, left] = value
+            decisions.append((i + 1, left, value, most_of(left, demands[i + 1])))
     return best
 
 
-def greatest_listed(pool: Pool, weights: Sequence[int], order: Sequence[int]) -> list[int]:
-    """Do the same by enumerating the configurations, where a table of resource levels would be too large."""
-    n = len(order)
-    best, place = [0] * (n + 1), {j: i for i, j in enumerate(order)}
-    for k in _configurations(pool):
-        places = [place.get(j, -1) for j, slots in enumerate(k) if slots]
-        if -1 in places:  # it holds a type outside the order
-            continue
-        first = min(places, default=n)
-        best[first] = max(best[first], sum(w * slots for w, slots in pairs(weights, k)))
-    for i in reversed(range(n)):
-        best[i] = max(best[i], best[i + 1])
-    return best
+Bound = tuple[list[int], int, int, bool]
 
 
-def _configurations(pool: Pool) -> Iterator[Configuration]:
-    """Enumerate the feasible configurations of an additive pool."""
-    n = len(pool.demands)
-    k, left, seen = [0] * n, list(pool.capacity), 0
-    while True:
-        seen += 1
-        spend(20 + 2 * n * (len(left) + 1))
-        if seen > MAX_CONFIGURATIONS:
-            raise Unreadable(
-                f"pool {pool.name}: more than {MAX_CONFIGURATIONS:,} configurations, and a table of more than "
-                f"{MAX_CELLS:,} cells or {MAX_TABLE:,} bytes: beyond what this checker decides"
-            )
-        yield tuple(k)
-        for j in reversed(range(n)):
-            if all(d <= c for d, c in pairs(pool.demands[j], left)):
-                k[j] += 1
-                left = [c - d for d, c in pairs(pool.demands[j], left)]
-                break
-            left = [c + k[j] * d for d, c in pairs(pool.demands[j], left)]
-            k[j] = 0
-        else:
-            return
+def bounds_of(pool: Pool, weights: Sequence[int], kinds: list[int]) -> tuple[list[int], list[list[Bound]]]:
+    """Order types by value, and bound for each what those after it are worth within a free capacity c.
+
+    At any prices of the resources it is at most above / below times price . c, the greatest ratio of weight to price .
+    demand among them. Each resource is priced alone, and all together by `prices_of`. A bound falls if fewer slots of
+    the type itself do not raise it.
+    """
+    width = len(pool.capacity)
+    prices = prices_of(pool.capacity, [pool.demands[j] for j in kinds], [weights[j] for j in kinds])
+    tried = [prices, *([int(r == s) for s in range(width)] for r in range(width if width > 1 else 0))]
+    bits = longest(prices) + longest(pool.capacity) + longest(weights)
+    spend(len(kinds) * len(tried) * (2 + width) * (3 + squared(bits)))
+
+    def cost(price: list[int], j: int) -> int:
+        return sum(map(mul, price, pool.demands[j]))
+
+    kinds = sorted(kinds, key=lambda j: Fraction(cost(tried[0], j), weights[j]))
+    rows: list[list[Bound]] = [[] for _ in kinds]
+    for price in tried:
+        above, below = 0, 1  # nothing follows the last type
+        for j, row in zip(reversed(kinds), reversed(rows), strict=True):
+            costs = cost(price, j)
+            row.append((price, above, below, weights[j] * below >= above * costs))
+            if weights[j] * below > above * costs:
+                above, below = weights[j], costs  # 0 below: no bound
+    return kinds, rows
 
 
-def max_rewards(pool: Pool, rewards: Sequence[Fraction], order: Sequence[int]) -> list[Configuration]:
-    """Return MaxReward of the sets order[i:], i = 0..J-1, ties as Definition 2.2 says.
+def prices_of(capacity: Sequence[int], demands: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
+    """Return prices of resources, up to a factor those at which the capacity costs least and no type is worth more.
+
+    They are the multipliers of a linear program, by the simplex method; if it is stopped early, any others.
+    """
+    width, n = len(capacity), len(demands)
+    units = [[int(r == s) for s in range(width)] for r in range(width)]
+    table = [[*(row[r] for row in demands), *units[r], c] for r, c in enumerate(capacity)]
+    table.append([*(-weight for weight in weights), *[0] * (width + 1)])
+    last = 1
+    for _ in range(MAX_PIVOTS):
+        column = min(range(n + width), key=table[-1].__getitem__)
+        if table[-1][column] >= 0:
+            break
+        rows = [r for r in range(width) if table[r][column] > 0]
+        head = table[min(rows, key=lambda r: Fraction(table[r][-1], table[r][column]))]
+        spend(len(table) * len(head) * (3 + squared(longest(x for row in table for x in row))))
+        table = [row if row is head else cleared(row, head, column, last) for row in table]
+        last = head[column]
+    return [max(0, x) for x in table[-1][n : n + width]]
+
+
+def cleared(row: Sequence[int], head: Sequence[int], column: int, last: int) -> list[int]:
+    """Return a row without its entry in a column, by fraction-free elimination after the pivot `last`."""
+    lead, factor = head[column], row[column]
+    return [(lead * a - factor * b) // last for a, b in pairs(row, head)]
+
+
+def max_rewards(m: Model, types: Iterable[int]) -> list[Configuration]:
+    """Return MaxReward of a set of types for every pool; each set is computed once."""
+    key = tuple(sorted(types))
+    spend(len(key))
+    if key not in m.chosen:
+        spend(len(m.pools) * len(m.names))
+        m.chosen[key] = [max_reward(pool, m.rewards, key) for pool in m.pools]
+    return m.chosen[key]
+
+
+def max_reward(pool: Pool, rewards: Sequence[Fraction], types: Sequence[int]) -> Configuration:
+    """Return the configuration of greatest reward, ties as Definition 2.2 says, that has the given types alone.
 
     Reward and configuration are packed into one integer, the reward in front, then the slots of the first type, of the
     second, ...: the greatest integer is the greatest reward and, among equals, the lexicographically greatest.
     """
-    n = len(rewards)
-    base = 1 + max(pool.most(j) for j in range(n))
-    spend(n * n * (2 + n * base.bit_length() // 64))
-    scale = common(u.denominator for u in rewards)
-    spend(n * squared(scale.bit_length()))
-    weights = [int(u * scale) * base**n + base ** (n - 1 - j) for j, u in enumerate(rewards)]
-    packed = greatest(pool, weights, order)
-    return [tuple(value // base ** (n - 1 - j) % base for j in range(n)) for value in packed[:n]]
+    n = len(types)
+    base = 1 + max((pool.most(j) for j in types), default=0)
+    scale = common(rewards[j].denominator for j in types)
+    spend(n * (2 + n * base.bit_length() // 64 + squared(scale.bit_length())))
+    weights, slots = [0] * len(rewards), [0] * len(rewards)
+    for i, j in enumerate(types):
+        weights[j] = int(rewards[j] * scale) * base**n + base ** (n - 1 - i)
+    packed = greatest(pool, weights, types)
+    for i, j in enumerate(types):
+        slots[j] = packed // base ** (n - 1 - i) % base
+    return tuple(slots)
 
 
-def greatest_value(pool: Pool, prices: Sequence[Fraction]) -> Fraction:
+def greatest_value(pool: Pool, prices: Sequence[Fraction | int]) -> Fraction:
     """Return the greatest value of a configuration at given slot prices."""
     scale = common(price.denominator for price in prices)
-    spend(len(prices) * squared(scale.bit_length()))
-    return Fraction(greatest(pool, [int(price * scale) for price in prices], range(len(prices)))[0], scale)
+    spend(len(prices) * (1 + squared(scale.bit_length())))
+    return Fraction(greatest(pool, [int(price * scale) for price in prices], range(len(prices))), scale)
 
 
 # ---- the claims ----------------------------------------------------------------------------------------------------
@@ -474,11 +535,17 @@ def check(document: dict[str, Any], budget: int = BUDGET) -> dict[str, Any]:
     Refused
         With the reason.
     Unreadable
-        If verifying is beyond the budget, or beyond `MAX_CELLS` and `MAX_CONFIGURATIONS`.
+        If verifying is beyond the budget, or beyond another limit of this file.
     """
-    token = WORK.set(Budget(budget))
+    return measured(document, budget)[0]
+
+
+def measured(document: dict[str, Any], most: int) -> tuple[dict[str, Any], int]:
+    """Verify a certificate; return its claims, and the units of work that this took."""
+    budget = Budget(most)
+    token = WORK.set(budget)
     try:
-        return _checked(document)
+        return _checked(document), most - budget.left
     finally:
         WORK.reset(token)
 
@@ -562,16 +629,24 @@ def guarantees(m: Model, run: list[Stage], reward: Fraction) -> tuple[Fraction, 
 
 def total(prices: Sequence[Fraction | int], amounts: Sequence[Fraction | int]) -> Fraction:
     """Return the sum of price times amount."""
+    spend(len(prices))
     return add_up(Fraction(p) * a for p, a in pairs(prices, amounts) if p and a)
 
 
 def steps(m: Model, order: Sequence[int]) -> list[list[Configuration]]:
-    """Return for every stage the MaxReward configuration of each pool, if the types end in the given order."""
-    return [list(row) for row in zip(*(max_rewards(pool, m.rewards, order) for pool in m.pools), strict=True)]
+    """Return for every stage the MaxReward configuration of each pool, if the types end in the given order.
+
+    A configuration without slots of the type that ends is also MaxReward of the types left.
+    """
+    result = [max_rewards(m, order)]
+    for i, ended in enumerate(order[:-1], 1):
+        result.append(max_rewards(m, order[i:]) if any(k[ended] for k in result[-1]) else result[-1])
+    return result
 
 
 def slots_of(m: Model, configurations: Sequence[Configuration]) -> list[Fraction]:
     """Return the slots of each type on an average server."""
+    spend(len(m.names) * len(m.pools))
     shares = [pool.share for pool in m.pools]
     return [total(shares, [k[j] for k in configurations]) for j in range(len(m.names))]
 
@@ -580,6 +655,7 @@ def greedy_run(m: Model, order: Sequence[int]) -> list[Stage]:
     """Run the greedy assignment and require that it exhausts the types in the given order (Proposition 3.1)."""
     left, room, run = list(m.workload), Fraction(1), []
     for i, configurations in enumerate(steps(m, order)):
+        spend(2 * len(order))
         slots = slots_of(m, configurations)
         lengths = {j: work(left[j] / slots[j]) for j in sorted(order[i:]) if slots[j]}
         length = min(lengths.values())
@@ -603,7 +679,7 @@ def columns_of(m: Model, columns: Any, name: str) -> tuple[list[Fraction], list[
     used, slots, keys = [Fraction(0)] * len(m.pools), [Fraction(0)] * len(m.names), []
     for column in items(columns, "columns"):
         pool, configuration, amount = fields(column, "a column", "pool", "configuration", name)
-        spend(len(m.names))
+        spend(4 * len(m.names))
         require(isinstance(pool, str) and pool in place, "a column is of no pool")
         p, k = place[pool], m.configuration(configuration, "a column's configuration")
         servers = Fraction(whole(amount, name)) if name == "servers" else rational(amount, name)
@@ -655,7 +731,7 @@ def check_worst(instance: Any, evidence: Any, claims: Any) -> None:
 
 def stage_slots(m: Model, types: list[int]) -> list[Fraction]:
     """Return the slots of an average server in the stage at which so many types are left."""
-    return slots_of(m, [max_rewards(pool, m.rewards, types)[0] for pool in m.pools])
+    return slots_of(m, max_rewards(m, types))
 
 
 def require_kept(
@@ -790,7 +866,8 @@ def left_over(
     """Let exhausted types leave in file order; return the types left, their MaxReward by pool, and those in it."""
     types = list(types)
     while types:
-        ks = [max_rewards(pool, m.rewards, types)[0] for pool in m.pools]
+        spend(len(types) * (1 + len(sizes)))
+        ks = max_rewards(m, types)
         live = [j for j in types if any(k[j] for k, size in pairs(ks, sizes) if size)]
         ended = [j for j in live if slots[j] >= jobs[j]]
         if not ended:
@@ -888,13 +965,16 @@ def share_model(instance: Any, *, pooled: bool) -> Share:
         known.add(name)
         need = {r: d for r, d in amounts(demand, "a demand").items() if d}
         phi = rational(weight, "a weight", least=0)
-        require(phi > 0 and bool(need) and set(need) <= set(cluster.everything), "a weight or a demand makes no sense")
+        require(
+            phi > 0 and bool(need) and need.keys() <= cluster.everything.keys(), "a weight or a demand makes no sense"
+        )
         effective = _effective(own, cluster)
         parts = [_part(cluster, s, need, effective) for s in result.servers]
         listed = None if allowed is None else {name_of(s, "a server") for s in items(allowed, "a user's servers")}
         require(listed is None or listed <= cluster.names, "a user names an unknown server")
         require(listed is None or len(listed) == len(allowed), "a user names a server twice")
-        may = [listed is None or s in listed or cluster.pooled for s in result.servers]
+        places = set(result.servers) if listed is None or cluster.pooled else listed
+        may = [s in places for s in result.servers]
         placeable = [part if able else None for part, able in pairs(parts, may)]
         require(any(part is not None for part in placeable), "a user fits no server")
         result.users.append(name)
@@ -968,8 +1048,9 @@ def check_allocation(instance: Any, evidence: Any, claims: Any) -> None:
 def placed_tasks(m: Share, value: Any) -> list[list[Fraction]]:
     """Read the tasks of each user on each server."""
     x: list[list[Fraction]] = []
+    servers = set(m.servers)
     for table in fields(value, "evidence.allocation", *m.users):
-        require(isinstance(table, dict) and set(table) <= set(m.servers), "tasks stand on an unknown server")
+        require(isinstance(table, dict) and set(table) <= servers, "tasks stand on an unknown server")
         found = {s: rational(tasks, "tasks", least=0) for s, tasks in table.items()}
         spend(len(m.servers))
         require(all(found.values()), "tasks that are 0 are listed")
@@ -1011,21 +1092,29 @@ def heights(m: Share, totals: list[Fraction], mechanism: str) -> list[Fraction]:
 
 
 def require_levels(m: Share, part: Parts, totals: list[Fraction], height: list[Fraction], stages: list[Any]) -> None:
-    """Require prices, level by level, at which no user on the level can have more unless one below has less."""
+    """Require prices, stage by stage, at which no user on its level can have more unless one no higher has less.
+
+    What is feasible costs at most 1 at the prices of a stage, all resources; the tasks of its users, none of which is
+    worth more than it costs, are worth 1 already. So none of these users gains unless another of them, who is at or
+    below the level, loses. That is so by each stage alone, whatever the others say: levels may be equal.
+    """
     reached, proved = Fraction(-1), set[int]()
     for stage in stages:
         q = stage_values(m, part, stage)
         require(add_up(worth * totals[n] for n, worth in q.items()) == 1, "the tasks are not worth all resources")
         level = max(height[n] for n in q)
-        require(level > reached, "the stages are not in order")
+        require(level >= reached, "the stages are not in order")
+        on_level = {n for n in q if height[n] == level}
+        require(not on_level <= proved, "a stage proves nothing of a further user")
         reached = level
-        proved |= {n for n in q if height[n] == level}
+        proved |= on_level
     require(proved == set(range(len(m.users))), "nothing proves that a user cannot have more")
 
 
 def stage_values(m: Share, part: Parts, stage: Any) -> dict[int, Fraction]:
     """Read the prices of a stage, which sum to 1, and what they let a task of each user be worth."""
     prices, values = fields(stage, "a stage", "prices", "values")
+    spend(10 * (len(m.servers) + len(m.users)))
     require(isinstance(prices, dict) and set(prices) <= set(m.servers), "prices of an unknown server")
     y = [amounts(prices.get(s, {}), "prices") for s in m.servers]
     require(add_up(price for row in y for price in row.values()) == 1, "the prices do not sum to 1")
@@ -1035,7 +1124,7 @@ def stage_values(m: Share, part: Parts, stage: Any) -> dict[int, Fraction]:
     q = {place[user]: rational(value, "a value", least=0) for user, value in values.items()}
     require(all(q.values()) and bool(q), "a value is 0")
     for n, worth in q.items():
-        spend(len(y))
+        spend(8 * len(y))
         for row, p in pairs(y, part[n]):
             cost = add_up(row[r] * share for r, share in (p or {}).items() if r in row)
             require(p is None or worth <= cost, "a task is worth more than its resources cost")
@@ -1069,7 +1158,7 @@ def are_coprime(numbers: Sequence[Fraction]) -> bool:
     return all(x.denominator == 1 for x in numbers) and gcd(*map(int, numbers)) == 1
 
 
-def worth(m: Model, prices: Sequence[Fraction]) -> Fraction:
+def worth(m: Model, prices: Sequence[Fraction | int]) -> Fraction:
     """Return the most that an average server can hold at given prices."""
     return add_up(pool.share * greatest_value(pool, prices) for pool in m.pools)
 
@@ -1091,7 +1180,8 @@ def check_facets(m: Model, evidence: Any, claims: Any) -> None:
     points = vertices_of(m, vertices, unit)
     planes = planes_of(m, claims, unit)
     simplices = simplices_of(rows, len(m.names), len(points))
-    spend(len(planes) * len(points) * (5 + 2 * len(m.names)))
+    bits = longest(x for a, _ in planes for x in a) + longest(x for point in points for x in point)
+    spend(len(planes) * len(points) * (5 + 2 * len(m.names)) * (1 + squared(bits)))
     tight = [{f for f, (a, b) in enumerate(planes) if sum(map(mul, a, x)) == b} for x in points]
     homes = facet_cones(planes, points, tight, simplices)
     require(all(homes), "a facet has no simplex")
@@ -1120,16 +1210,13 @@ def planes_of(m: Model, claims: Any, unit: int) -> list[Plane]:
         entries = [rational(value, "a normal") for value in fields(normal, "a normal", *m.names)]
         require(are_coprime(entries), "a normal is not of coprime integers")
         planes.append(([int(x) for x in entries], unit * rational(offset, "an offset", least=0)))
-    walls = [([-int(i == j) for i in range(width)], Fraction(0)) for j in range(width)]
+    spend(width * width)
     outer = planes[width:]
-    require(planes[:width] == walls, "the coordinate facets do not come first")
+    walls = (plane == ([-int(i == j) for i in range(width)], Fraction(0)) for j, plane in enumerate(planes[:width]))
+    require(len(planes) >= width and all(walls), "the coordinate facets do not come first")
     require(len(outer) > 0 and all(a < b for (a, _), (b, _) in pairwise(outer)), "the facets are not in order")
-    worths = [Fraction(0)] * len(outer)
-    for pool in m.pools:
-        best = greatest_of(pool, [a for a, _ in outer])
-        worths = [work(worth + unit * pool.share * value) for worth, value in pairs(worths, best)]
-    for (a, b), worth in pairs(outer, worths):
-        require(min(a) >= 0 < b == worth, "an offset is not the greatest value of its normal")
+    for a, b in outer:
+        require(min(a) >= 0 < b == unit * worth(m, a), "an offset is not the greatest value of its normal")
     return planes
 
 
@@ -1152,6 +1239,7 @@ def facet_cones(
     width = len(planes[0][0])
     homes: list[list[list[Point]]] = [[] for _ in planes[width:]]
     for simplex in simplices:
+        spend(sum(len(tight[v]) for v in simplex))
         corners = [points[v] for v in simplex]
         require(rank(corners)[0] == width, "the corners of a simplex are dependent")
         home = [f for f in set.intersection(*(tight[v] for v in simplex)) if f >= width]
@@ -1182,28 +1270,13 @@ def require_once(cones: list[list[Point]]) -> None:
         require(min(shares) < 0, "a direction is in two cones")
 
 
-def greatest_of(pool: Pool, normals: Sequence[Sequence[int]]) -> list[int]:
-    """Return the greatest value of each normal over all configurations, from the maximal ones if they can be listed."""
-    tops: list[Configuration] = list(pool.generators)
-    if not tops:
-        for seen, k in enumerate(_configurations(pool)):
-            left = [c - sum(map(mul, k, column)) for c, column in pairs(pool.capacity, zip(*pool.demands, strict=True))]
-            if not any(all(map(le, demand, left)) for demand in pool.demands):
-                tops.append(k)
-            spend(len(pool.demands) * (2 + len(pool.capacity)))
-            if seen > MAX_LISTED:
-                return [greatest(pool, normal, range(len(normal)))[0] for normal in normals]
-    bits = sum(x.bit_length() for normal in normals for x in normal)
-    spend(len(normals) * len(tops) * (5 + len(pool.demands or tops[0])) + len(tops) * (bits // 100))
-    return [max(sum(map(mul, normal, k)) for k in tops) for normal in normals]
-
-
 def rank(rows: Sequence[Sequence[int]]) -> tuple[int, int]:
     """Return the rank of an integer matrix and, if it is square, its determinant (fraction-free elimination)."""
     table, sign, last, done = [list(row) for row in rows], 1, 1, 0
     bits = sum(max((abs(x).bit_length() for x in row), default=0) for row in table)  # of the largest minor
-    spend(len(table) ** 2 * (len(table[0]) if table else 0) * (2 + squared(bits)))
-    for column in range(len(table[0]) if table else 0):
+    width = len(table[0]) if table else 0
+    spend(len(table) * min(len(table), width) * width * (2 + squared(bits)))
+    for column in range(width):
         pivot = next((r for r in range(done, len(table)) if table[r][column]), None)
         if pivot is None:
             sign = 0
@@ -1211,11 +1284,8 @@ def rank(rows: Sequence[Sequence[int]]) -> tuple[int, int]:
         if pivot != done:
             table[done], table[pivot], sign = table[pivot], table[done], -sign
         head = table[done]
-        lead = head[column]
-        for r in range(done + 1, len(table)):
-            factor = table[r][column]
-            table[r] = [(lead * a - factor * b) // last for a, b in pairs(table[r], head)]
-        last, done = lead, done + 1
+        table[done + 1 :] = [cleared(row, head, column, last) for row in table[done + 1 :]]
+        last, done = head[column], done + 1
     return done, sign * last
 
 
@@ -1320,9 +1390,10 @@ def mixed_workload(law: SizeLaw, below: Any) -> Fraction:
     cells = cells_of(listed)
     shares = cell_shares(law, cells)
     slots, used, last = [Fraction(0)] * len(cells), Fraction(0), None
+    place = {str(j): j for j in range(len(cells))}
     for column in items(columns, "columns"):
-        k, part = mixed_column(column, cells)
         spend(3 * len(cells))
+        k, part = mixed_column(column, cells, place)
         row = [k.get(j, 0) for j in range(len(cells))]
         require(last is None or row < last, "the columns are not in order")
         last = row
@@ -1350,26 +1421,26 @@ def cells_of(listed: Any) -> list[Cell]:
 def cell_shares(law: SizeLaw, cells: list[Cell]) -> list[Fraction]:
     """Return the probability of each cell; together they are the law."""
     shares: list[Fraction] = []
-    spend(20 * len(cells) * (len(law.pieces) + len(law.atoms)))
-    before = Fraction(0)
-    sizes = {size for size, _ in law.atoms}
+    spend(40 * len(cells) * (1 + len(law.atoms) + len(law.pieces)).bit_length())
+    done = bisect_right(law.atoms, 0, key=itemgetter(0))  # atoms in the groups before
     for base, width in cells:
         if width:
-            inside = [work(p * width / (b - a)) for a, b, p in law.pieces if a <= base and base + width <= b]
+            first = bisect_right(law.pieces, base, key=itemgetter(1))  # the first piece that ends above the base
+            inside = [(a, b, p) for a, b, p in law.pieces[first : first + 1] if a <= base and base + width <= b]
             require(len(inside) == 1, "a cell is not part of a piece")
-            shares.append(inside[0])
+            shares += [work(p * width / (b - a)) for a, b, p in inside]
         else:
-            require(base in sizes and base > before, "a group of atoms does not end at an atom")
-            shares.append(add_up(p for size, p in law.atoms if before < size <= base))
-            before = base
+            end = bisect_right(law.atoms, base, key=itemgetter(0))
+            require(end > done and law.atoms[end - 1][0] == base, "a group of atoms does not end at an atom")
+            shares.append(add_up(p for _, p in law.atoms[done:end]))
+            done = end
     require(add_up(shares) == 1, "the cells do not cover the law")
     return shares
 
 
-def mixed_column(column: Any, cells: list[Cell]) -> tuple[dict[int, int], Fraction]:
-    """Read a configuration of cells, which must fit a server, and its fraction."""
+def mixed_column(column: Any, cells: list[Cell], place: dict[str, int]) -> tuple[dict[int, int], Fraction]:
+    """Read a configuration of cells, by their place, which must fit a server, and its fraction."""
     table, fraction = fields(column, "a column", "slots", "fraction")
-    place = {str(j): j for j in range(len(cells))}
     require(isinstance(table, dict) and set(table) <= set(place), "an unknown cell")
     k = {place[j]: whole(n, "slots") for j, n in table.items()}
     require(bool(k) and all(k.values()), "a column lists a cell without slots")
@@ -1394,13 +1465,13 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     require(len(points) > 1 or not law.pieces, "one point does not price a piece")
     spend(100 * len(points) * (len(law.atoms) + len(law.pieces)).bit_length())
     between = [law.has_between(Fraction(a, grid), Fraction(b, grid)) for a, b in pairwise(points)]
-    if grid * len(points) <= MAX_CELLS:
-        spend(3 * grid * len(points))
+    one = common(value.denominator for value in values)
+    if grid * len(points) <= MAX_CELLS and grid * (40 + one.bit_length() // 8) <= MAX_TABLE:
+        spend(2 * grid * len(points))
         require_worth(grid, points, values, between)
     elif any(between):
         raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
     else:
-        one = common(value.denominator for value in values)
         worth = [int(work(value * one)) for value in values]
         require(not is_worth_more(grid, points, worth, one), "a configuration is worth more than 1")
     places = [Fraction(point, grid) for point in points]
@@ -1459,6 +1530,7 @@ def is_worth_more(capacity: int, sizes: Sequence[int], prices: Sequence[int], li
             best[c] = max(best[c], best[c - max(1, size * LEVELS // capacity)] + price)
     rounds_to_none = any(size * LEVELS < capacity for size, _ in kinds)  # a job of no level: the table bounds nothing
     dear_size, dear = max(kinds, key=lambda kind: Fraction(kind[1], kind[0]))
+    most = min(MAX_STATES, MAX_TABLE // (150 + limit.bit_length() // 4))  # two lists at a time, of two numbers a state
     filled, earned = [0], [0]
     for size, price in kinds:
         more, worth = list[int](), list[int]()
@@ -1479,10 +1551,8 @@ def is_worth_more(capacity: int, sizes: Sequence[int], prices: Sequence[int], li
                 continue
             if value > limit:
                 return True
-            if len(more) == MAX_STATES:
-                raise Unreadable(
-                    f"a table of more than {MAX_CELLS:,} cells, and more than {MAX_STATES:,} states at a time"
-                )
+            if len(more) == most:
+                raise Unreadable(f"a table of more than {MAX_CELLS:,} cells, and more than {most:,} states at a time")
             more.append(used)
             worth.append(value)
         filled, earned = more, worth
@@ -1590,10 +1660,16 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def quoted(name: str) -> str:
+    """Return a name, in quotation marks if it has more than letters, digits and a few signs: it imitates nothing."""
+    return name if re.fullmatch(r"\w[\w.+/-]*", name) else json.dumps(name, ensure_ascii=False)
+
+
 def shown(claims: Any, name: str = "") -> list[str]:
     """Return claims as text, nested ones under the names of their tables, lists by their length."""
     if isinstance(claims, dict):
-        return [part for key, value in sorted(claims.items()) for part in shown(value, f"{name}.{key}".strip("."))]
+        rows = [(f"{name}.{quoted(key)}" if name else quoted(key), value) for key, value in sorted(claims.items())]
+        return [part for path, value in rows for part in shown(value, path)]
     if isinstance(claims, list):
         return [printable(f"{name} {len(claims)} of them")]
     return [printable(f"{name} {claims if isinstance(claims, str) else json.dumps(claims)}")]

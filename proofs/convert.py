@@ -1,10 +1,11 @@
 """Write an assignment certificate of packproof in the form that the proved checker reads.
 
 ``python3 proofs/convert.py CERTIFICATE.json > certificate.txt``. Exit status 1: the document cannot be read as a
-certificate without fault; 2: it is no certificate of an assignment.
+certificate without fault; 2: it is no certificate of an assignment, or it claims something of whole servers.
 
 The document is read by the functions of ``bounds/checker.py`` (standard library); whether its claims are true is
-decided by the proved checker alone. Whole servers, where the certificate has them, are left out.
+decided by the proved checker alone. It knows nothing of whole servers, so that a document that has them is refused as
+a whole: half a verdict would be taken for one.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def converted(document: dict[str, Any]) -> str:
     checker.Refused
         If the document is not of the form of a certificate, or its digest is wrong.
     checker.Unreadable
-        If it is a certificate of something else.
+        If it is a certificate of something else, or has evidence or claims on whole servers.
     """
     form, kind, instance, evidence, claims, signed = checker.fields(
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
@@ -48,13 +49,12 @@ def converted(document: dict[str, Any]) -> str:
     if kind != "assignment":
         raise checker.Unreadable(f"expected a certificate of an assignment, got {kind!r}")
     m = checker.model(instance)
-    permutation, stages, columns, slot_prices, server_prices, servers = checker.fields(
-        evidence, "evidence", "permutation", "stages", "columns", "slot_prices", "server_prices", optional=["servers"]
+    if any(isinstance(part, dict) and "servers" in part for part in (evidence, claims)):
+        raise checker.Unreadable("the proved checker does not check claims on whole servers (solve without --servers)")
+    permutation, stages, columns, slot_prices, server_prices = checker.fields(
+        evidence, "evidence", "permutation", "stages", "columns", "slot_prices", "server_prices"
     )
-    *rewards, on_servers = checker.fields(
-        claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise", optional=["servers"]
-    )
-    checker.require((servers is None) == (on_servers is None), "evidence and claims on servers do not go together")
+    rewards = checker.fields(claims, "claims", "greedy", "optimal", "ratio", "guarantee", "guarantee_stagewise")
     every_end = form == checker.FORMATS[1]
     listed = [stage_line(m, stage, every_end) for stage in checker.items(stages, "evidence.stages")]
     lines = [
@@ -133,10 +133,10 @@ def main(arguments: Sequence[str]) -> int:
     try:
         text = converted(checker.load(Path(arguments[0]).read_text(encoding="utf-8")))
     except checker.Refused as reason:
-        print(f"refused: {reason}", file=sys.stderr)
+        print(checker.printable(f"refused: {reason}"), file=sys.stderr)
         return 1
     except (checker.Unreadable, OSError, UnicodeDecodeError) as reason:
-        print(f"unreadable: {reason}", file=sys.stderr)
+        print(checker.printable(f"unreadable: {reason}"), file=sys.stderr)
         return 2
     sys.stdout.write(text)
     return 0

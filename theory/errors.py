@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,24 @@ def meant(name: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(name.lower(), list(known), 2)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def quoted(name: str) -> str:
+    """Return a name as it stands in a text: in quotation marks if it could be taken for what stands around it.
+
+    Letters, digits and a few signs need none; blanks, commas, colons, quotation marks and the like do.
+
+    Examples
+    --------
+    >>> quoted("m5.large"), quoted("ann 4, bob")
+    ('m5.large', '"ann 4, bob"')
+    """
+    return name if re.fullmatch(r"\w[\w.+/-]*", name) else json.dumps(name, ensure_ascii=False)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names with commas between them, such as ``a, b, "c d"``."""
+    return ", ".join(map(quoted, names))
 
 
 @contextmanager

@@ -8,13 +8,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-
-if TYPE_CHECKING:
-    from theory.instance import Instance
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -244,12 +241,14 @@ NodesLimit = Annotated[
 ]
 
 
-def warn_if_beyond_checker(instance: Instance, path: Path) -> None:
-    """Say on stderr that the checker's budget is too small for a certificate that was written."""
+def write_certificate(path: Path, document: dict[str, Any]) -> None:
+    """Write a certificate, and say on stderr if verifying it takes more than the checker's budget."""
     from bounds.certificates.recheck import beyond_checker
+    from theory.files.places import write_json
 
-    if reason := beyond_checker(instance):
-        print(f"{path}: packproof check does not decide it within its limits: {reason}", file=sys.stderr)
+    write_json(path, document)
+    if reason := beyond_checker(document):
+        print(f"{path}: packproof check does not decide it within its budget: {reason}", file=sys.stderr)
 
 
 def certificate_text(path: Path) -> str:

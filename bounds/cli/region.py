@@ -17,7 +17,7 @@ from bounds.cli.app import (
     progress,
     show,
     to_write,
-    warn_if_beyond_checker,
+    write_certificate,
 )
 
 
@@ -74,7 +74,7 @@ def region(
     from bounds.views.region import Found, region_answer, region_lines
     from theory.errors import InputError, TooLargeError
     from theory.files.instances import read_instance
-    from theory.files.places import write_json, write_text
+    from theory.files.places import write_text
     from theory.greedy.servers import least_servers
     from theory.region.facets import region_facets
     from theory.region.membership import CapacityProgram
@@ -127,8 +127,7 @@ def region(
     if certificate is not None:
         from bounds.certificates.region import region_certificate
 
-        write_json(certificate, region_certificate(given, intensity, boundary))
-        warn_if_beyond_checker(given, certificate)
+        write_certificate(certificate, region_certificate(given, intensity, boundary))
     found = Found(given, intensity, boundary, no_facets, room, no_room, sliced, whole)
     result = region_answer(found)
     show(result, lambda: region_lines(found, result), as_json=as_json)
@@ -136,10 +135,10 @@ def region(
 
 def _pair(text: str, names: tuple[str, ...]) -> tuple[int, int]:
     """Read two names of types; names may hold commas themselves."""
-    from theory.errors import InputError
+    from theory.errors import InputError, listed
 
     for i, first in enumerate(names):
         for j, second in enumerate(names):
             if i != j and text == f"{first},{second}":
                 return i, j
-    raise InputError(f"--slice: expected two different types of {', '.join(names)}, got {text[:80]!r}")
+    raise InputError(f"--slice: expected two different types of {listed(names)}, got {text[:80]!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
+from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show, write_certificate
 
 if TYPE_CHECKING:
     from theory.sharing.model import Cluster
@@ -81,7 +81,6 @@ def share(
     )
     from theory.errors import InputError
     from theory.files.clusters import read_cluster
-    from theory.files.places import write_json
     from theory.sharing.allocation import Allocation, whole_tasks
     from theory.sharing.mechanisms import MECHANISMS
     from theory.sharing.properties import Verdict, decide
@@ -129,7 +128,7 @@ def share(
     if certificate is not None:
         from bounds.certificates.allocation import allocation_certificate
 
-        write_json(certificate, allocation_certificate(given, allocations[mechanism]))
+        write_certificate(certificate, allocation_certificate(given, allocations[mechanism]))
     if mechanism == "all":
         show(
             AllShares(mechanism="all", mechanisms=answers),

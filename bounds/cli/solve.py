@@ -14,7 +14,7 @@ from bounds.cli.app import (
     PlotFile,
     app,
     show,
-    warn_if_beyond_checker,
+    write_certificate,
 )
 
 
@@ -46,7 +46,6 @@ def solve(
         solution_lines,
     )
     from theory.files.instances import read_instance
-    from theory.files.places import write_json
     from theory.greedy.optimal import solve as solve_exactly
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 
@@ -60,7 +59,6 @@ def solve(
     if plot is not None:
         picture_of_solution(solution, plot)
     if certificate is not None:
-        write_json(certificate, assignment_certificate(solution, whole))
-        warn_if_beyond_checker(solution.instance, certificate)
+        write_certificate(certificate, assignment_certificate(solution, whole))
     more = [] if on_servers is None else servers_lines(on_servers)
     show(solution_answer(solution, on_servers), lambda: solution_lines(solution) + more, as_json=as_json)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show
+from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show, write_certificate
 
 if TYPE_CHECKING:
     from theory.files.sizes import Sizes
@@ -65,7 +65,6 @@ def throughput(
     from theory.errors import InputError
     from theory.files.document import read_document
     from theory.files.items import has_items, parse_items
-    from theory.files.places import write_json
     from theory.files.sizes import parse_sizes
     from theory.numbers import rational
     from theory.partition.bounding import EXACT_CELLS, brackets
@@ -128,7 +127,7 @@ def throughput(
     if certificate is not None:
         from bounds.certificates.throughput import throughput_certificate
 
-        write_json(certificate, throughput_certificate(given, best, guaranteed))
+        write_certificate(certificate, throughput_certificate(given, best, guaranteed))
     show(answer, lambda: throughput_lines(answer), as_json=as_json)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import CertificateFile, JsonFlag, app, progress, show, to_write
+from bounds.cli.app import CertificateFile, JsonFlag, app, progress, show, to_write, write_certificate
 
 if TYPE_CHECKING:
     from bounds.adversary.budget import Budget
@@ -68,7 +68,6 @@ def worst(
     from bounds.views.assignment import worst_answer, worst_lines
     from theory.errors import InputError
     from theory.files.instances import read_instance, write_instance
-    from theory.files.places import write_json
 
     if types is not None or resources is not None:
         _refuse_both(instance, vary, types, resources)
@@ -89,7 +88,7 @@ def worst(
         budget = Budget(time_limit, report)
         found = worst_instance(given, vary.value, seed=seed, starts=starts or 12, budget=budget)
         if certificate is not None:
-            write_json(certificate, _certificate(found, budget))
+            write_certificate(certificate, _certificate(found, budget))
     if out is not None:
         write_instance(out, found.instance)
     show(worst_answer(found), lambda: worst_lines(found), as_json=as_json)
@@ -123,14 +122,13 @@ def _by_size(
     from bounds.adversary.by_size import worst_by_size
     from bounds.views.by_size import by_size_answer, by_size_lines
     from theory.files.instances import write_instance
-    from theory.files.places import write_json
 
     kind = None
     with progress() as report:
         found = worst_by_size(types, resources, seed=seed, budget=Budget(time_limit, report))
         if certificate is not None:
             kind, document = _best_certificate(found, Budget(max(time_limit, 1.0), report))
-            write_json(certificate, document)
+            write_certificate(certificate, document)
     if out is not None:
         write_instance(out, found.instance)
     show(by_size_answer(found, kind), lambda: by_size_lines(found, kind), as_json=as_json)

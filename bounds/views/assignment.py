@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from bounds.adversary.search import WorstInstance
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, by_type, named, packed, short
+from theory.errors import quoted
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Column as OptimalColumn
 from theory.greedy.optimal import Solution
@@ -250,22 +251,24 @@ def solution_lines(solution: Solution) -> list[str]:
         f"greedy assignment ({unit})",
     ]
     for stage in greedy.stages:
-        ends = "servers end" if stage.exhausts is None else f"until {instance.names[stage.exhausts]} is exhausted"
+        ends = (
+            "servers end" if stage.exhausts is None else f"until {quoted(instance.names[stage.exhausts])} is exhausted"
+        )
         for pool, k in zip(instance.pools, stage.configurations, strict=True):
-            where = f"{pool.name}: " if several else ""
+            where = f"{quoted(pool.name)}: " if several else ""
             lines.append(f"  {float(stage.fraction * pool.share):8.4%}  {where}{packed(instance, k)}  ({ends})")
     if not greedy.stages:
         lines.append("  all servers are empty: there is no workload")
     lines += ["", f"optimal assignment ({unit})"]
     for column in optimal.columns:
-        where = f"{instance.pools[column.pool].name}: " if several else ""
+        where = f"{quoted(instance.pools[column.pool].name)}: " if several else ""
         lines.append(f"  {float(column.fraction):8.4%}  {where}{packed(instance, column.configuration)}")
     lines += ["", "prices at the optimum"]
     for pool, price in zip(instance.pools, optimal.server_prices, strict=True):
-        of = f" of {pool.name}" if several else ""
+        of = f" of {quoted(pool.name)}" if several else ""
         lines.append(f"  one more server{of} is worth {short(price)}")
     for name, price in zip(instance.names, optimal.job_prices, strict=True):
-        lines.append(f"  one more job of {name} is worth {short(price)}")
+        lines.append(f"  one more job of {quoted(name)} is worth {short(price)}")
     return lines
 
 
@@ -276,7 +279,7 @@ def servers_lines(answer: WholeServers) -> list[str]:
     bound = []
     if answer.loss_bound is not None and Fraction(answer.loss_bound) < Fraction(answer.fluid):  # else it says nothing
         bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(answer.loss_bound))}"]
-    split = ", ".join(f"{name} {size:,}" for name, size in answer.pools.items())
+    split = ", ".join(f"{quoted(name)} {size:,}" for name, size in answer.pools.items())
     pools = [f"  of each pool: {split}"] if len(answer.pools) > 1 else []
     return [
         "",
@@ -303,7 +306,7 @@ def worst_lines(worst: WorstInstance) -> list[str]:
         lines.append(f"infimum   {short(worst.infimum)}, approached as rewards go to their ties")
     lines += [f"          {verdict}", "", "  type, workload, reward"]
     for job_type in instance.types:
-        lines.append(f"  {job_type.name}, {short(job_type.workload)}, {short(job_type.reward)}")
+        lines.append(f"  {quoted(job_type.name)}, {short(job_type.workload)}, {short(job_type.reward)}")
     return lines
 
 

@@ -16,6 +16,7 @@ from bounds.adversary.lies import Misreport
 from bounds.views.assignment import column_answer
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Exact, many, packed, short
+from theory.errors import quoted
 from theory.greedy.optimal import Column
 from theory.instance import Additive, Instance
 from theory.numbers import text, texts, total
@@ -151,7 +152,9 @@ def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None
     rows = [("type", *(("demand",) if demands else ()), "reward", "workload", *titles)]
     for j, kind in enumerate(instance.types):
         demand = (texts(demands[j]),) if demands else ()
-        rows.append((kind.name, *demand, text(kind.reward), text(kind.workload), *(text(jobs[j]) for jobs in served)))
+        rows.append(
+            (quoted(kind.name), *demand, text(kind.reward), text(kind.workload), *(text(jobs[j]) for jobs in served))
+        )
     lines += aligned(rows, right=2 + len(chosen))
     if chosen:
         lines += ["", *_columns_lines(instance, chosen, (known["reward"], known["optimum"]))]
@@ -167,26 +170,28 @@ def _columns_lines(instance: Instance, chosen: Sequence[Sequence[Column]], rewar
     ]
     rows: list[tuple[str, ...]] = [("configuration of a server", "by the rule", "in the optimum")]
     for p, k in dict.fromkeys([*given[0], *given[1]]):
-        where = f"{instance.pools[p].name}: " if several else ""
+        where = f"{quoted(instance.pools[p].name)}: " if several else ""
         rows.append((where + packed(instance, k), *(text(made.get((p, k), Fraction(0))) for made in given)))
     for p, pool in enumerate(instance.pools):
         left = [pool.share - total(share for (q, _), share in made.items() if q == p) for made in given]
         if any(left):
-            rows.append((f"{pool.name}: empty" if several else "empty", *map(text, left)))
+            rows.append((f"{quoted(pool.name)}: empty" if several else "empty", *map(text, left)))
     rows.append(("reward per server", *map(short, rewards)))
     return ["fraction of all servers in each configuration", *aligned(rows, right=2)]
 
 
 def cluster_lines(given: Cluster, tasks: Sequence[Sequence[Fraction]] | None = None) -> list[str]:
     """Return a cluster, and perhaps the tasks of each user on each server, as a small table."""
-    lines = [f"server {server.name}: capacity {texts(server.capacity)}{_count(server)}" for server in given.servers]
+    lines = [
+        f"server {quoted(server.name)}: capacity {texts(server.capacity)}{_count(server)}" for server in given.servers
+    ]
     table = [("user", "demand", "weight", "servers", *(("tasks on each server",) if tasks else ()))]
     for n, user in enumerate(given.users):
         row = (
-            user.name,
+            quoted(user.name),
             texts(user.demand),
             text(user.weight),
-            "all" if user.servers is None else " ".join(user.servers),
+            "all" if user.servers is None else " ".join(map(quoted, user.servers)),
         )
         table.append((*row, *((texts(tasks[n]),) if tasks else ())))
     return lines + aligned(table)
@@ -200,7 +205,8 @@ def _lie_lines(evidence: dict[str, Any]) -> list[str]:
     said = " ".join(evidence["reported_demand"].values())
     truth, lie = text(evidence["tasks_by_truth"]), text(evidence["tasks_by_lying"])
     factor = "" if evidence["factor"] is None else f", {evidence['factor']} times as many"
+    servers = " ".join(map(quoted, evidence["reported_servers"]))
     return [
-        f"{evidence['user']} says that it demands {said} and may use {' '.join(evidence['reported_servers'])}",
+        f"{quoted(evidence['user'])} says that it demands {said} and may use {servers}",
         f"it can then run {lie} tasks instead of {truth}{factor}",
     ]

@@ -27,7 +27,7 @@ from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.files.scenarios import Given
 from fluid.simulation.results import QueueResult, Result, Run, replications
 from fluid.statistics import Interval, band, paired
-from theory.errors import InputError
+from theory.errors import InputError, quoted
 
 FEWEST = 8
 """Replications unless given: enough for bands."""
@@ -194,7 +194,7 @@ def _by_type(answer: Compared) -> list[str]:
     else:
         accepted = [one.acceptance.values() for one in answer.policies]
         what, columns = "jobs accepted (share)", [["-" if x is None else f"{x:.4f}" for x in one] for one in accepted]
-    rows = zip(answer.policies[0].jobs, *columns, strict=True)
+    rows = zip(map(quoted, answer.policies[0].jobs), *columns, strict=True)
     head = [f"{what}, type", *(one.policy for one in answer.policies)]
     return ["", *aligned([head, *map(list, rows)], right=len(columns))]
 

@@ -17,6 +17,7 @@ from bounds.views.text import Answer
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.path import State
+from theory.errors import listed, quoted
 from theory.instance import Configuration
 from theory.region.slices import region_slice
 
@@ -42,7 +43,7 @@ def _named(path: FluidPath, configuration: Configuration) -> dict[str, int]:
 
 
 def _shown(path: FluidPath, configuration: Configuration) -> str:
-    parts = [f"{n} {name}" for name, n in _named(path, configuration).items() if n]
+    parts = [f"{n} {quoted(name)}" for name, n in _named(path, configuration).items() if n]
     return " + ".join(parts) or "idle"
 
 
@@ -162,7 +163,7 @@ def path_lines(path: FluidPath) -> list[str]:
             continue
         regime = segment.regime
         followed = [
-            f"{_shown(path, s.configuration)} with {names[s.driver]}"
+            f"{_shown(path, s.configuration)} with {quoted(names[s.driver])}"
             for s in regime.followed
             if s.moves and s.driver >= 0
         ]
@@ -172,14 +173,16 @@ def path_lines(path: FluidPath) -> list[str]:
             f"follows {', '.join(followed)}" if followed else "",
             f"drains {', '.join(drains)}" if drains else "",
             f"rest to {_shown(path, regime.rest)}" if any(regime.rest) else "",
-            f"blocked {', '.join(blocked)}" if blocked else "",
+            f"blocked {listed(blocked)}" if blocked else "",
         ]
         lines.append(f"  {segment.start:9.4f}  {regime.kind:8s}  " + "; ".join(part for part in parts if part))
     lines += ["", f"at time {path.until:g}"]
     lines += [
         f"  {100 * mass:8.4f}%  {_shown(path, k)}" for k, mass in sorted(final[1].items(), reverse=True) if mass > 1e-6
     ]
-    lines += [f"  {y:10.6f}  jobs of {name} per server" for name, y in zip(names, final[0].tolist(), strict=True)]
+    lines += [
+        f"  {y:10.6f}  jobs of {quoted(name)} per server" for name, y in zip(names, final[0].tolist(), strict=True)
+    ]
     return lines
 
 

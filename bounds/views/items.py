@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.views.text import Answer, Exact, many
+from theory.errors import quoted
 from theory.files.items import ItemList
 from theory.greedy.servers import LeastServers, least_servers
 from theory.numbers import text
@@ -84,4 +85,4 @@ def items_lines(answer: ItemBins) -> list[str]:
 
 
 def _size(kind: ItemKind) -> str:
-    return ", ".join(f"{name} {size}" for name, size in kind.size.items())
+    return ", ".join(f"{quoted(name)} {size}" for name, size in kind.size.items())

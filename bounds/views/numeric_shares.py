@@ -9,6 +9,7 @@ import numpy as np
 
 from bounds.views.sharing import Property, sized_lines
 from bounds.views.text import Answer
+from theory.errors import quoted
 from theory.sharing.allocation import Allocation
 from theory.sharing.properties import PROPERTIES
 from theory.sharing.violation import Violation, eligibility, shares_of
@@ -147,7 +148,7 @@ def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
         ]
         for resource in cluster.resources:
             used = [row[resource] for row in answer.utilisation.values() if resource in row]
-            lines.append(f"{resource}: in use on a class {100 * min(used):.1f} % to {100 * max(used):.1f} %")
+            lines.append(f"{quoted(resource)}: in use on a class {100 * min(used):.1f} % to {100 * max(used):.1f} %")
     lines.append(
         f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}, "
         + (f"prices of {len(answer.prices)} stages" if answer.prices else f"{answer.rounds:,} rounds")
@@ -166,8 +167,8 @@ def conditions(mechanism: str) -> str:
 
 def _furthest(answer: NumericShares | CheckedShares) -> str:
     if answer.server is None:
-        return f"who might gain most: {answer.user}"
-    return f"furthest from a bottleneck: user {answer.user} on server {answer.server}"
+        return f"who might gain most: {quoted(answer.user or '')}"
+    return f"furthest from a bottleneck: user {quoted(answer.user or '')} on server {quoted(answer.server)}"
 
 
 def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> CheckedShares:

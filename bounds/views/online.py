@@ -11,6 +11,7 @@ from bounds.views.tables import aligned
 from bounds.views.text import Answer, Ends, Exact, ends, many, named, short
 from fluid.simulation.policy_interface import Policy
 from fluid.statistics import Interval
+from theory.errors import listed, quoted
 from theory.numbers import text
 
 
@@ -166,10 +167,10 @@ def _trap_lines(broken: Broken) -> list[str]:
         return []
     names = broken.instance.names
     held = " | ".join(
-        " + ".join(f"{n} {name}" for n, name in zip(row, names, strict=True) if n) or "none"
+        " + ".join(f"{n} {quoted(name)}" for n, name in zip(row, names, strict=True) if n) or "none"
         for row in broken.trap.contents
     )
-    growing = ", ".join(names[j] for j in broken.trap.growing)
+    growing = listed(names[j] for j in broken.trap.growing)
     stay = "stay" if broken.trap.fixed else "are in one state of it"
     return [
         f"trap: while jobs of {growing} wait, {held} {stay} on the servers; "
@@ -193,10 +194,10 @@ def _growth_lines(broken: Broken) -> list[str]:
 
 def _type_lines(broken: Broken) -> list[str]:
     document = broken.document()
-    capacity = ", ".join(f"{amount} {name}" for name, amount in document["server"][0]["capacity"].items())
+    capacity = ", ".join(f"{amount} {quoted(name)}" for name, amount in document["server"][0]["capacity"].items())
     rows = [("type", "demand", "reward", "workload", "service rate")]
     rows += [
-        (row["name"], " ".join(row["demand"].values()), row["reward"], row["workload"], row["service_rate"])
+        (quoted(row["name"]), " ".join(row["demand"].values()), row["reward"], row["workload"], row["service_rate"])
         for row in document["type"]
     ]
     return [f"{many(broken.servers, 'server')} of {capacity}", *aligned(rows, right=3)]

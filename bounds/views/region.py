@@ -19,7 +19,7 @@ from bounds.views.assignment import Bounds, bounds_of
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, legend_above, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Exact, by_type, many, named, packed, short
-from theory.errors import InputError, TooLargeError
+from theory.errors import InputError, TooLargeError, quoted
 from theory.exact.configurations import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
@@ -236,7 +236,7 @@ def region_lines(found: Found, result: RegionAnswer) -> list[str]:
         ]
         several = len(instance.pools) > 1
         for p, k, amount in intensity.columns[:12]:
-            where = f"{instance.pools[p].name}: " if several else ""
+            where = f"{quoted(instance.pools[p].name)}: " if several else ""
             lines.append(f"  {float(amount):9.4%}  {where}{packed(instance, k)}")
         if len(intensity.columns) > 12:
             lines.append(f"  and {len(intensity.columns) - 12} more")
@@ -244,7 +244,7 @@ def region_lines(found: Found, result: RegionAnswer) -> list[str]:
     if found.headroom is None:
         lines.append(f"  {found.no_headroom}")
     else:
-        lines += [f"  {name}: {short(room)}" for name, room in zip(instance.names, found.headroom, strict=True)]
+        lines += [f"  {quoted(name)}: {short(room)}" for name, room in zip(instance.names, found.headroom, strict=True)]
     lines += ["", f"facets  {found.no_facets or ''}".rstrip()]
     if found.region is not None:
         outer = found.region.outer
@@ -256,13 +256,13 @@ def region_lines(found: Found, result: RegionAnswer) -> list[str]:
             lines.append(f"  and {len(outer) - 40} more (--json shows all)")
     if found.slice is not None:
         pair = [instance.names[j] for j in found.slice.types]
-        lines += ["", f"slice by {pair[0]} and {pair[1]}, the others as they are"]
+        lines += ["", f"slice by {quoted(pair[0])} and {quoted(pair[1])}, the others as they are"]
         lines += [f"  {_inequality(pair, normal)} <= {short(offset)}" for normal, offset in found.slice.edges]
     return lines
 
 
 def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
-    terms = [name if a == 1 else f"{a} {name}" for name, a in zip(names, normal, strict=True) if a]
+    terms = [quoted(name) if a == 1 else f"{a} {quoted(name)}" for name, a in zip(names, normal, strict=True) if a]
     return " + ".join(terms)
 
 

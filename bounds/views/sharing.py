@@ -14,6 +14,7 @@ from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, Exact
 from fluid.limits.sharing import History
+from theory.errors import quoted
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
 from theory.sharing.model import Cluster
@@ -142,7 +143,7 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
         word = {True: "holds", False: "FAILS", None: "not decided"}[verdict.holds]
         lines.append(f"{name.replace('_', ' ')}: {word}{_witness(verdict.witness)}")
     if answer.whole:
-        tasks = ", ".join(f"{user} {n}" for user, n in answer.whole.tasks.items())
+        tasks = ", ".join(f"{quoted(user)} {n}" for user, n in answer.whole.tasks.items())
         lines.append(f"whole tasks: {tasks} (mean loss {100 * answer.whole.lost_part:.1f} %)")
     return lines
 
@@ -150,13 +151,13 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
 def sized_lines(allocation: Allocation, utilisation: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Return the tasks of each user on each server, and the utilisation of each server, as two tables."""
     cluster = allocation.cluster
-    rows = [["user", "tasks", *(server.name for server in cluster.servers)]]
+    rows = [["user", "tasks", *(quoted(server.name) for server in cluster.servers)]]
     for user, x, row in zip(cluster.users, allocation.totals, allocation.tasks, strict=True):
-        rows.append([user.name, shown(x), *(shown(v) if v else "" for v in row)])
+        rows.append([quoted(user.name), shown(x), *(shown(v) if v else "" for v in row)])
     lines = aligned(rows, right=len(rows[0]) - 1)
-    rows = [["utilisation", *cluster.resources]]
+    rows = [["utilisation", *map(quoted, cluster.resources)]]
     for server, used in utilisation.items():
-        rows.append([server, *(f"{100 * used[r]:.1f} %" if r in used else "" for r in cluster.resources)])
+        rows.append([quoted(server), *(f"{100 * used[r]:.1f} %" if r in used else "" for r in cluster.resources)])
     return [*lines, "", *aligned(rows, right=len(rows[0]) - 1), ""]
 
 
@@ -164,13 +165,15 @@ def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[st
     """Return all mechanisms in one table: tasks, utilisation by server and resource, Jain index, Nash welfare."""
     names = list(answers)
     rows = [["", *names]]
-    rows += [[f"tasks of {u.name}", *(f"{answers[m].tasks[u.name]:.4g}" for m in names)] for u in cluster.users]
+    rows += [[f"tasks of {quoted(u.name)}", *(f"{answers[m].tasks[u.name]:.4g}" for m in names)] for u in cluster.users]
     places = dict.fromkeys(
         (server, resource) for m in names for server, row in answers[m].utilisation.items() for resource in row
     )
     for server, resource in places:
         cells = [answers[m].utilisation.get(server, {}).get(resource) for m in names]
-        rows.append([f"{resource} of {server}", *("" if c is None else f"{100 * c:.1f} %" for c in cells)])
+        rows.append(
+            [f"{quoted(resource)} of {quoted(server)}", *("" if c is None else f"{100 * c:.1f} %" for c in cells)]
+        )
     rows.append(["Jain index", *(f"{answers[m].jain_index:.4f}" for m in names)])
     rows.append(["Nash welfare", *(f"{answers[m].nash_welfare:.4f}" for m in names)])
     for name in answers[names[0]].properties:
@@ -202,7 +205,7 @@ def history_answer(mechanism: str, history: History, cluster: Cluster) -> InMoti
 
 def history_lines(history: History, cluster: Cluster) -> list[str]:
     """Return a run as text: the state whenever the present users changed, and at the end."""
-    rows = [["until", *(user.name for user in cluster.users)]]
+    rows = [["until", *(quoted(user.name) for user in cluster.users)]]
     for k, time in enumerate(history.time):
         if k + 1 == len(history.time) or (history.present[k] != history.present[k + 1]).any():
             tasks = history.tasks[k].sum(axis=1)
@@ -220,12 +223,16 @@ def shown(value: Any) -> str:
 def _witness(witness: Mapping[str, Any] | None) -> str:
     if witness is None:
         return ""
-    return (
-        " ("
-        + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.items() if name != "allocation")
-        + ")"
-    )
+    parts = [
+        f"{key.replace('_', ' ')} {quoted(value) if key in NAMES_IN_WITNESSES else value}"
+        for key, value in witness.items()
+        if key != "allocation"
+    ]
+    return f" ({', '.join(parts)})"
 
+
+NAMES_IN_WITNESSES = ("user", "envies", "resource")
+"""Fields of witnesses that are names of a file."""
 
 MOST_PANELS = 8
 """Server classes and resources that are drawn over time, in file order."""

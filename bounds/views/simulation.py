@@ -18,6 +18,7 @@ from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Array, LossResult, QueueResult, Result, Run, replications
 from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
+from theory.errors import quoted
 from theory.greedy.servers import apportion
 
 if TYPE_CHECKING:
@@ -312,7 +313,7 @@ def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = 
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
     pools = answer.pools or {}
-    split = f" ({', '.join(f'{name} {size:,}' for name, size in pools.items())})" if pools else ""
+    split = f" ({', '.join(f'{quoted(name)} {size:,}' for name, size in pools.items())})" if pools else ""
     made = [
         f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
@@ -323,7 +324,9 @@ def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = 
     for row in answer.log or ():
         where = f" server {_place(row.server, pools)}" if row.server else ""
         to = f" -> {_place(row.to, pools)}" if row.to else ""
-        made.append(f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is UNSET else row.type}{where}{to}")
+        made.append(
+            f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is UNSET else quoted(row.type)}{where}{to}"
+        )
     return made
 
 
@@ -333,13 +336,14 @@ def _place(server: int, pools: Mapping[str, int]) -> str:
     for name, size in pools.items():
         last += size
         if server <= last:
-            return f"{server} ({name})"
+            return f"{server} ({quoted(name)})"
     return str(server)
 
 
 def _in_use(answer: Simulated) -> list[str]:
     return [
-        f"{name} in use {with_interval(share, 4, least=0.0, most=1.0)}" for name, share in answer.utilisation.items()
+        f"{quoted(name)} in use {with_interval(share, 4, least=0.0, most=1.0)}"
+        for name, share in answer.utilisation.items()
     ]
 
 
@@ -349,7 +353,7 @@ def _loss_lines(answer: SimulatedLoss) -> list[str]:
     for name, jobs in answer.jobs.items():
         share = answer.acceptance[name]
         idle = [with_interval(reserved[name], 4, least=0.0)] if reserved else []
-        table.append([name, f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
+        table.append([quoted(name), f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
     reward = f"reward per server {with_interval(answer.reward, least=0.0)}"
     accepted = f"jobs accepted {with_interval(answer.accepted, 4, least=0.0, most=1.0)}"
     made = [*start_lines(answer), reward, accepted, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
@@ -384,7 +388,7 @@ def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     for name, jobs in answer.jobs.items():
         share = answer.started[name].mean
         started = "-" if share is None else f"{share:.4f}"
-        table.append([name, f"{jobs:,.2f}", f"{queue.by_type[name]:,.2f}", started])
+        table.append([quoted(name), f"{jobs:,.2f}", f"{queue.by_type[name]:,.2f}", started])
     made += [*aligned(table, right=3), "", *_in_use(answer)]
     if not answer.warmup_check.enough:
         made.append("the queue still drifts after the warm-up: it is short, or the system is unstable")

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from fluid.statistics import Interval
+from theory.errors import quoted
 from theory.instance import Configuration, Instance
 from theory.numbers import text
 
@@ -60,7 +61,7 @@ def short(value: Fraction) -> str:
 
 def packed(instance: Instance, configuration: Configuration, empty: str = "empty") -> str:
     """Write a configuration for people: ``16 small + 3 large``."""
-    parts = [f"{slots} {name}" for name, slots in zip(instance.names, configuration, strict=True) if slots]
+    parts = [f"{slots} {quoted(name)}" for name, slots in zip(instance.names, configuration, strict=True) if slots]
     return " + ".join(parts) or empty
 
 

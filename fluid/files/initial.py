@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import InputError
+from theory.errors import InputError, listed
 from theory.files.document import Fields
 from theory.instance import Instance
 
@@ -97,7 +97,7 @@ def _jobs(fields: Fields, name: str, instance: Instance) -> tuple[int, ...]:
     jobs = dict.fromkeys(instance.names, 0)
     for job_type in table.names():
         if job_type not in jobs:
-            table.fail(job_type, f"expected a type ({', '.join(instance.names)})")
+            table.fail(job_type, f"expected a type ({listed(instance.names)})")
         jobs[job_type] = table.integer(job_type, "a number of jobs")
         if jobs[job_type] > MOST_AT_ONCE:
             table.fail(job_type, f"expected a number of jobs up to ten million, got {jobs[job_type]}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fluid.traces.jobs import TraceJobs
-from theory.errors import InputError
+from theory.errors import InputError, quoted
 from theory.instance import Instance
 
 FINEST = 10**9
@@ -69,7 +69,7 @@ class LeftOut:
             Fraction(float(busy[j])).limit_denominator(FINEST) if j in without else rho
             for j, rho in enumerate(instance.workload)
         ]
-        shown = ", ".join(f"{instance.names[j]} {float(workload[j]):.4g}" for j in self.workload)
+        shown = ", ".join(f"{quoted(instance.names[j])} {float(workload[j]):.4g}" for j in self.workload)
         return instance.with_workload(workload), (*notes, f"workload from the trace, jobs per server: {shown}")
 
 

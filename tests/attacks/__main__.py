@@ -17,12 +17,14 @@ from tests.attacks.exhaustion import attack_exhaustion
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.report import Report
+from tests.attacks.written import attack_written
 
 ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "forgeries": lambda small, seed: attack_certificates(4_000 if small else 48_000, seed),
     "inputs": lambda small, seed: attack_inputs(100 if small else 400, seed),
-    "exhaustion": lambda _small, _seed: attack_exhaustion(),
     "compiled": lambda small, seed: attack_compiled(8 if small else 200, seed),
+    "exhaustion": attack_exhaustion,
+    "written": attack_written,
 }
 """Each attack by its name: ``attack(small, seed)`` returns its report."""
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from bounds import checker
+from tests.attacks import large_documents
 from tests.attacks.compiled import attack_compiled
+from tests.attacks.exhaustion import run_alone
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
+from tests.attacks.large_documents import LARGE
+from tests.attacks.written import attack_written
 
 
 def test_forged_certificates() -> None:
@@ -29,6 +37,34 @@ def test_damaged_machine_code() -> None:
     report = attack_compiled(1, seed=2)
     assert not report.wrong
     assert report.outcomes["the same answer"] == 2
+
+
+@pytest.mark.parametrize("make", LARGE, ids=lambda make: make.__name__)
+def test_no_work_is_left_uncounted(make: Callable[[], Any]) -> None:
+    """A small budget ends soon, whatever the document: a tenth of a second here, with time for reading it."""
+    document = make()
+    start = time.process_time()
+    with contextlib.suppress(checker.Refused, checker.Unreadable):
+        checker.check(document, 1_000_000)
+    assert time.process_time() - start < 2
+
+
+def test_the_memory_of_a_document_is_measured() -> None:
+    text = json.dumps(large_documents.states_of_short_prices())
+    status, said, seconds = run_alone(text, 60 * 10**6)
+    assert (status, "MemoryError" in said) == (2, True)
+    assert seconds > 0
+
+
+def test_written_certificates() -> None:
+    report = attack_written(small=True, seed=3, seconds=8)
+    assert not report.wrong
+    assert report.outcomes["accepted"] > 20
+
+
+def test_a_checker_that_refuses_what_is_true_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "greatest", lambda *_: 1)
+    assert attack_written(small=True, seed=3, seconds=1).wrong
 
 
 @pytest.mark.parametrize("condition", ["require_bottlenecks", "require_levels"])

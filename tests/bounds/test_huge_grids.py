@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 
 from bounds import checker
 from bounds.certificates.recheck import beyond_checker
-from bounds.certificates.region import region_certificate
 from bounds.cli import run
-from bounds.testing import instances
 from theory.errors import TooLargeError
 from theory.exact.nodes import Nodes
 from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import CapacityProgram
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES, FROZEN = ROOT / "examples", ROOT / "tests" / "frozen" / "certificates"
 
 
 def vms(types: int, low: int) -> Instance:
@@ -35,30 +36,59 @@ def written(tmp_path: Path, instance: Instance) -> str:
     return str(path)
 
 
-def test_the_checker_accepts_a_small_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("types", "low"), [(8, 900), (30, 100)])
+def test_the_checker_decides_grids_too_fine_for_tables(
+    types: int, low: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(tmp_path / "proof.json")
-    assert run(["region", written(tmp_path, vms(8, 900)), "--facets", "0", "--certificate", out]) == 0
-    assert "packproof check" not in capsys.readouterr().err
+    path = written(tmp_path, vms(types, low))
+    assert run(["region", path, "--facets", "0", "--no-headroom", "--certificate", out]) == 0
+    assert not capsys.readouterr().err
     assert run(["check", out]) == 0
 
 
-def test_what_the_checker_does_not_decide_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "solve four_types.toml --servers 20",
+        "region four_types.toml",
+        "worst four_types.toml --vary workload",
+        "throughput mixed_sizes.toml --gap 0.2",
+        "share four_classes.toml --mechanism tsf",
+    ],
+)
+def test_the_budget_that_a_certificate_takes_is_said_where_it_is_beyond(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = str(tmp_path / "proof.json")
-    assert run(["region", written(tmp_path, vms(30, 100)), "--no-headroom", "--certificate", out]) == 0
+    name, file, *options = command.split()
+    arguments = [name, str(EXAMPLES / file), *options, "--certificate", out]
+    assert run(arguments) == 0
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(checker, "BUDGET", 1000)
+    assert run(arguments) == 0
     err = capsys.readouterr().err
-    assert f"{out}: packproof check does not decide it within its limits: pool pool1" in err
+    said = re.fullmatch(
+        f"{out}: packproof check does not decide it within its budget: verifying it takes [0-9,]+ units of work, more "
+        "than the 1,000 allowed: packproof check --budget ([0-9]+) verifies it\n",
+        err,
+    )
+    assert said, err
+    assert run(["check", out, "--budget", said[1]]) == 0
+    assert run(["check", out, "--budget", str(int(said[1]) - 1)]) == 2
+    assert "does not refute it: --budget" in capsys.readouterr().err
 
 
-@given(instances(max_types=4, max_pools=2, max_capacity=60))
-def test_nothing_that_is_said_to_be_beyond_the_checker_is_decided(instance: Instance) -> None:
-    """With no table and a small budget: the forecast is certain wherever it is made."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checker, "MAX_CELLS", 0)
-        patch.setattr(checker, "BUDGET", 20_000)
-        if beyond_checker(instance):
-            certificate = region_certificate(instance, CapacityProgram(instance).intensity())
-            with pytest.raises(checker.Unreadable):
-                checker.check(certificate, checker.BUDGET)
+def test_the_count_of_work_ends() -> None:
+    document = json.loads((FROZEN / "solve_two.json").read_text())
+    assert beyond_checker(document) is None
+    assert beyond_checker(document, most=100) == (
+        "verifying it takes more than the budget of 100 units of work, which does not refute it: --budget 1000 allows "
+        "ten times as much"
+    )
+    document["claims"]["optimal"] = "1"
+    with pytest.raises(checker.Refused):
+        beyond_checker(document)
 
 
 def test_nodes_are_limited_and_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

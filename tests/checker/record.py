@@ -78,6 +78,13 @@ LONG = {
     "type": types((f"{10**97 + 9}/{10**98 + 7}", f"{3**190}/{2**301 + 1}", 4), ("1/3", f"1/{7**110}", 3)),
 }
 """Numbers of a hundred digits, whose work counts."""
+BRANCHED = {
+    "server": [pool("p", "1/2", 97, 113, 61), pool("q", "1/2", 53, 131, 89)],
+    "type": types(
+        (1, 41, 13, 17, 11), ("1/2", 29, 7, 16, 6), (2, 36, 11, 13, 12), ("1/3", 18, 5, 9, 4), (1, 23, 9, 5, 9)
+    ),
+}
+"""Decisions by the hundred for one configuration, with rewards nearly proportional to demands."""
 LEAST = {"server": [pool("big", "1/3", 8), pool("little", "2/3", 5)], "type": types((2, 1, 3), ("1/2", 2, 5))}
 
 ASSIGNMENTS: dict[str, tuple[Document, int | None]] = {
@@ -93,6 +100,7 @@ ASSIGNMENTS: dict[str, tuple[Document, int | None]] = {
     "least servers": (LEAST, 6),
     "fewer servers than pools": (TWO, 1),
     "many servers": (TWO, 10**9 + 7),
+    "many branches": (BRANCHED, 50),
 }
 
 REGIONS: dict[str, tuple[Document, bool]] = {
@@ -106,6 +114,7 @@ REGIONS: dict[str, tuple[Document, bool]] = {
     "long numbers": (LONG, False),
     "cube": ({"server": [{"configurations": [[1, 1, 1]]}], "type": types(("1/2", 1), ("1/3", 1), ("1/5", 1))}, True),
     "square": ({"server": [{"configurations": [[2, 2]]}], "type": types(("1/2", 1), ("1/3", 1))}, True),
+    "many branches": (BRANCHED, False),
     "many facets": ({"server": [pool("s", 1, 13)], "type": types((1, 1, 2), (1, 1, 3), (1, 1, 5), (1, 1, 7))}, True),
 }
 
@@ -160,7 +169,19 @@ EFFECTIVE = {
         {"name": "w", "demand": {"cpu": 1}, "effective": {"A": {"cpu": "1/2", "ram": 6}}},
     ],
 }
-
+ALONE = {
+    "server": [
+        {"name": "A", "capacity": {"cpu": 20}, "count": 2},
+        {"name": "B", "capacity": {"cpu": 15}},
+        {"name": "C", "capacity": {"cpu": 18}, "count": 2},
+    ],
+    "user": [
+        {"name": "u", "demand": {"cpu": 1}, "servers": ["A"]},
+        {"name": "v", "demand": {"cpu": 4}, "servers": ["C"]},
+    ],
+}
+"""Users who share no server are at one level, by a stage each."""
+CLUSTERS = {"plain": CLUSTER, "constrained": CONSTRAINED, "effective": EFFECTIVE, "single": SINGLE, "alone": ALONE}
 
 WORST: dict[str, Document] = {
     "two types": {"server": [{"capacity": {"r1": 12}}], "type": types((1, 1, 5), (1, 1, 7))},
@@ -174,6 +195,10 @@ WORST: dict[str, Document] = {
         "type": types((1, "4/5"), (1, "2/5"), (1, "1/2")),
     },
     "one type": {"server": [pool("s", 1, 5)], "type": types(("1/9", "1/4", 2))},
+    "many branches": {
+        "server": [pool("s", 1, 67)],
+        "type": types((1, 29, 16), (1, 26, 13), (1, 18, 9), (1, 9, 5)),
+    },
 }
 """Instances whose types are certified at their worst workload."""
 ELSEWHERE: dict[str, list[Any]] = {
@@ -202,7 +227,7 @@ def documents() -> Iterator[tuple[str, Document]]:
         sizes = parse_sizes({"sizes": table})
         found = throughput_certificate(sizes, bracket(sizes.law, Fraction(gap)), vqs_workload(sizes.law))
         yield f"throughput, {name}", found
-    for name, table in {"plain": CLUSTER, "constrained": CONSTRAINED, "effective": EFFECTIVE, "single": SINGLE}.items():
+    for name, table in CLUSTERS.items():
         cluster = parse_cluster(table)
         for mechanism, allocate in MECHANISMS.items():
             yield f"{mechanism}, {name}", allocation_certificate(cluster, allocate(cluster))

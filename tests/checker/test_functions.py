@@ -86,22 +86,19 @@ def test_configurations_and_their_greatest_values() -> None:
         assert [pool.most(j) for j in range(width)] == [max(k[j] for k in rows) for j in range(width)]
         order = draw.sample(range(width), width)[: draw.randint(1, width)]
         weights = [draw.randint(0, 9) for _ in range(width)]
-        best = []
-        for i in range(len(order) + 1):
-            allowed = [k for k in rows if all(j in order[i:] or not n for j, n in enumerate(k))]
-            best.append(max((sum(w * n for w, n in zip(weights, k, strict=True)) for k in allowed), default=0))
+        allowed = [k for k in rows if all(j in order or not n for j, n in enumerate(k))]
+        best = max(sum(w * n for w, n in zip(weights, k, strict=True)) for k in allowed)
         assert checker.greatest(pool, weights, order) == best
+        assert checker.greatest(pool, [*weights], []) == 0
+        for pivots in range(3):  # the prices of the bounds may be any
+            assert limited("MAX_PIVOTS", pivots, checker.greatest, pool, weights, order) == best
+        assert limited("MAX_TABLE", 0, checker.greatest, pool, weights, order) == best  # without memory
         prices = [F(w, draw.randint(1, 5)) for w in weights]
         top = max(sum((p * n for p, n in zip(prices, k, strict=True)), F(0)) for k in rows)
         assert checker.greatest_value(pool, prices) == top
-        normals = [[draw.randint(0, 5) for _ in range(width)] for _ in range(3)]
-        tops = [max(sum(a * n for a, n in zip(normal, k, strict=True)) for k in rows) for normal in normals]
-        assert checker.greatest_of(pool, normals) == tops
-        if not pool.generators:
-            assert checker.greatest_listed(pool, weights, order) == best
-            assert sorted(checker._configurations(pool)) == sorted(rows)
-            assert limited("MAX_CELLS", 0, checker.greatest, pool, weights, order) == best
-            assert limited("MAX_LISTED", 0, checker.greatest_of, pool, normals) == tops
+        less = [w - 4 for w in weights]  # nobody has to take what is worth less than nothing
+        top = max(sum(w * n for w, n in zip(less, k, strict=True)) for k in rows)
+        assert checker.greatest(pool, less, range(width)) == top
 
 
 def test_max_reward_breaks_ties_by_the_order_of_the_types() -> None:
@@ -110,70 +107,81 @@ def test_max_reward_breaks_ties_by_the_order_of_the_types() -> None:
         width, rows = width_of(pool), feasible(pool)
         rewards = [F(draw.randint(1, 3), draw.randint(1, 2)) for _ in range(width)]
         order = draw.sample(range(width), width)
+        model = checker.Model(list("abc"[:width]), rewards, rewards, [pool, pool])
         expected = []
         for i in range(width):
             allowed = [k for k in rows if all(j in order[i:] or not n for j, n in enumerate(k))]
             expected.append(max(allowed, key=lambda k: (sum(u * n for u, n in zip(rewards, k, strict=True)), k)))
-        assert checker.max_rewards(pool, rewards, order) == expected
+            assert checker.max_reward(pool, rewards, sorted(order[i:])) == expected[-1]
+            assert checker.max_rewards(model, order[i:]) == [expected[-1]] * 2
+        assert checker.steps(model, order) == [[k] * 2 for k in expected]
 
 
-def test_what_is_beyond_all_limits_is_not_decided() -> None:
-    pool = additive([3, 4], [[1, 0], [0, 1]])  # a table of 20 levels, 20 configurations
+def test_hard_knapsacks() -> None:
+    """Weights that are nearly or just proportional to demands, where bounds cut least, against tables."""
+    draw = random.Random(8)
+    for i in range(60):
+        resources = draw.randint(1, 2)
+        capacity = [draw.randint(20, 60 // resources) for _ in range(resources)]
+        rows = [[draw.randint(1, c // 2) for c in capacity] for _ in range(draw.randint(2, 6))]
+        weights = [sum(row) + (draw.randint(0, 2) if i % 2 else 0) for row in rows]
+        table: dict[tuple[int, ...], int] = {}
+        for levels in product(*(range(c + 1) for c in capacity)):
+            smaller = [tuple(c - d for c, d in zip(levels, row, strict=True)) for row in rows]
+            worth = [table[rest] + w for rest, w in zip(smaller, weights, strict=True) if min(rest) >= 0]
+            table[levels] = max(worth, default=0)
+        pool = additive(capacity, rows)
+        best = table[tuple(capacity)]
+        assert checker.greatest(pool, weights, range(len(rows))) == best
+        assert limited("MAX_PIVOTS", 1, checker.greatest, pool, weights, range(len(rows))) == best
+        assert limited("MAX_TABLE", 2000, checker.greatest, pool, weights, range(len(rows))) == best
 
-    weights, listed = [1, 1], "MAX_CONFIGURATIONS"
 
-    def greatest() -> Any:
-        return checker.greatest(pool, weights, [0, 1])
+def test_bounds_hold_and_fall() -> None:
+    """At any prices: what follows a type is worth no more than its bound, and a bound that falls does not rise."""
+    draw = random.Random(9)
+    for pool in pools(60):
+        if pool.generators:
+            continue
+        width, rows = width_of(pool), feasible(pool)
+        weights = [draw.randint(1, 9) for _ in range(width)]
+        kinds, bounds = limited("MAX_PIVOTS", draw.randint(0, 4), checker.bounds_of, pool, weights, list(range(width)))
+        assert sorted(kinds) == list(range(width))
+        for i, j in enumerate(kinds):
+            for price, above, below, falls in bounds[i]:
+                assert min(price) >= 0
+                for k in rows:
+                    cost = sum(x * sum(n * pool.demands[t][r] for t, n in enumerate(k)) for r, x in enumerate(price))
+                    if not any(n for t, n in enumerate(k) if t not in kinds[i + 1 :]):
+                        assert below * sum(w * n for w, n in zip(weights, k, strict=True)) <= above * cost or not below
+                cost = sum(x * d for x, d in zip(price, pool.demands[j], strict=True))
+                assert falls is (weights[j] * below >= above * cost)
 
-    def decided_within(cells: int, table: int) -> bool:
-        """Return whether the table is made, where no configuration may be listed."""
-        return bool(limited(listed, 0, limited, "MAX_CELLS", cells, limited, "MAX_TABLE", table, attempt))
 
-    def attempt() -> bool:
-        try:
-            return bool(greatest()[0] == 3 * weights[0] + 4)
-        except checker.Unreadable as reason:
-            assert str(reason).startswith("pool p: more than 0 configurations, and a table of more than ")
-            return False
-
-    assert decided_within(40, 800)
-    assert not decided_within(39, 800)
-    assert not decided_within(40, 799)
-    weights = [2**78, 1]  # 80 bits
-    assert decided_within(40, 1000)
-    assert not decided_within(40, 999)
-    weights = [1, 1]
-    assert limited("MAX_CELLS", 0, limited, listed, 20, attempt)
-    try:
-        limited("MAX_CELLS", 0, limited, listed, 19, greatest)
-    except checker.Unreadable as reason:
-        assert "more than 19 configurations" in str(reason)
-    else:
-        raise AssertionError("decided beyond the limit")
+def test_prices_are_optimal_unless_they_are_stopped() -> None:
+    rows, weights = [[1, 1], [2, 1], [1, 3]], [3, 4, 5]
+    x, y = checker.prices_of([7, 5], rows, weights)
+    ratio = max(F(w, a * x + b * y) for w, (a, b) in zip(weights, rows, strict=True))
+    assert ratio * (7 * x + 5 * y) == 3 * 3 + 2 * 4  # three jobs of the first type and two of the second fill both
+    assert limited("MAX_PIVOTS", 0, checker.prices_of, [7, 5], [[1, 1]], [3]) == [0, 0]
 
 
 def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     pool = additive([3, 4], [[1, 0], [0, 1]])
     explicit = checker.Pool("p", F(1), (), (), ((1, 2), (2, 1), (0, 3)))
     long = 1 << 5000  # 5001 bits
-    assert units(lambda: checker.greatest(pool, [1, 1], [0, 1])) == 20 * 3
-    assert units(lambda: checker.greatest(pool, [long, 1], [0, 1])) == 20 * 3 * 6
-    for bits, thousands in ((5994, 5), (6000, 6)):
-        weights = [1 << (bits - 2), 1]
-        assert units(lambda weights=weights: checker.greatest(pool, weights, [0, 1])) == 20 * 3 * (1 + thousands)
-        assert units(lambda weights=weights: checker.greatest(explicit, weights, [0, 1])) == 3 * 4 * (2 + thousands)
-    assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 3 * 4 * 2
-    assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 3 * 1 * 7
-    assert units(lambda: list(checker._configurations(pool))) == 20 * (20 + 2 * 2 * 3)
-    listed = 20 * (20 + 2 * 2 * 3) + 20 * 2 * 4
-    assert units(lambda: checker.greatest_of(pool, [[1, 1], [long, 1]])) == listed + 2 * 1 * 7 + 1 * (5004 // 100)
-    units_listed = units(lambda: checker.greatest_of(pool, [[1, 1]]))
-    assert limited("MAX_LISTED", 19, units, lambda: checker.greatest_of(pool, [[1, 1]])) == units_listed
-    assert limited("MAX_LISTED", 18, units, lambda: checker.greatest_of(pool, [[1, 1]])) != units_listed
-    assert units(lambda: checker.greatest_of(explicit, [[1, 1], [long, 1]])) == 2 * 3 * 7 + 3 * (5004 // 100)
-    for bits, hundreds in ((5049, 50), (5100, 51)):
-        normals = [[1, 1 << (bits - 2)]]
-        assert units(lambda normals=normals: checker.greatest_of(explicit, normals)) == 3 * 7 + 3 * hundreds
+    assert units(lambda: checker.greatest(pool, [1, 1], [])) == 20 + 1
+    assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 20 + 3 * (1 + 3)
+    assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 20 + 2 * (1 + 3 * (1 + checker.squared(5003)))
+    one = additive([7], [[2]])  # a pivot, bounds at one price, and one decision: three jobs
+    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 15 + 2 + 1 * (3 + 1 + 0)
+    assert units(lambda: checker.greatest(one, [4], [0])) == 20 + 2 * 1 + pivot + bounds + decision
+    assert units(lambda: checker.greatest(one, [4, 9], [1, 0][1:])) == 20 + 2 * 1 + pivot + bounds + decision
+    pivot, bounds = 2 * 3 * (3 + checker.squared(5001)), 3 * (3 + checker.squared(5001 + 3 + 5001))
+    decision += checker.squared(5001 + 3) // 4
+    assert units(lambda: checker.greatest(one, [long], [0])) == 20 + 2 * 1 + pivot + bounds + decision
+    assert units(lambda: pool.holds((1, 2))) == (4 + 2) * 2
+    assert units(lambda: explicit.holds((long, 2))) == (4 + 2) * 3 * (1 + checker.squared(5001))
     assert [checker.squared(64 * n) for n in (0, 1, 5, 50)] == [0, 0, 5, 500]
     assert checker.squared(64 * 50 - 1) == 49**2 // 5
     assert units(lambda: checker.work(F(long, 3**5000))) == 40 + checker.squared(5001 + (3**5000).bit_length())
@@ -182,7 +190,8 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     wide = [[long, 0, 0], [0, -long, 1], [0, 1, 1]]
     assert units(lambda: checker.rank(wide)) == 9 * 3 * (2 + checker.squared(10003))
     assert units(lambda: checker.rank([])) == 0
-    assert units(lambda: checker.rank([[1, 2, 3]])) == 1 * 3 * 2
+    assert units(lambda: checker.rank([[1, 2, 3]])) == 1 * 1 * 3 * 2
+    assert units(lambda: checker.rank([[1], [2], [3]])) == 3 * 1 * 1 * 2
     law = checker.SizeLaw([(F(1, 2), F(1))], [])
     assert units(lambda: law.up_to(F(1))) == 20 + 40
     values = [F(1, 2**5000), F(0)]
@@ -194,22 +203,25 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     prices = [F(1, 2**5000), F(1)]
     inner = units(lambda: checker.greatest(pool, [1, 2**5000], range(2)))
     assert units(lambda: checker.greatest_value(pool, prices)) == (
-        units(lambda: checker.common([2**5000, 1])) + 2 * checker.squared(5001) + inner
+        units(lambda: checker.common([2**5000, 1])) + 2 * (1 + checker.squared(5001)) + inner
     )
     base = 5  # one more than the most jobs of a type
     weights = [1 * base**2 + base, 2**5000 * base**2 + 1]
-    assert units(lambda: checker.max_rewards(pool, [F(1, 2**5000), F(1)], [0, 1])) == (
-        2 * 2 * (2 + 2 * 3 // 64)
-        + units(lambda: checker.common([2**5000, 1]))
-        + 2 * checker.squared(5001)
+    packed = (
+        units(lambda: checker.common([2**5000, 1]))
+        + 2 * (2 + 2 * 3 // 64 + checker.squared(5001))
         + units(lambda: checker.greatest(pool, weights, [0, 1]))
     )
+    assert units(lambda: checker.max_reward(pool, [F(1, 2**5000), F(1)], [0, 1])) == packed
+    model = checker.Model(["a", "b"], [F(1, 2**5000), F(1)], [F(1), F(1)], [pool, pool])
+    assert units(lambda: checker.max_rewards(model, [1, 0])) == 2 + 2 * 2 + 2 * packed
+    assert units(lambda: checker.max_rewards(model, [0, 1])) == 2  # known by now
     for bits, words in ((601, 18), (640, 20)):
         most = 2 ** (bits - 1)
         wide = checker.Pool("p", F(1), (), (), ((most, 1),))
         weights = [(most + 1) ** 2 + most + 1, (most + 1) ** 2 + 1]
-        assert units(lambda wide=wide: checker.max_rewards(wide, [F(1), F(1)], [0, 1])) == (
-            2 * 2 * (2 + words)
+        assert units(lambda wide=wide: checker.max_reward(wide, [F(1), F(1)], [0, 1])) == (
+            2 * (2 + words)
             + units(lambda: checker.common([1, 1]))
             + units(lambda wide=wide, weights=weights: checker.greatest(wide, weights, [0, 1]))
         )
@@ -440,9 +452,8 @@ def test_lengths_that_do_not_match_are_a_fault() -> None:
         lambda: two.holds((0,)),
         lambda: additive([1, 2], [[1]]).most(0),
         lambda: checker.greatest(additive([3], [[1, 1]]), [1], [0]),
-        lambda: checker.greatest_listed(two, [1], [0, 1]),
-        lambda: list(checker._configurations(additive([3], [[1, 1]]))),
-        lambda: list(checker._configurations(additive([3], [[9, 1]]))),
+        lambda: checker.most_of([3], [9, 1]),
+        lambda: checker.cleared([1, 2], [1], 0, 1),
         lambda: checker.total([1], [1, 2]),
         lambda: checker.left_over(model, [1, 1], [one, one], [0, 0], [0, 1]),
         lambda: checker.end_of([2, 2], [1], 0, 2),

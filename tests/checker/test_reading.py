@@ -12,16 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from bounds import checker
-from tests.checker.corpus import CERTIFICATES, Document, changed, refusal, signed
+from tests.checker.corpus import CERTIFICATES, ROWS, Document, changed, refusal, signed
 
 ONE = CERTIFICATES["assignment, one pool"]
+BUDGETS = {row["name"].removeprefix("assignment, "): row["budget"] for row in ROWS}
+
+
+def beyond(units: int) -> str:
+    """Return how the checker says that a budget is too small."""
+    return (
+        f"verifying it takes more than the budget of {units:,} units of work, which does not refute it: "
+        f"--budget {10 * units} allows ten times as much"
+    )
 
 
 def test_the_limits_are_as_published() -> None:
     assert checker.FORMATS == ("packproof/1", "packproof/2")
     assert (checker.BUDGET, checker.MAX_BYTES, checker.MAX_DIGITS) == (60_000_000, 2**26, 4000)
-    assert (checker.MAX_LENGTH, checker.MAX_CELLS, checker.MAX_TABLE) == (10**5, 4 * 10**7, 2 * 10**9)
-    assert (checker.MAX_CONFIGURATIONS, checker.MAX_SIMPLICES, checker.MAX_LISTED) == (2 * 10**6, 10**5, 10**5)
+    assert (checker.MAX_LENGTH, checker.MAX_CELLS, checker.MAX_TABLE) == (10**5, 4 * 10**7, 2 * 10**8)
+    assert (checker.MAX_STATES, checker.MAX_SIMPLICES, checker.MAX_PIVOTS) == (10**6, 10**5, 50)
 
 
 def test_a_certificate_is_a_table_with_a_format() -> None:
@@ -198,7 +207,8 @@ def test_the_first_format_names_one_type_that_a_stage_exhausts() -> None:
 def test_the_claims_are_returned_and_the_budget_ends_with_the_document() -> None:
     assert checker.check(ONE) == ONE["claims"]
     assert checker.WORK.get() is None
-    assert "budget of 1,000 units of work (--budget N)" in refusal(lambda: checker.check(ONE, 1000), checker.Unreadable)
+    assert refusal(lambda: checker.check(ONE, 1000), checker.Unreadable) == beyond(1000)
+    assert checker.measured(ONE, 10**9) == checker.measured(ONE, 10**8) == (ONE["claims"], BUDGETS["one pool"])
     assert checker.WORK.get() is None
     checker.spend(10**30)
 
@@ -209,7 +219,7 @@ def test_a_budget_is_spent_to_the_last_unit() -> None:
     budget.spend(1)
     assert (budget.units, budget.left) == (1000, 0)
     reason = refusal(lambda: budget.spend(1), checker.Unreadable)
-    assert reason == "verifying it takes more than the budget of 1,000 units of work (--budget N)"
+    assert reason == beyond(1000)
 
 
 def status(*arguments: str) -> tuple[int, str, str]:
@@ -230,11 +240,14 @@ def test_the_command() -> None:
             "valid: greedy 3/2, guarantee 3/4, guarantee_stagewise 3/4, optimal 2, ratio 3/4, servers.greedy 15, "
             "servers.least 10, servers.most 10, servers.servers 10\n"
         )
-        for arguments in ((str(path), "--budget", "4000"), ("--budget", "9999999999999999", str(path))):
+        for arguments in (
+            (str(path), "--budget", str(BUDGETS["one pool"])),
+            ("--budget", "9999999999999999", str(path)),
+        ):
             assert status(*arguments) == (0, out, "")
         code, out, err = status(str(path), "--budget", "100")
         assert (code, out) == (2, "")
-        assert err == f"{path}: verifying it takes more than the budget of 100 units of work (--budget N)\n"
+        assert err == f"{path}: {beyond(100)}\n"
         for number in ("0", "01", "-1", "x", "1.5", "", "1" + "0" * 16, "1 "):
             assert status(str(path), "--budget", number) == (2, "", "--budget: expected a positive whole number\n")
         usage = "usage: checker.py CERTIFICATE.json [--budget N]\n"
@@ -291,4 +304,19 @@ def test_what_is_printed_cannot_move_the_cursor() -> None:
     assert checker.printable("a\nb\x1b[2K\u202eä ") == "a\\nb\\x1b[2K\\u202eä "
     claims = {"b": {"d": "x\ny", "c": 3}, "a": [1, 2], "e": None, "f": True}
     assert checker.shown(claims) == ["a 2 of them", "b.c 3", "b.d x\\ny", "e null", "f true"]
-    assert checker.shown({"k\n": [0]}) == ["k\\n 1 of them"]
+
+
+def test_no_name_imitates_what_stands_around_it() -> None:
+    for plain in ("ann", "m5.large", "a_b-c+d/e", "Ärzte", "7", "_", "名前"):
+        assert checker.quoted(plain) == plain
+    for name in ("ann 4, bob", "a:b", "a,b", 'a"b', "a'b", "-", ".", "+ 3 b", "a=b", "\t", "e\u0301", "a\u00a0b"):
+        assert checker.quoted(name) == json.dumps(name, ensure_ascii=False)
+    claims = {"tasks": {"ann 4, tasks.bob": "1", "k\n": [0], "\u202e": 2, ".": 3}}
+    assert checker.shown(claims) == [
+        'tasks."." 3',
+        'tasks."ann 4, tasks.bob" 1',
+        'tasks."k\\n" 1 of them',
+        'tasks."\\u202e" 2',
+    ]
+    reason = refusal(lambda: checker.fields({}, "it", "a, b", "c"))
+    assert reason == 'it does not have the fields "a, b", c'

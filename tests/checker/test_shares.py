@@ -53,9 +53,39 @@ def test_a_task_that_is_worth_more_than_it_costs_where_the_user_may_run() -> Non
     ]
     rows, tasks = {"u": {"A": "1"}, "v": {"B": "1"}}, {"u": "1", "v": "1"}
     assert not verdict(shared(["A", "B"], alone, rows, stages[1:], tasks))
-    refused("the stages are not in order", shared(["A", "B"], alone, rows, stages, tasks))
+    assert not verdict(shared(["A", "B"], alone, rows, stages, tasks))  # the second stage proves v, at the same level
+    refused("a stage proves nothing of a further user", shared(["A", "B"], alone, rows, stages[::-1], tasks))
     unused = shared(["A", "B"], alone, {"u": {"A": "1/2"}, "v": {"B": "1"}}, stages, {"u": "1/2", "v": "1"})
     refused("the tasks are not worth all resources", unused)
+
+
+def test_stages_of_equal_levels() -> None:
+    """A server for each user: a stage for each proves it, in either order; none proves what it does not price."""
+    alone, prices = {"u": ["A"], "v": ["B"]}, [{"A": {"cpu": "1"}}, {"B": {"cpu": "1"}}]
+    stages = [{"prices": price, "values": {user: "1"}} for price, user in zip(prices, "uv", strict=True)]
+    rows, tasks = {"u": {"A": "1"}, "v": {"B": "1"}}, {"u": "1", "v": "1"}
+    for order in (stages, stages[::-1]):
+        assert not verdict(shared(["A", "B"], alone, rows, order, tasks))
+    refused("nothing proves that a user cannot have more", shared(["A", "B"], alone, rows, stages[:1], tasks))
+    for forged in ([*stages, stages[0]], [stages[0], stages[0], stages[1]]):
+        refused("a stage proves nothing of a further user", shared(["A", "B"], alone, rows, forged, tasks))
+    rows, tasks = {"u": {"A": "1/2"}, "v": {"B": "1/2"}}, {"u": "1/2", "v": "1/2"}  # at equal levels, too low
+    refused("the tasks are not worth all resources", shared(["A", "B"], alone, rows, stages, tasks))
+    dear = [{"prices": price, "values": {user: "2"}} for price, user in zip(prices, "uv", strict=True)]
+    refused("a task is worth more than its resources cost", shared(["A", "B"], alone, rows, dear, tasks))
+    lower = {"u": {"A": "1"}, "v": {"A": "1/3", "B": "2/3"}}  # u and v on A and v alone on B: 1 and 1 are fair
+    refused("a task may not run there", shared(["A", "B"], alone, lower, stages, {"u": "1", "v": "1"}))
+
+
+def test_stages_of_falling_levels() -> None:
+    """Two users of three servers each: a stage at a higher level may not come before one at a lower."""
+    may = {"u": ["A"], "v": ["B", "C"]}
+    rows, tasks = {"u": {"A": "1"}, "v": {"B": "1", "C": "1"}}, {"u": "1", "v": "2"}
+    both = {"B": {"cpu": "1/2"}, "C": {"cpu": "1/2"}}
+    low = {"prices": {"A": {"cpu": "1"}}, "values": {"u": "1"}}
+    high = {"prices": both, "values": {"v": "1/2"}}
+    assert not verdict(shared(["A", "B", "C"], may, rows, [low, high], tasks))
+    refused("the stages are not in order", shared(["A", "B", "C"], may, rows, [high, low], tasks))
 
 
 def per_server(servers: list[dict[str, Any]], users: list[Any], rows: Any, tasks: Any, **more: Any) -> Document:
@@ -122,7 +152,7 @@ def test_allocations_that_are_not_allowed_or_not_proved() -> None:
         refused(reason, shared(["A"], both, unfair, [first, last], tasks))
     refused("nothing proves that a user cannot have more", shared(["A"], both, unfair, [last], tasks))
     halves, equal = {"u": {"A": "1/2"}, "v": {"A": "1/2"}}, {"u": "1/2", "v": "1/2"}
-    refused("the stages are not in order", shared(["A"], both, halves, [last, last], equal))
+    refused("a stage proves nothing of a further user", shared(["A"], both, halves, [last, last], equal))
     refused("nothing proves that a user cannot have more", shared(["A"], both, halves, [], equal))
     cases: list[tuple[Any, Any, str]] = [
         ({"B": {"cpu": "1"}}, {"u": "1"}, "prices of an unknown server"),

@@ -19,6 +19,8 @@ from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
 from bounds.claims.instances import four_types, random_instance, tight_family, tight_family_additive
 from tests.bounds.test_certificates import alterations, certificate
+from tests.checker.corpus import CERTIFICATES, GONE, at, changed, places
+from tests.checker.test_alterations import others
 from tests.proofs.built import PROOFS, proved_checker
 from theory.greedy.optimal import Column, solve
 from theory.instance import Instance, additive, explicit
@@ -94,6 +96,8 @@ def test_they_agree_on_alterations(proved: Verdict) -> None:
     for document, path in alterations(400):
         if "servers" in path:  # whole servers are not in the proved checker
             continue
+        for part in ("evidence", "claims"):
+            document[part].pop("servers", None)
         verdict = proved(signed(document))
         assert verdict.startswith(python(document)), path
         decided += verdict == "refused"
@@ -158,6 +162,34 @@ def test_both_refuse_forgeries(proved: Verdict) -> None:
         assert proved(document) == "refused"
 
 
+def claims_on_servers() -> Iterator[dict[str, Any]]:
+    """Yield every certificate of the corpus with whole servers, and forgeries of its claims and evidence on them."""
+    for document in CERTIFICATES.values():
+        if "servers" not in document["claims"]:
+            continue
+        yield document
+        for part in ("claims", "evidence"):
+            for path in places(document[part]["servers"], (part, "servers")):
+                for other in others(at(document, path), 0):
+                    yield changed(document, (path, other))
+            yield changed(document, ((part, "servers"), GONE))
+
+
+def test_claims_on_whole_servers_are_refused(tmp_path: Path) -> None:
+    """Whether they are true or forged: they would pass unread."""
+    convert, false = converter(), 0
+    for document in claims_on_servers():
+        with pytest.raises(checker.Unreadable, match="does not check claims on whole servers"):
+            convert.converted(document)
+        false += document not in CERTIFICATES.values()
+    assert false > 2000
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(CERTIFICATES["assignment, one pool"]))
+    command = [sys.executable, "-I", str(PROOFS / "convert.py"), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
 def test_the_old_format(proved: Verdict) -> None:
     document = certificate(additive([2, 2], [[1, 0], [0, 1]]), None)
     document["format"] = "packproof/1"
@@ -170,7 +202,7 @@ def test_the_old_format(proved: Verdict) -> None:
 def test_commands(tmp_path: Path) -> None:
     program = proved_checker()
     source, words = tmp_path / "c.json", tmp_path / "c.txt"
-    source.write_text(json.dumps(certificate(four_types(), 10)))
+    source.write_text(json.dumps(certificate(four_types(), None)))
     command = [sys.executable, "-I", str(PROOFS / "convert.py"), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     words.write_text(done.stdout)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
-from theory.files.document import Fields, read_document
+from theory.errors import listed
+from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
 from theory.sharing.model import Cluster, Row, ServerClass, User
 
 _RESOURCE = "a number of at least 0"
@@ -50,16 +51,17 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     user_tables = top.tables("user", "at least one table [[user]]")
     top.finish()
     raw = [_server(fields) for fields in server_tables]
-    _refuse_twice([name for name, _, _ in raw], server_tables)
+    refuse_doubles([name for name, _, _ in raw], server_tables)
     resources = list(dict.fromkeys(resource for _, capacity, _ in raw for resource in capacity))
     servers = [ServerClass(name, _row(capacity, resources), count) for name, capacity, count in raw]
     places = {server.name: i for i, server in enumerate(servers)}
     users = [_user(fields, servers, places, resources) for fields in user_tables]
-    _refuse_twice([user.name for user in users], user_tables)
+    refuse_doubles([user.name for user in users], user_tables)
+    warn_if_alike(resources, source)
     cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
     for fields, user, row in zip(user_tables, users, eligibility(cluster), strict=True):
         if not row.any():
-            allowed = "" if user.servers is None else f" among {', '.join(user.servers)}"
+            allowed = "" if user.servers is None else f" among {listed(user.servers)}"
             fields.fail(
                 "", f"expected a server that can run a task of {user.name!r}, but none has its demands{allowed}"
             )
@@ -90,7 +92,7 @@ def _user(fields: Fields, servers: list[ServerClass], places: Mapping[str, int],
         for server_name in table.names():
             own = _resource_table(table.table(server_name), resources, "a number greater than 0", strict=True)
             if server_name not in places:
-                table.fail(server_name, f"expected a server of this file ({', '.join(places)})")
+                table.fail(server_name, f"expected a server of this file ({listed(places)})")
             server = servers[places[server_name]]
             for resource in own:
                 if not server.capacity[resources.index(resource)]:
@@ -108,7 +110,7 @@ def _names(fields: Fields, servers: list[ServerClass], places: Mapping[str, int]
     seen: set[str] = set()
     for name in names:
         if name not in places:
-            fields.fail("servers", f"expected names of servers of this file ({', '.join(places)}), got {name!r}")
+            fields.fail("servers", f"expected names of servers of this file ({listed(places)}), got {name!r}")
         if name in seen:
             fields.fail("servers", f"expected each server once, got {name!r} again")
         seen.add(name)
@@ -120,20 +122,12 @@ def _resource_table(table: Fields, resources: list[str], expected: str, *, stric
     for resource in table.names():
         values[resource] = table.number(resource, expected, strict=strict)
         if resource not in resources:
-            table.fail(resource, f"expected a resource of some server ({', '.join(resources)})")
+            table.fail(resource, f"expected a resource of some server ({listed(resources)})")
     return values
 
 
 def _row(values: Mapping[str, Fraction], resources: list[str]) -> Row:
     return tuple(values.get(resource, Fraction(0)) for resource in resources)
-
-
-def _refuse_twice(names: list[str], tables: list[Fields]) -> None:
-    seen = set()
-    for name, table in zip(names, tables, strict=True):
-        if name in seen:
-            table.fail("name", f"expected a name of its own, got {name!r} again")
-        seen.add(name)
 
 
 def cluster_document(cluster: Cluster) -> dict[str, Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
+from unicodedata import normalize
 
 from theory import numbers
 from theory.errors import InputError, meant
@@ -25,6 +28,30 @@ def _shown(value: object) -> str:
     text = value if isinstance(value, Numeral) else repr(value) if not isinstance(value, dict) else "a table"
     text = " ".join(str(text).split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def refuse_doubles(names: Sequence[str], tables: Sequence[Fields]) -> None:
+    """Refuse a name that two of the tables have, and warn of two that look alike."""
+    seen: set[str] = set()
+    for name, table in zip(names, tables, strict=True):
+        if name in seen:
+            table.fail("name", f"expected a name of its own, got {name!r} again")
+        seen.add(name)
+    warn_if_alike(names, tables[0].source if tables else "")
+
+
+def warn_if_alike(names: Sequence[str], source: str) -> None:
+    """Say on stderr, once, which different names of a file are one name but for composition, width or case."""
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.setdefault(normalize("NFKC", normalize("NFKC", name).casefold()), name)
+        if other != name:
+            _warn_of(ascii(other), ascii(name), source)
+
+
+@cache
+def _warn_of(one: str, other: str, source: str) -> None:
+    print(f"{source}: the names {one} and {other} differ in Unicode composition, width or case alone", file=sys.stderr)
 
 
 def _integer(text: str) -> int | Numeral:

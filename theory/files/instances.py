@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
-from theory.files.document import Fields, read_document
+from theory.errors import listed
+from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
 from theory.files.places import write_json, write_text
 from theory.instance import Additive, Explicit, Instance, JobType, Pool, Space, maximal_generators
 
@@ -56,14 +57,15 @@ def parse_instance(document: Mapping[str, Any], source: str = "instance") -> Ins
 
     columns = len(kinds)
     raw = [_server(fields, i, columns, several=len(servers) > 1) for i, fields in enumerate(servers, 1)]
-    _refuse_twice([name for name, *_ in raw], servers)
+    refuse_doubles([name for name, *_ in raw], servers)
     resources = list(dict.fromkeys(resource for *_, capacity, _ in raw for resource in capacity))
     types, demands = [], []
     for fields in kinds:
         job_type, demand = _type(fields, resources, needed=any(capacity for *_, capacity, _ in raw))
         types.append(job_type)
         demands.append(demand)
-    _refuse_twice([t.name for t in types], kinds)
+    refuse_doubles([t.name for t in types], kinds)
+    warn_if_alike(resources, source)
 
     shares = numbers.total(share for _, share, _, _ in raw)
     spaces = _spaces([(capacity, generators) for *_, capacity, generators in raw], resources, demands, top)
@@ -114,7 +116,7 @@ def _type(fields: Fields, resources: list[str], *, needed: bool) -> tuple[JobTyp
         for resource in table.names():
             demand[resource] = table.number(resource, "a number of at least 0")
             if resource not in resources:
-                known = ", ".join(resources) if resources else "none: the servers list configurations"
+                known = listed(resources) if resources else "none: the servers list configurations"
                 table.fail(resource, f"expected a resource of some server ({known})")
         if not any(demand.values()):
             table.fail("", "expected at least one positive demand")
@@ -126,12 +128,6 @@ def _type(fields: Fields, resources: list[str], *, needed: bool) -> tuple[JobTyp
     )
     fields.finish()
     return job_type, demand
-
-
-def _refuse_twice(names: list[str], tables: list[Fields]) -> None:
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            tables[i].fail("name", f"expected a name of its own, got {name!r} again")
 
 
 def _spaces(
