@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from theory.errors import InputError
+from theory.files.answer import print_file
 from theory.files.kinds import kind_of_bytes
 
 MAX_BYTES = 64 * 2**20
@@ -288,7 +288,7 @@ def _place_to_write(path: Path) -> Path:
 def write_text(path: str | Path, text: str) -> None:
     """Write a file whole or not at all, or standard output where an option takes it (see `write_bytes`)."""
     if _is_standard_output(path):
-        sys.stdout.write(text)
+        print_file(text)
     else:
         write_bytes(path, text.encode("utf-8"))
 
