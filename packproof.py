@@ -182,6 +182,10 @@ def main() -> None:
         problem, status = str(error), 2
     except KeyboardInterrupt:
         problem, status = "interrupted", 130
+    except MemoryError:
+        problem, status = "packproof: the memory is used up: expected more of it (see ulimit -v)", 2
+    except OSError as error:  # such as no file handle left
+        problem, status = f"packproof: {error.filename or 'cannot be loaded'}: {error.strerror}", 2
     print(problem, file=sys.stderr)
     sys.exit(status)
 
