@@ -115,7 +115,7 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
 def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
     try:
         from dask.distributed import Client, KilledWorker, as_completed
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise InputError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
     host, _, port = address.rpartition(":")

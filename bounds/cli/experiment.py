@@ -107,11 +107,12 @@ def experiment(
                 interrupted = True
             except InputError as error:
                 raise type(error)(f"{grid}: {error}" if str(error).startswith("policy:") else str(error)) from None
-        if table is not None:
+        # after an interrupt the rows that are missing would be lost from files that are there; the store has the others
+        if table is not None and not interrupted:
             write_text(table, table_of(planned, opened))
-        if points is not None:
+        if points is not None and not interrupted:
             write_text(points, summary_table(planned, opened))
-        if plot is not None:
+        if plot is not None and not interrupted:
             from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
 
             picture_of_experiment(experiment_charts(planned, opened, numbers or (), against), plot)

@@ -37,7 +37,7 @@ def answer_apart() -> Iterator[TextIO]:
     finally:
         _ANSWER.reset(token)
         if on_descriptor:
-            _flush_libraries()
+            _flush_libraries(output)
             os.dup2(stream.fileno(), 1)
             with suppress(OSError):  # it was flushed where a failure is reported
                 stream.close()
@@ -70,8 +70,10 @@ def _send_descriptor_1_to_stderr() -> None:
         os.close(nowhere)
 
 
-def _flush_libraries() -> None:
-    """Write what C code has printed into its buffers, before descriptor 1 is standard output again."""
+def _flush_libraries(output: TextIO) -> None:
+    """Write what libraries have left in the buffers of descriptor 1, before it is standard output again."""
+    with suppress(OSError):
+        output.flush()
     with suppress(OSError, TypeError, AttributeError):  # a system without a C library that Python finds
         ctypes.CDLL(None).fflush(None)
 
