@@ -169,14 +169,11 @@ def __dir__() -> list[str]:
 
 def main() -> None:
     """Run the command line and exit with its status, while it is loaded as well."""
-    import signal
-
-    def interrupt(number: int, frame: object) -> None:
-        del number, frame
-        raise KeyboardInterrupt
-
     try:
-        signal.signal(signal.SIGTERM, interrupt)
+        import signal
+
+        # Ctrl-C does so by itself; from here on both end in one line, whatever is being imported
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         _loaded("bounds.cli").main()
     except ImportError as error:
         problem, status = str(error), 2

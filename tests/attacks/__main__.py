@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 
 from tests.attacks.exhaustion import attack_exhaustion
+from tests.attacks.faults import attack_faults
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.report import Report
@@ -21,6 +22,7 @@ ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "forgeries": lambda small, seed: attack_certificates(4_000 if small else 48_000, seed),
     "inputs": lambda small, seed: attack_inputs(100 if small else 400, seed),
     "exhaustion": lambda _small, _seed: attack_exhaustion(),
+    "faults": attack_faults,
 }
 """Each attack by its name: ``attack(small, seed)`` returns its report."""
 
