@@ -7,7 +7,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -49,12 +48,9 @@ def simulate_stored(
     keys = [fingerprint([cell, r]) for r in range(replications)]
     runs: dict[int, Run] = {}
     for r, key in enumerate(keys):
-        held = store.arrays(key)
+        held = store.run(key, _unpacked)
         if held is not None:
-            try:
-                runs[r] = Run(scenario, _unpacked(held[0]), None, held[1])
-            except (ValueError, KeyError, OSError, EOFError, BadZipFile):
-                raise InputError(f"{store.path}: a cell holds no run: take a new file, and run again") from None
+            runs[r] = Run(scenario, held[0], None, held[1])
 
     def put(r: int, run: Run) -> None:
         parameters = {"policy": name, "servers": scenario.servers, "seed": seed}

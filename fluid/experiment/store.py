@@ -10,17 +10,20 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version as version_of
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
+from zipfile import BadZipFile
 
 from theory.errors import InputError
 from theory.files.places import open_regular, refuse_unwritable
 from theory.version import __version__
+
+Run = TypeVar("Run")
 
 APPLICATION = 0x7061636B
 """Marks a file as a store of packproof ("pack")."""
@@ -227,8 +230,13 @@ class Store:
             rows = self._connection.execute("select key, seconds from cells").fetchall()
         return {key: taken for key, taken in rows if key in wanted}
 
-    def arrays(self, key: str) -> tuple[bytes, float] | None:
-        """Return the arrays of a cell and its seconds, None if it is not there."""
+    def run(self, key: str, unpack: Callable[[bytes], Run]) -> tuple[Run, float] | None:
+        """Return the run of a cell, unpacked from its arrays, and its seconds; None if it is not there."""
         with self._errors():
             found = self._connection.execute("select arrays, seconds from cells where key = ?", (key,)).fetchone()
-        return None if found is None or found[0] is None else (found[0], found[1])
+        if found is None or found[0] is None:
+            return None
+        try:
+            return unpack(found[0]), found[1]
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile):
+            raise InputError(f"{self.path}: a cell holds no run: take a new file, and run again") from None

@@ -66,7 +66,7 @@ class Command:
         """Wait for it, and say what is wrong with how it ended."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            _, said = process.communicate(timeout=120)
+            answer, said = process.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -76,7 +76,8 @@ class Command:
         self.report.took(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, self.name)
         self.report.outcomes[f"status {process.returncode}"] += 1
         lines = [line for line in (said or b"").decode(errors="replace").splitlines() if not PROGRESS.search(line)]
-        if process.returncode not in allowed:
+        # once the answer is printed, Python may have given its handlers of signals up
+        if process.returncode not in allowed and not (answer and process.returncode == -signal.SIGTERM):
             self.report.wrong.append(f"{self.name}: status {process.returncode}: {lines[-1:]}")
         if len(lines) > 1:
             self.report.wrong.append(f"{self.name}: {len(lines)} lines, {lines[0][:80]} ... {lines[-1][:80]}")
@@ -180,10 +181,10 @@ def _descriptors(report: Report, rng: random.Random, names: list[str], times: in
 
 
 def _memory(report: Report, rng: random.Random, names: list[str], times: int) -> None:
-    """Address spaces between what Python needs and what the libraries need."""
+    """Address spaces from what the libraries need to begin; with less, OpenBLAS ends the process by itself."""
     for name in names:
         for _ in range(times):
-            most = rng.randrange(300, 4000) * 10**6
+            most = rng.randrange(700, 4000) * 10**6
             with _commanded(report, f"{most / 1e9:.2f} GB of memory", name) as command:
                 command.judge(command.start(preexec_fn=_limited(resource.RLIMIT_AS, most)), {0, 2})
 
@@ -191,7 +192,7 @@ def _memory(report: Report, rng: random.Random, names: list[str], times: int) ->
 def _encodings(report: Report, rng: random.Random, names: list[str], times: int) -> None:
     """Terminals that lack the characters of a name."""
     del names
-    for encoding in ("latin-1", "ascii", "cp437", "utf-16")[: times // 2]:
+    for encoding in ("latin-1", "ascii", "cp437", "koi8-r")[: times // 2]:
         with TemporaryDirectory() as folder:
             instance = Path(folder) / "i.toml"
             name = "".join(chr(rng.choice([0xE9, 0x4E2D, 0x1F600])) for _ in range(3))
