@@ -19,6 +19,7 @@ from bounds.cli import run
 from bounds.cli.endings import TRACEBACK
 from fluid.experiment.store import Store
 from theory.errors import InputError, shortened
+from theory.greedy import optimal
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -77,7 +78,7 @@ def test_nothing_but_the_answer_reaches_standard_output(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", CHATTING],
         input="\n".join(lines),
-        env=os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1"},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1", "PYTHONUNBUFFERED": ""},
         capture_output=True,
         text=True,
         timeout=500,
@@ -93,6 +94,22 @@ def test_nothing_but_the_answer_reaches_standard_output(tmp_path: Path) -> None:
     told = ("descriptor 1", "the C library", "a child", "a line of Python", "first standard output")
     counts = {words: done.stderr.count(words) for words in told}
     assert min(counts.values()) >= len(COMMANDS), counts
+
+
+def test_what_is_printed_while_a_host_has_standard_output_is_no_part_of_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = optimal.global_greedy
+
+    def prints(*arguments: Any) -> Any:
+        print("a line of Python")
+        return whole(*arguments)
+
+    monkeypatch.setattr(optimal, "global_greedy", prints)
+    assert run(["solve", FOUR, "--json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)
+    assert shown.err == "a line of Python\n"
 
 
 def test_a_file_that_is_printed_is_utf_8_and_an_answer_is_escaped(tmp_path: Path) -> None:
