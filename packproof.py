@@ -16,18 +16,20 @@ Fraction(3, 4)
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from theory.shown import VIEWS
 from theory.version import __version__
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader  # at the start it would take as long as all the rest
 
 ROOMS = {
     "greedy": "theory.greedy",
@@ -109,6 +111,7 @@ _NAMES = {
     "bounds.claims.instances": ("table_4", "tight_family_additive"),
 }  # fmt: skip
 VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` and `rows`
+_HERE = os.path.dirname(os.path.realpath(__file__))
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 RENAMED = {
@@ -151,7 +154,7 @@ def _loaded(module: str) -> Any:
     """
     floor = module.partition(".")[0]
     file = getattr(import_module(floor), "__file__", None)
-    if file is None or Path(file).resolve().parent.parent != Path(__file__).resolve().parent:
+    if file is None or os.path.dirname(os.path.dirname(os.path.realpath(file))) != _HERE:
         raise ImportError(
             f"packproof: the package {floor!r} at {file} is not packproof's and hides it: "
             "install packproof in an environment of its own, or run it from another folder"
@@ -165,19 +168,30 @@ def __dir__() -> list[str]:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line and exit with its status, while it is loaded as well."""
     try:
-        command_line = _loaded("bounds.cli")
+        import signal
+
+        # Ctrl-C does so by itself; from here on both end in one line, whatever is being imported
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        _loaded("bounds.cli").main()
     except ImportError as error:
-        sys.exit(str(error))
-    command_line.main()
+        problem, status = str(error), 2
+    except KeyboardInterrupt:
+        problem, status = "interrupted", 130
+    except MemoryError:
+        problem, status = "packproof: the memory is used up: expected more of it (see ulimit -v)", 2
+    except OSError as error:  # such as no file handle left
+        problem, status = f"packproof: {error.filename or 'cannot be loaded'}: {error.strerror}", 2
+    print(problem, file=sys.stderr)
+    sys.exit(status)
 
 
 __path__: list[str] = []
 """Makes ``from packproof.testing import instances`` look for a room, which `_Rooms` finds."""
 
 
-class _Rooms(Loader):
+class _Rooms:
     """Finds the rooms as modules of packproof: ``packproof.testing`` is ``bounds.testing`` itself."""
 
     @staticmethod
@@ -185,7 +199,7 @@ class _Rooms(Loader):
         """Find a room."""
         del path, target
         package, _, room = name.partition(".")
-        return ModuleSpec(name, _Rooms()) if package == __name__ and room in ROOMS else None
+        return ModuleSpec(name, cast("Loader", _Rooms())) if package == __name__ and room in ROOMS else None
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave the module to be made, for `exec_module` to replace it."""

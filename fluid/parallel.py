@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -9,6 +10,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from math import inf
 from typing import Any
 
@@ -117,7 +120,8 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
 
 def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[tuple[int, Any]]:
     try:
-        from dask.distributed import Client, as_completed
+        from dask.distributed import Client, KilledWorker, as_completed
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise InputError("--engine: dask is not installed (pip install 'packproof[cluster]')") from None
     host, _, port = address.rpartition(":")
@@ -128,8 +132,27 @@ def _on_dask(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], add
     except (OSError, TimeoutError, ValueError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or f"no answer within {REACH:g} s"
         raise InputError(f"--engine: no dask scheduler at {address}: {reason}") from None
-    with client:
-        futures = [client.submit(_numbered, function, i, task, pure=False) for i, task in enumerate(tasks)]
-        for future in as_completed(futures):
-            yield future.result()
-            future.release()
+    try:
+        with _without_logs("distributed"), client:
+            futures = [client.submit(_numbered, function, i, task, pure=False) for i, task in enumerate(tasks)]
+            for future in as_completed(futures):
+                yield future.result()
+                future.release()
+    except (CancelledError, CommClosedError):
+        raise InputError(f"--engine: the dask scheduler at {address} is lost; what was stored is there") from None
+    except KilledWorker:
+        raise InputError(f"--engine: the workers of the dask scheduler at {address} died at a task") from None
+
+
+@contextmanager
+def _without_logs(package: str) -> Iterator[None]:
+    """Silence the loggers of a package: what it logs of a failure is said in one line."""
+    loggers = [logging.getLogger(name) for name in [*logging.root.manager.loggerDict] if name.startswith(package)]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

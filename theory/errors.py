@@ -12,6 +12,10 @@ FIELDS = ("server", "type", "sizes", "simulation")
 """Tables of an instance file."""
 
 
+MAX_QUOTED, MAX_WORD, MAX_LINE = 80, 400, 2000
+"""Most characters of a message's quotations, of its words, which may be paths, and of the whole."""
+
+
 class InputError(ValueError):
     """Bad input: one line that names the file, the field and what was expected."""
 
@@ -50,6 +54,26 @@ def quoted(name: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return names with commas between them, such as ``a, b, "c d"``."""
     return ", ".join(map(quoted, names))
+
+
+def shortened(message: str) -> str:
+    """Return a message in which long values are cut: quoted text, words such as numbers and paths, and the whole.
+
+    Examples
+    --------
+    >>> shortened(f"--sla: expected a number, got {'x' * 100_000!r}").replace("x" * 37, "X")
+    "--sla: expected a number, got 'X...X'"
+    """
+    # an apostrophe within a word begins no quotation; short quotations are matched as well, lest their end begins one
+    message = re.sub(r"(?<!\w)(?:'[^']*'|\"[^\"]*\")", lambda quoted: _cut(quoted[0], MAX_QUOTED), message)
+    message = re.sub(rf"\S{{{MAX_WORD + 1},}}", lambda word: _cut(word[0], MAX_WORD), message)
+    return _cut(message, MAX_LINE)
+
+
+def _cut(text: str, most: int) -> str:
+    """Cut the middle out of a text that is longer than `most`."""
+    half = (most - 3) // 2
+    return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
 
 
 @contextmanager

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fluid.experiment.store import Store
-from theory.files.places import read_bytes
+from theory.files.code import module_of
+from theory.files.source_digest import code_digest
 
 
 def search_key(rule: str, kind: str, options: dict[str, Any]) -> str:
-    """Return what distinguishes searches: the rule with the text of its file, its kind, and the space.
+    """Return what distinguishes searches: the rule with the text of all its code, its kind, and the space.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ def search_key(rule: str, kind: str, options: dict[str, Any]) -> str:
         Of the space and the measure; neither seed nor limits, so that searches go on from one another.
     """
     file, colon, _ = rule.rpartition(":")
-    source = hashlib.sha256(read_bytes(Path(file))).hexdigest() if colon else ""
+    source = code_digest(module_of(file, "RULE")) if colon else ""
     content = json.dumps([Path(rule).name, source, kind, options], sort_keys=True)
     return "attack " + hashlib.sha256(content.encode()).hexdigest()
 
@@ -35,9 +36,13 @@ def worst_kept(store: Store, key: str) -> dict[str, Any] | None:
     if not keys:
         return None
     worst = min(keys, key=lambda one: numbers[one]["ratio"] or 0.0)
-    found = store.arrays(worst)
+    found = store.run(worst, _document)
     assert found is not None
-    document: dict[str, Any] = json.loads(found[0])
+    return found[0]
+
+
+def _document(content: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(content)
     return document
 
 

@@ -8,18 +8,44 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from theory.files.answer import answer_stream, can_print, print_answer
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+MAX_WIDTH = 100
+"""Most columns of a help text."""
 
 INTERVAL = 5.0
 """Seconds between lines of progress where stderr is no terminal."""
 
 
-class Command(TyperCommand):
+class _Helpful:
+    """A command or group whose help is an answer, on the stream of answers."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option ``--help``."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.callback = _print_help
+        return option
+
+
+def _print_help(ctx: Any, parameter: Any, wanted: bool) -> None:
+    del parameter
+    if wanted and not ctx.resilient_parsing:
+        print_answer(ctx.get_help())
+        ctx.exit()
+
+
+class Command(_Helpful, TyperCommand):
     """A command that refuses an option that is given twice and means one thing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -67,7 +93,7 @@ class Command(TyperCommand):
             raise said from None
 
 
-class Group(TyperGroup):
+class Group(_Helpful, TyperGroup):
     """A group of commands whose help gives the first sentence of each, whole."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -115,7 +141,7 @@ def _epilog(examples: Sequence[str]) -> str | None:
 
 
 app = Application(
-    context_settings={"max_content_width": 100},
+    context_settings={"max_content_width": MAX_WIDTH},
     add_completion=False,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
@@ -135,10 +161,10 @@ def _top(
     if version:
         from theory.version import __version__
 
-        print(__version__)
+        print_answer(__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        print_answer(context.get_help())
         raise typer.Exit
 
 
@@ -277,44 +303,68 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        print(json.dumps(msgspec.to_builtins(answer, enc_hook=str), indent=2, ensure_ascii=False))
+        print_json(msgspec.to_builtins(answer, enc_hook=str))
     elif not output_is_printed():  # an output that is printed stands alone
         shown = lines()
-        if sys.stdout.isatty():
+        if answer_stream().isatty():
             from bounds.views.tables import fitted
 
             shown = fitted(shown)
-        print("\n".join(shown))
+        print_answer("\n".join(shown))
+
+
+def print_json(document: Any) -> None:
+    """Print a document as JSON; in ASCII where standard output has not all of its characters."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    print_answer(text if can_print(text) else json.dumps(document, indent=2))
+
+
+class Progress:
+    """What shows how far long work is, and prints what of the answer is there already."""
+
+    def __init__(self, status: Status | None = None) -> None:
+        self._status = status
+        self.latest = ""
+
+    def __call__(self, message: str) -> None:
+        """Show how far the work is."""
+        self.latest = message
+        if self._status is not None:
+            self._status.update(message.replace("[", r"\["))
+
+    def print(self, text: str) -> None:
+        """Print a part of the answer, above what shows how far the work is."""
+        if self._status is not None:
+            self._status.stop()
+        print_answer(text)
+        if self._status is not None:
+            self._status.start()
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Give a function that shows how far long work is, on stderr: in place on a terminal, else a line now and then."""
+def progress() -> Iterator[Progress]:
+    """Give what shows how far long work is, on stderr: in place on a terminal, else a line now and then."""
     if sys.stderr.isatty():
         from rich.console import Console
 
         with Console(stderr=True).status("") as status:
-            yield lambda message: status.update(message.replace("[", r"\["))
+            yield Progress(status)
         return
-    said = latest = ""
+    shown = Progress()
     ended = threading.Event()
 
-    def note(message: str) -> None:
-        nonlocal latest
-        latest = message
-
     def tell() -> None:
-        nonlocal said
+        said = ""
         while not ended.wait(INTERVAL):
-            if latest != said:
-                said = latest
+            if shown.latest != said:
+                said = shown.latest
                 print(said, file=sys.stderr, flush=True)
 
     # apart from the work, so that work that is silent for long is reported as well
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
     try:
-        yield note
+        yield shown
     finally:
         ended.set()
         teller.join()

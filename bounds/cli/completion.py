@@ -11,6 +11,7 @@ import typer
 from bounds.cli.app import app
 from bounds.cli.attack import Kind
 from bounds.cli.worst import Vary
+from theory.files.answer import print_answer
 
 SCRIPTS = {
     "bash": """\
@@ -97,11 +98,11 @@ def completion(
     from theory.errors import InputError
 
     if line is not None:
-        print("\n".join(candidates(line, breaks)))
+        print_answer("\n".join(candidates(line, breaks)))
         return
     if shell not in SCRIPTS:
         raise InputError(f"SHELL: expected one of {', '.join(SCRIPTS)}, got {shell[:60]!r}")
-    print(SCRIPTS[shell], end="")
+    print_answer(SCRIPTS[shell], end="")
 
 
 def candidates(line: str, breaks: str = "") -> list[str]:

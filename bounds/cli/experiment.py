@@ -23,9 +23,7 @@ LONG = 30.0
 )
 def experiment(
     grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)],
-    store: Annotated[
-        Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.", callback=to_store)
-    ],
+    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.")],
     engine: Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")] = "local",
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
@@ -73,18 +71,20 @@ def experiment(
     from fluid.experiment.summaries import table as table_of
     from fluid.parallel import processors, refuse_engine, refuse_workers
     from theory.errors import InputError
-    from theory.files.places import write_text
+    from theory.files.places import note_input, write_text
 
     refuse_workers(workers)
     refuse_engine(engine)
     if status:
         for option in (name for name, place in (("--csv", table), ("--summary", points)) if place is not None):
             raise InputError(f"{option}: has no meaning with --status, which runs and writes nothing")
+        note_input(store)
         planned = read_grid(grid)
         with ExitStack() as stack:
             found = status_answer(planned, stack.enter_context(Store(store, reading=True)) if store.exists() else None)
         show(found, lambda: status_lines(found), as_json=as_json)
         return
+    to_store(store)
     for option, is_given in (("--number", bool(numbers)), ("--against", against is not None)):
         if is_given and plot is None:
             raise InputError(f"{option}: says what --plot draws, expected --plot beside it")
@@ -107,11 +107,12 @@ def experiment(
                 interrupted = True
             except InputError as error:
                 raise type(error)(f"{grid}: {error}" if str(error).startswith("policy:") else str(error)) from None
-        if table is not None:
+        # after an interrupt the rows that are missing would be lost from files that are there; the store has the others
+        if table is not None and not interrupted:
             write_text(table, table_of(planned, opened))
-        if points is not None:
+        if points is not None and not interrupted:
             write_text(points, summary_table(planned, opened))
-        if plot is not None:
+        if plot is not None and not interrupted:
             from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
 
             picture_of_experiment(experiment_charts(planned, opened, numbers or (), against), plot)

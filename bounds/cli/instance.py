@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, to_write
+from bounds.cli.app import JsonFlag, app, print_json, to_write
+from theory.files.answer import print_answer
 
 
 @app.command(
@@ -43,8 +44,6 @@ def instance(
     as_json: JsonFlag = False,
 ) -> None:
     """Make an instance of real VM types, and of your own; the reward of a VM type is its price an hour."""
-    import json
-
     from theory.errors import InputError
     from theory.files.instances import instance_document, instance_toml, parse_instance, write_instance
     from theory.files.own_types import read_own_types
@@ -66,11 +65,12 @@ def instance(
     if out is not None:
         write_instance(out, made)
         if not as_json:
-            print(f"{out}: {len(made.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
+            print_answer(f"{out}: {len(made.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
             return
-    print(
-        json.dumps(instance_document(made), indent=2) if as_json else instance_toml(made), end="\n" if as_json else ""
-    )
+    if as_json:
+        print_json(instance_document(made))
+    else:
+        print_answer(instance_toml(made), end="")
 
 
 def _exact(option: str, text: str) -> Fraction:

@@ -37,7 +37,7 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
     option = parameter.param_type_name == "option"
     shown = parameter.opts[0] if option else parameter.metavar or parameter.name.upper()
     words = given.get(parameter.name)
-    if words is None:
+    if not isinstance(words, str | list | tuple | int | float):  # none, or what stands for none in older parsers
         metavar = f"{shown} {parameter.metavar or 'VALUE'}" if option else f"it after {_called(error, command)}"
         return InputError(f"{shown}: missing, expected {metavar}: {expectation(command, parameter)}")
     return InputError(f"{shown}: expected {expectation(command, parameter)}, got {_got(words)}")

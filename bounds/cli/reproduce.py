@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bounds.cli.app import JsonFlag, app, progress, show
+from theory.files.answer import print_answer
 
 
 @app.command(
@@ -53,8 +54,8 @@ def reproduce(
             answers.append(answer_of(done, effort))
             became[done.status] += 1
             if not as_json:
-                print(line_of(done), flush=True)
+                say.print(line_of(done))
     if as_json:
         show(answers, list, as_json=True)
     else:
-        print(ending(became, out, again=again))
+        print_answer(ending(became, out, again=again))

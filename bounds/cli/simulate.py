@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bounds.cli.app import Command, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_store
+from theory.files.answer import answer_stream
 
 if TYPE_CHECKING:
     from fluid.files.scenarios import Times
@@ -122,7 +123,9 @@ def simulate(
     try:
         found = policy_by_name(policies[0])
     except InputError:
-        if ".py:" not in policies[0] and not as_json and sys.stdout.isatty():  # a person, who can choose from a list
+        if (
+            ".py:" not in policies[0] and not as_json and answer_stream().isatty()
+        ):  # a person, who can choose from a list
             from bounds.views.catalogue import policies_lines
 
             show(None, policies_lines, as_json=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bounds.cli.app import JsonFlag, app, progress, show
+from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
     from bounds.claims import Checked
@@ -72,13 +73,13 @@ def verify(
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
             found.append(checked)
             if not as_json:
-                print("\n".join(verdict_lines(checked)), flush=True)
+                report.print("\n".join(verdict_lines(checked)))
     found.sort(key=lambda checked: chosen.index(checked.claim.id))
     if as_json:
         show([verified(checked) for checked in found], list, as_json=True)
     else:
-        print("\n".join(("", *summary_lines(found))))
-        print(f"{ending(found)}, {time.perf_counter() - begin:.1f} s")
+        print_answer("\n".join(("", *summary_lines(found))))
+        print_answer(f"{ending(found)}, {time.perf_counter() - begin:.1f} s")
     if pictures is not None:
         _draw([checked.claim.id for checked in found], pictures, level, as_json=as_json)
     if not all(checked.ok for checked in found):
@@ -95,8 +96,8 @@ def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> 
     with progress() as say:
         for done in reproduce_all(chosen, folder, Effort(level), progress=say):
             if not as_json:
-                print(line_of(done), flush=True)
+                say.print(line_of(done))
     shown = {identity for one in chosen for identity in one.claims}
     bare = sum(identity not in shown for identity in identities)
     if bare and not as_json:
-        print(f"{bare} of {len(identities)} claims have no picture")
+        print_answer(f"{bare} of {len(identities)} claims have no picture")

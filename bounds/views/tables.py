@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Sequence
 from textwrap import wrap
+
+from theory.files.answer import answer_stream, answer_width
 
 ESCAPE = "\x1b"
 """Begins the codes of a terminal: lines that hold one are tables, which fit already."""
@@ -33,8 +33,8 @@ def aligned(table: Sequence[Sequence[str]], *, right: int = 0, head: bool = True
     """
     if not table:
         return []
-    if sys.stdout.isatty():
-        return _on_terminal(table, right, shutil.get_terminal_size().columns, head=head)
+    if answer_stream().isatty():
+        return _on_terminal(table, right, answer_width(), head=head)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     sides = ["<"] * (len(widths) - right) + [">"] * right
     return [
@@ -64,7 +64,7 @@ def _on_terminal(table: Sequence[Sequence[str]], right: int, width: int, *, head
 
 def fitted(lines: Sequence[str]) -> list[str]:
     """Return lines as a terminal shows them without breaking words."""
-    width = max(20, shutil.get_terminal_size().columns)
+    width = max(20, answer_width())
     made: list[str] = []
     for line in lines:
         if len(line) <= width or ESCAPE in line:

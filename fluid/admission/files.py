@@ -14,6 +14,12 @@ from theory.files.document import Fields, Numeral, read_document
 
 TABLES = ("cluster", "deployments", "kind")
 
+MOST_KAPPA = 5
+"""The largest exponent that `fluid.admission.estimation` fits: beyond it, mu^kappa is astronomical."""
+
+MOST_ARRIVALS = 10**9
+"""Most arrivals an hour: beyond it, the rates of a chain are too far apart for linear programs in floats."""
+
 POSITIVE = "a number greater than 0"
 AT_LEAST_0 = "a number of at least 0"
 
@@ -44,6 +50,8 @@ def parse_admission(document: Mapping[str, Any], source: str = "admission") -> A
     cluster = top.table("cluster", "a table [cluster] with capacity and arrival_rate")
     capacity = cluster.integer("capacity", "a whole number of at least 1", least=1)
     arrival_rate = float(cluster.number("arrival_rate", POSITIVE, strict=True))
+    if arrival_rate > MOST_ARRIVALS:
+        cluster.fail("arrival_rate", f"expected at most {MOST_ARRIVALS:,} an hour, got {arrival_rate:g}")
     cluster.finish()
     deployments: Priors | tuple[Kind, ...]
     if top.has("kind"):
@@ -75,7 +83,9 @@ def _priors(fields: Fields) -> Priors:
         shape, rate = (float(table.number(one, POSITIVE, strict=True)) for one in ("shape", "rate"))
         table.finish()
         laws.append(Gamma(shape, rate))
-    kappa = float(fields.number("kappa", "a number", least=-100))
+    kappa = float(fields.number("kappa", f"a number from -100 to {MOST_KAPPA}", least=-100))
+    if kappa > MOST_KAPPA:
+        fields.fail("kappa", f"expected a number from -100 to {MOST_KAPPA}, got {kappa:g}")
     delta = float(fields.number("delta", AT_LEAST_0))
     initial = _initial(fields) if fields.has("initial") else InitialSize()
     fields.finish()

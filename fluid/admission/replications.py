@@ -7,16 +7,14 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fluid.admission.model import AdmissionCluster
 from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, AdmissionRun, result_of, run_in_one_world
+from fluid.experiment.store import Store, versions
 from fluid.parallel import run_all
-
-if TYPE_CHECKING:
-    from fluid.experiment.store import Store
 
 FORMAT = 1
 """Part of every key: raised when the same run would give another result."""
@@ -101,10 +99,10 @@ def simulate_policies(
         for p, policy in enumerate(policies):
             given = _given(cluster, policy, until, seed, observations, warmup, most)
             for r in range(replications):
-                keys[p, r] = _digest([FORMAT, "admission", given, r])
-                held = store.arrays(keys[p, r])
+                keys[p, r] = _digest([FORMAT, versions(), "admission", given, r])
+                held = store.run(keys[p, r], _unpacked)
                 if held is not None:
-                    found[p, r] = _unpacked(held[0])
+                    found[p, r] = held[0]
                     spent[p] += held[1]
     missing = {r: [p for p in range(len(policies)) if (p, r) not in found] for r in range(replications)}
     wanted = [r for r, some in missing.items() if some]

@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.model import AdmissionCluster, Kind, Priors
+from theory.errors import TooLargeError
 from theory.jit import kernel, plain
+
+MOST_ARRIVALS = 10_000_000
+"""Most deployments of a world on average: with what happens to them they take gigabytes."""
 
 ARRIVAL, SCALE_OUT, DEATH, SHUTDOWN = range(4)
 """Kinds of events."""
@@ -83,7 +87,13 @@ class Drawn(NamedTuple):
 
 def draw_parameters(cluster: AdmissionCluster, until: float, rng: np.random.Generator) -> Drawn:
     """Draw when deployments arrive, and their parameters."""
-    count = int(rng.poisson(cluster.arrival_rate * until))
+    expected = cluster.arrival_rate * until
+    if expected > MOST_ARRIVALS:
+        raise TooLargeError(
+            f"{cluster.where}cluster.arrival_rate: {cluster.arrival_rate:g} an hour are {expected:.3g} deployments "
+            f"within {until:g} hours, expected at most {MOST_ARRIVALS:,}: take fewer hours, or a part of the cluster"
+        )
+    count = int(rng.poisson(expected))
     arrival = np.sort(rng.random(count)) * until
     if isinstance(cluster.deployments, Priors):
         priors = cluster.deployments

@@ -42,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from fluid.experiment.store import versions
 from fluid.files.left_out import LeftOut, has_trace, left_to_trace
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.options import OPTIONS
@@ -52,7 +53,6 @@ from fluid.traces.jobs import same_jobs, trace_warnings
 from theory.errors import InputError, TooLargeError, meant
 from theory.files.document import Fields, read_document
 from theory.files.instances import instance_document, parse_instance
-from theory.files.places import read_bytes
 from theory.files.sizes import Sizes, read_sizes, sizes_document
 from theory.instance import Instance
 from theory.numbers import rational, text
@@ -116,9 +116,14 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Return the SHA-256 of what the result depends on: of a trace its content, not where it lies."""
-        document = {**self.document, "simulation": _without_places(self.document["simulation"])}
-        return _digest([FORMAT, document, self.replication])
+        """Return the SHA-256 of what the result depends on: the content of a trace and of code, not where they lie."""
+        policy = self.document["policy"]
+        document = {
+            **self.document,
+            "policy": policy.rpartition(":")[2] if self.document["own"] else policy,
+            "simulation": _without_places(self.document["simulation"]),
+        }
+        return _digest([FORMAT, versions(), document, self.replication])
 
     def seed(self) -> np.random.SeedSequence:
         """Return the seed: by content and replication alone, never by worker.
@@ -303,7 +308,7 @@ def _arrivals(simulation: Mapping[str, Any], varied: Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class _Chosen:
-    """A policy of a grid: its name as other processes find it, the digest of its file, itself."""
+    """A policy of a grid: its name as other processes find it, the digest of an author's code, itself."""
 
     name: str
     digest: str | None
@@ -323,8 +328,7 @@ def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _
             found = policy(place)
         except InputError as error:
             raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
-        digest = hashlib.sha256(read_bytes(place.rpartition(":")[0])).hexdigest() if own else None
-        made[name] = _Chosen(place, digest, found)
+        made[name] = _Chosen(place, found.code or None, found)
     return made
 
 

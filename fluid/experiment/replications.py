@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from fluid.experiment.store import Store
+from fluid.experiment.store import Store, versions
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.replicate import replicate
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
-from theory.files.places import read_bytes
 
 
 def simulate_stored(
@@ -41,15 +40,17 @@ def simulate_stored(
     scenario, replications, seed, engine, workers, progress
         See `fluid.simulation.replicate.simulate`. Runs that were read have no ``state``.
     """
-    name = policy.source or policy.name
-    content = read_bytes(name.rpartition(":")[0]) if ".py:" in name else b""
-    cell = fingerprint([name, content, scenario, seed])
+    name = policy.source
+    if not name:
+        raise InputError(f"store: expected a policy by its name or as FILE.py:NAME, got {policy.name}, of no file")
+    own = name.rpartition(":")[2] if policy.code else name
+    cell = fingerprint([versions(), own, policy.code, scenario, seed])
     keys = [fingerprint([cell, r]) for r in range(replications)]
     runs: dict[int, Run] = {}
     for r, key in enumerate(keys):
-        held = store.arrays(key)
+        held = store.run(key, _unpacked)
         if held is not None:
-            runs[r] = Run(scenario, _unpacked(held[0]), None, held[1])
+            runs[r] = Run(scenario, held[0], None, held[1])
 
     def put(r: int, run: Run) -> None:
         parameters = {"policy": name, "servers": scenario.servers, "seed": seed}

@@ -15,7 +15,7 @@ from fluid.experiment.store import Store
 from fluid.parallel import run_all
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import quantile
-from fluid.simulation.policy_names import policy
+from fluid.simulation.policy_names import policy, refuse_other_code
 from fluid.simulation.results import Run
 from theory.errors import InputError
 
@@ -104,6 +104,7 @@ def run_cell(cell: Cell) -> tuple[dict[str, float | None], float]:
     """Run a cell; return its numbers, which depend on its content alone, and the seconds that it took."""
     begin = time.perf_counter()
     found = policy(cell.document["policy"])
+    refuse_other_code(found, cell.document["policy"], cell.document["own"])
     scenario = scenario_of(cell.document, found)
     try:
         run = run_once(found, scenario, cell.seed())

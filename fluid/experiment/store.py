@@ -10,20 +10,26 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
+from zipfile import BadZipFile
 
 from theory.errors import InputError
 from theory.files.places import open_regular, refuse_unwritable
+from theory.version import __version__
+
+Run = TypeVar("Run")
 
 APPLICATION = 0x7061636B
 """Marks a file as a store of packproof ("pack")."""
 
-VERSION = 2
-"""Raised when stored replications would not be those of this version of packproof."""
+VERSION = 3
+"""Raised when the keys of cells change, so that whoever has an older store hears of it."""
 
 WAIT = 5.0
 """Seconds to wait for another program that reads or writes the file."""
@@ -39,6 +45,14 @@ create table if not exists cells (
     finished real not null
 ) strict
 """
+
+_COLUMNS = ("key", "replication", "parameters", "numbers", "arrays", "seconds", "finished")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of what decides paths, which are part of every key: no row of others is taken for new."""
+    return {"packproof": __version__} | {name: version_of(name) for name in ("numpy", "numba")}
 
 
 class Store:
@@ -61,12 +75,16 @@ class Store:
 
     def __init__(self, path: str | Path, *, pages: int | None = None, reading: bool = False) -> None:
         self.path = Path(path)
-        self._refuse_foreign()
-        self._lock = -1 if reading else self._locked()
+        self._lock = -1
         if reading:
+            self._refuse_foreign()
             with self._errors():
-                self._connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", timeout=WAIT, uri=True)
+                self._connection = self._read_only()
             return
+        refuse_unwritable(self.path)
+        if self.path.exists():
+            self._refuse_foreign()
+        self._lock = self._locked()
         try:
             with self._errors():
                 self._connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
@@ -98,9 +116,6 @@ class Store:
             os.close(self._lock)
 
     def _refuse_foreign(self) -> None:
-        refuse_unwritable(self.path)
-        if not self.path.exists():
-            return
         with open_regular(self.path) as stream:
             head = stream.read(16)
         if not head:
@@ -109,11 +124,12 @@ class Store:
             raise InputError(f"{self.path}: expected a store of experiments, found another kind of file")
         # the first page may still be in the write-ahead log of a store that was killed at birth, so ask SQLite
         with self._errors():
-            connection = sqlite3.connect(self.path, timeout=WAIT)
+            connection = self._read_only()
             try:
                 (application,) = connection.execute("pragma application_id").fetchone()
                 (version,) = connection.execute("pragma user_version").fetchone()
                 tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+                columns = tuple(row[1] for row in connection.execute("pragma table_info(cells)"))
             finally:
                 connection.close()
         if application != APPLICATION and (application or tables):
@@ -121,6 +137,27 @@ class Store:
         if application == APPLICATION and tables and version != VERSION:
             advice = "use a newer packproof" if version > VERSION else "take a new file, and run again"
             raise InputError(f"{self.path}: expected a store of version {VERSION}, found version {version}: {advice}")
+        if tables and columns != _COLUMNS:
+            found = f"one of {', '.join(columns)}" if columns else "none"
+            raise InputError(
+                f"{self.path}: expected a store of experiments with a table cells of {', '.join(_COLUMNS)}, "
+                f"found {found}: take a new file"
+            )
+
+    def _read_only(self) -> sqlite3.Connection:
+        """Open the file for reading, in a folder that cannot be written as well."""
+        place = self.path.resolve().as_uri()
+        connection = sqlite3.connect(f"{place}?mode=ro", timeout=WAIT, uri=True)
+        try:
+            connection.execute("select count(*) from sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            log = self.path.with_name(f"{self.path.name}-wal")
+            if os.access(self.path.parent, os.W_OK, effective_ids=True) or (log.exists() and log.stat().st_size):
+                raise
+            # SQLite has no place for the index of a log, and needs none where nothing is logged and nobody can write
+            return sqlite3.connect(f"{place}?immutable=1", uri=True)
+        return connection
 
     def _locked(self) -> int:
         import fcntl
@@ -181,7 +218,10 @@ class Store:
         wanted = set(keys)
         with self._errors():
             rows = self._connection.execute("select key, numbers from cells").fetchall()
-        return {key: json.loads(text) for key, text in rows if key in wanted}
+        try:
+            return {key: json.loads(text) for key, text in rows if key in wanted}
+        except ValueError:
+            raise InputError(f"{self.path}: a cell holds no numbers: take a new file, and run again") from None
 
     def seconds(self, keys: Iterable[str]) -> dict[str, float]:
         """Return how long the cells that are there took, by key."""
@@ -190,8 +230,13 @@ class Store:
             rows = self._connection.execute("select key, seconds from cells").fetchall()
         return {key: taken for key, taken in rows if key in wanted}
 
-    def arrays(self, key: str) -> tuple[bytes, float] | None:
-        """Return the arrays of a cell and its seconds, None if it is not there."""
+    def run(self, key: str, unpack: Callable[[bytes], Run]) -> tuple[Run, float] | None:
+        """Return the run of a cell, unpacked from its arrays, and its seconds; None if it is not there."""
         with self._errors():
             found = self._connection.execute("select arrays, seconds from cells where key = ?", (key,)).fetchone()
-        return None if found is None or found[0] is None else (found[0], found[1])
+        if found is None or found[0] is None:
+            return None
+        try:
+            return unpack(found[0]), found[1]
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile):
+            raise InputError(f"{self.path}: a cell holds no run: take a new file, and run again") from None

@@ -166,6 +166,8 @@ class Policy:
         Names of the options that `prepare` reads, fields of the table ``[simulation]``; it is handed no others.
     source : str
         The name under which `fluid.simulation.policy_names.policy` found it.
+    code : str
+        The digest of the code of an author's policy (`theory.files.source_digest`); empty for those of packproof.
 
     Raises
     ------
@@ -186,6 +188,7 @@ class Policy:
     about: str = ""
     options: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
+    code: str = field(default="", compare=False)
 
     def __reduce__(self) -> Any:
         """Travel to other processes by name, where there is one: functions of a file cannot be sent."""
@@ -193,7 +196,7 @@ class Policy:
             return super().__reduce__()
         from fluid.simulation.policy_names import sent_policy
 
-        return sent_policy, (self.source, os.getcwd())
+        return sent_policy, (self.source, os.getcwd(), self.code)
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""

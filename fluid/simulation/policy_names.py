@@ -11,6 +11,7 @@ from types import ModuleType
 from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError, meant
 from theory.files.code import module_of
+from theory.files.source_digest import code_digest
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",
@@ -55,11 +56,28 @@ def policy(name: str) -> Policy:
     return _known(name)
 
 
-def sent_policy(name: str, folder: str) -> Policy:
-    """Return a policy that another process sent by name, for which relative paths begin at its folder, not at ours."""
+def sent_policy(name: str, folder: str, code: str) -> Policy:
+    """Return a policy that another process sent by name, for which relative paths begin at its folder, not at ours.
+
+    Raises
+    ------
+    InputError
+        What `policy` refuses, and code of an author that is not what the other process has.
+    """
     if ".py:" not in name:
         return policy(name)
-    return replace(policy(os.path.join(folder, name)), source=name)
+    found = policy(os.path.join(folder, name))
+    refuse_other_code(found, name, code)
+    return replace(found, source=name)
+
+
+def refuse_other_code(policy: Policy, name: str, code: str | None) -> None:
+    """Refuse an author's policy whose code, or that of a module it runs, has changed in the meantime."""
+    if code and policy.code != code:
+        raise InputError(
+            f"--policy: {name}: its code, or that of a module it imports, is not what it was at the start: start "
+            "again, with new workers where they run on"
+        )
 
 
 @cache
@@ -77,4 +95,4 @@ def _authored(name: str, module: ModuleType, path: str, attribute: str) -> Polic
         raise InputError(
             f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
         )
-    return replace(found, source=name)
+    return replace(found, source=name, code=code_digest(module))

@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from bounds import checker
 from tests.attacks import large_documents
 from tests.attacks.compiled import attack_compiled
 from tests.attacks.exhaustion import run_alone
+from tests.attacks.faults import COMMANDS, Command
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.large_documents import LARGE
+from tests.attacks.report import Report
 from tests.attacks.written import attack_written
 
 
@@ -81,3 +84,28 @@ def test_a_checker_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(checker, "columns_of")
     report = attack_certificates(100, seed=2)
     assert any("NameError" in entry for entry in report.wrong)
+
+
+def test_a_command_that_ends_well_is_not_blamed(tmp_path: Path) -> None:
+    report = Report()
+    command = Command(tmp_path, COMMANDS["fluid"], report, "fluid")
+    command.judge(command.start(), {0})
+    assert (report.outcomes["status 0"], report.wrong) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("raise ValueError('x')", "status 1: ['ValueError: x']"),
+        ("raise ValueError('x')", "lines, Traceback (most recent call last): ... ValueError: x"),
+        ("open('out.csv', 'w').write('half a row')", "out.csv is not whole, 10 bytes"),
+        ("import os; os.remove('out.csv')", "out.csv is not whole, 0 bytes"),
+        ("open('.packproof.1', 'w')", "left ['.packproof.1']"),
+        ("pass", "out.csv was not written"),
+    ],
+)
+def test_a_command_that_ends_badly_is_found(script: str, said: str, tmp_path: Path) -> None:
+    report = Report()
+    command = Command(tmp_path, COMMANDS["fluid"], report, "fluid")
+    command.judge(command.start(script=script), {0})
+    assert any(said in entry for entry in report.wrong), report.wrong

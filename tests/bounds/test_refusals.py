@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from bounds.cli import app, run
-from bounds.cli.refusals import expectation
+from bounds.cli.refusals import expectation, refusal
 from theory.files.kinds import KINDS_OF_FILES
 from theory.files.own_types import read_own_types
 
@@ -64,6 +64,15 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 )  # fmt: skip
 def test_options(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(arguments, capsys).startswith(said)
+
+
+def test_what_stands_for_no_value_in_older_parsers_is_none() -> None:
+    command = typer.main.get_command(app).commands["solve"]  # type: ignore[attr-defined]
+    error = Exception()
+    error.param = command.params[0]  # type: ignore[attr-defined]
+    line = str(refusal(command, error, {"instance": object()}))
+    assert line == str(refusal(command, error, {}))
+    assert line.startswith("INSTANCE: missing, expected it after packproof solve")
 
 
 def test_every_parameter_of_every_command_has_an_expectation() -> None:

@@ -309,13 +309,13 @@ def test_interrupted_command_says_what_it_has(
     assert shown.err.strip().endswith("interrupted")
 
 
-@pytest.mark.parametrize(("version", "advice"), [(3, "use a newer packproof"), (1, "take a new file")])
+@pytest.mark.parametrize(("version", "advice"), [(4, "use a newer packproof"), (2, "take a new file")])
 def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
     Store(tmp_path / "s.db").close()
     connection = sqlite3.connect(tmp_path / "s.db")
     connection.execute(f"pragma user_version = {version}")
     connection.close()
-    with pytest.raises(InputError, match=f"version 2, found version {version}: {advice}"):
+    with pytest.raises(InputError, match=f"version 3, found version {version}: {advice}"):
         Store(tmp_path / "s.db")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 from joblib import Parallel, delayed
 
 from fluid.parallel import run_all
+from theory.errors import InputError
 
 psutil = pytest.importorskip("psutil", reason="without psutil loky does not look at the memory of its workers")
 
@@ -78,3 +82,50 @@ def test_on_one_processor_tasks_run_here() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert (run.returncode, run.stdout) == (0, "[(0, 8), (1, 9)]\n")
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        ("CancelledError", "the dask scheduler at localhost:1 is lost"),
+        ("CommClosedError", "the dask scheduler at localhost:1 is lost"),
+        ("KilledWorker", "the workers of the dask scheduler at localhost:1 died at a task"),
+    ],
+)
+def test_a_scheduler_that_is_lost_ends_in_one_line(
+    lost: str, said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("dask.distributed")
+    logger = logging.getLogger("distributed.client")
+    level = logger.level
+    from distributed.comm.core import CommClosedError
+
+    errors = {
+        "CancelledError": CancelledError("scheduler-connection-lost"),
+        "CommClosedError": CommClosedError("in <TCP>"),
+        "KilledWorker": distributed.KilledWorker("task", None, 3),
+    }
+
+    class Client:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            pass
+
+        def __enter__(self) -> Client:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            logger.error("a hundred lines")
+
+        def submit(self, *_: Any, **__: Any) -> Client:
+            return self
+
+        def result(self) -> None:
+            raise errors[lost]
+
+    monkeypatch.setattr(distributed, "Client", Client)
+    monkeypatch.setattr(distributed, "as_completed", list)
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: socket.socket())
+    with pytest.raises(InputError, match=said):
+        list(run_all(_touch, [(Path("x"),)], engine="dask://localhost:1"))
+    assert "a hundred lines" not in capfd.readouterr().err
+    assert logger.level == level

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,11 @@ from theory import numbers
 from theory.errors import InputError, meant
 from theory.files.kinds import kind_of_document, kind_of_text
 from theory.files.places import read_text
+
+MAX_PARTS = 20
+"""Most parts of a dotted key of TOML: the parser takes time and memory that grow with their square."""
+
+_LONG_KEY = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_PARTS}}}""")
 
 
 class Numeral(str):
@@ -97,9 +103,13 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
                 object_pairs_hook=_object,
             )
         else:
+            if _LONG_KEY.search(text):
+                raise InputError(f"{source}: expected keys of at most {MAX_PARTS} parts with dots between them")
             document = tomllib.loads(text, parse_float=Numeral)
     except RecursionError:
         raise InputError(f"{source}: expected a flat {kind} document, found one nested too deeply") from None
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(_unlike(text, source, kind, " ".join(str(error).split()))) from None
     if not isinstance(document, dict):

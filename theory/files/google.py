@@ -60,7 +60,7 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
                 requests.setdefault(name, Counter())[cpu, memory] += 1
     except OSError as error:
         raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
-    except (KeyError, ValueError, IndexError) as error:
+    except (KeyError, ValueError, IndexError, csv.Error) as error:
         raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
     chosen = sorted(requests, key=lambda name: (-requests[name].total(), int(name)))[:users]
     return Cluster(
@@ -103,7 +103,7 @@ def google_law(folder: str | Path, resource: str) -> Law:
                 sizes[max(map(rational, cells[chosen]))] += number
     except OSError as error:
         raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
-    except (KeyError, ValueError, IndexError) as error:
+    except (KeyError, ValueError, IndexError, csv.Error) as error:
         raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
     return empirical({size: number for size, number in sizes.items() if size > 0})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
+from theory.files.comma_separated import rows_of_table
 from theory.files.document import Fields
-from theory.files.places import read_text
 from theory.instance import Instance, additive
 
 COUNT = "count"
@@ -131,8 +130,8 @@ def _of_rows(fields: Fields, capacity: Mapping[str, Fraction]) -> Counter[tuple[
 
 
 def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fraction, ...]]:
-    reader = csv.reader(read_text(path).splitlines())
-    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
+    stripped = ((line, [cell.strip() for cell in row]) for line, row in rows_of_table(path))
+    rows = [(line, row) for line, row in stripped if any(row)]
     head = rows[0][1]
     top = Fields({}, f"{path}:{rows[0][0]}")
     if sorted(name for name in head if name not in NAMED) != sorted(capacity) or len(set(head)) < len(head):

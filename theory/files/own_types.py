@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 from theory.errors import InputError
+from theory.files.comma_separated import rows_of_table
 from theory.files.document import Fields, read_document
-from theory.files.places import read_text
 from theory.numbers import rational
 
 FIXED = ("name", "reward", "price", "workload", "service_rate")
@@ -42,8 +41,7 @@ def read_own_types(path: str | Path) -> list[dict[str, Any]]:
 
 
 def _of_csv(place: Path) -> list[dict[str, Any]]:
-    reader = csv.reader(read_text(place).splitlines())
-    rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    rows = [(line, row) for line, row in rows_of_table(place) if any(cell.strip() for cell in row)]
     names = [cell.strip() for cell in rows[0][1]] if rows else []
     twice = next((name for name in names if names.count(name) > 1), None)
     paid = [name for name in ("reward", "price") if name in names]

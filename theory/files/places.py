@@ -12,10 +12,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 import shutil
 import stat
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,6 +23,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from theory.errors import InputError
+from theory.files.answer import print_file
 from theory.files.kinds import kind_of_bytes
 
 MAX_BYTES = 64 * 2**20
@@ -288,7 +288,7 @@ def _place_to_write(path: Path) -> Path:
 def write_text(path: str | Path, text: str) -> None:
     """Write a file whole or not at all, or standard output where an option takes it (see `write_bytes`)."""
     if _is_standard_output(path):
-        sys.stdout.write(text)
+        print_file(text)
     else:
         write_bytes(path, text.encode("utf-8"))
 
@@ -310,14 +310,16 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     refuse_unwritable(path)
     place = _place_to_write(path)
     try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".packproof.")
+        # named before it is there, so that an interrupt at any instant finds it
+        temporary = place.with_name(f".packproof.{secrets.token_hex(8)}")
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with temporary.open("xb") as stream:
                 stream.write(content)
-            os.chmod(temporary, place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
-            os.replace(temporary, place)
+            if place.exists():
+                temporary.chmod(place.stat().st_mode & 0o777)
+            temporary.replace(place)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
@@ -345,20 +347,14 @@ def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
         if not path.is_dir():
             refuse_unwritable(path)
         place = _place_to_write(path)
-        made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".packproof."))
+        made = place.with_name(f".packproof.{secrets.token_hex(8)}")
         try:
+            made.mkdir()
             for name, text in files.items():
                 (made / name).write_text(text, encoding="utf-8")
-            made.chmod(0o777 & ~_umask())
             made.replace(place)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
             raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

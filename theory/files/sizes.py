@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from typing import Any
 
 from theory import numbers
 from theory.errors import InputError
+from theory.files.comma_separated import rows_of_table
 from theory.files.document import Fields, read_document
-from theory.files.places import read_text
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 
@@ -264,7 +263,7 @@ def read_sample(path: str | Path) -> Law:
     """
     counts: Counter[Fraction] = Counter()
     known: dict[str, Fraction] = {}
-    for line, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
+    for line, row in rows_of_table(path):
         if not row or row == [""]:
             continue
         if len(row) != 1:
