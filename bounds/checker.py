@@ -939,6 +939,7 @@ def cluster_of(tables: Any, *, pooled: bool) -> Cluster:
         name, capacity, count = fields(table, "a server", "name", "capacity", "count")
         require(name_of(name, "a server's name") not in one, "server names stand twice")
         one[name] = amounts(capacity, "a capacity")
+        require(any(one[name].values()), "a server has no positive capacity")
         require(whole(count, "a count") > 0, "a server's count is 0")
         whole_class[name] = {r: count * c for r, c in one[name].items()}
     resources = {r for c in one.values() for r in c}

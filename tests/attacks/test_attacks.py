@@ -44,12 +44,12 @@ def test_damaged_machine_code() -> None:
 
 @pytest.mark.parametrize("make", LARGE, ids=lambda make: make.__name__)
 def test_no_work_is_left_uncounted(make: Callable[[], Any]) -> None:
-    """A small budget ends soon, whatever the document: a tenth of a second here, with time for reading it."""
+    """A small budget ends soon, whatever the document: half a second here, with time for reading it."""
     document = make()
     start = time.process_time()
     with contextlib.suppress(checker.Refused, checker.Unreadable):
-        checker.check(document, 1_000_000)
-    assert time.process_time() - start < 2
+        checker.check(document, 4_000_000)
+    assert time.process_time() - start < 4
 
 
 def test_the_memory_of_a_document_is_measured() -> None:

@@ -67,6 +67,8 @@ def test_a_cluster_that_makes_no_sense() -> None:
         (plain, (*server, 1, "capacity"), {"": "1"}, "a capacity is no name"),
         (plain, (*server, 1, "capacity"), {"cpu": "-1"}, "a capacity is less than 0"),
         (plain, (*server, 1, "count"), 0, "a server's count is 0"),
+        ("tsf, alone", (*server, 1, "capacity"), {}, "a server has no positive capacity"),  # nobody may run there
+        ("tsf, alone", (*server, 1, "capacity"), {"cpu": "0"}, "a server has no positive capacity"),
         (plain, (*server, 1, "count"), GONE, "a server does not have"),
         (plain, (*user, 1, "name"), "u", "user names stand twice"),
         (plain, (*user, 1, "name"), None, "a user's name is no name"),
