@@ -17,16 +17,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
 from theory.inside import Compiled
+from theory.reach import by_user, callees, rebuilt, references, source_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+Tools = Mapping[Callable[..., Any], Callable[..., Any]]
+"""What stands for functions, by whatever way they are reached."""
 
 
 def kernel(function: Function) -> Function:
@@ -140,18 +145,36 @@ def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> twice(1), bound(twice, step=lambda x: 10 * x)(1)
     (3, 100)
     """
-    return cast(Function, _rebuilt(function, _compiled_all(functions, _finish_of(function))))
+    compiled = _compiled_all(functions, _finish_of(function))
+    return cast(Function, rebuilt(function, _as_it_was, names=compiled))
 
 
-def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Function:
-    """Copy a kernel as `bound` does, for functions that make arrays: what leads to them is compiled as kernels."""
-    return cast(Function, _rebuilt(function, _compiled_all(functions, kernel), kernel))
+def bound_checked(
+    function: Function, allocating: bool, /, **functions: Callable[..., Any]
+) -> Function:
+    """Copy a kernel as `bound` does, for functions of somebody else's: every index of what it runs is looked at.
+
+    Where the functions make arrays (`allocating`), what leads to them is compiled as kernels.
+    """
+    finish = checked_kernel if allocating else checked
+    compiled = _compiled_all(functions, finish)
+
+    def finished(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
+        return finish(copy) if allocating or original is function else _as_it_was(copy, original)
+
+    return cast(Function, rebuilt(function, finished, names=compiled))
 
 
-def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *, allocating: bool = False) -> Function:
-    """Compile a function of somebody else's, others under the given names; its indices are looked at.
+def retooled(function: Function, tools: Tools, *, allocating: bool = False) -> Function:
+    """Compile a function of somebody else's, with tools that stand for others; every index of it is looked at.
 
-    As a step, or as a kernel if it makes arrays. Functions of its module that it calls are compiled likewise.
+    As a step, or as a kernel if it makes arrays. Plain functions of users that it reaches are compiled likewise, and
+    functions that they have compiled in other ways are compiled anew.
+
+    Raises
+    ------
+    TypeError
+        A function that calls itself.
 
     Examples
     --------
@@ -161,15 +184,14 @@ def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *,
     5
     """
     finish = checked_kernel if allocating else checked
-    module = source_of(function).__module__
 
-    def finished(copy: Callable[..., Any]) -> Callable[..., Any]:
-        if copy.__module__ == module:
-            return finish(copy)
-        return kernel(copy) if allocating else _finish_of(copy)(copy)
+    def wanted(one: Callable[..., Any]) -> bool:
+        return one is function or by_user(source_of(one)) or not isinstance(one, FunctionType | Compiled)
 
-    made = _rebuilt(function, dict(functions), finished, compiling=True)
-    return cast(Function, made if hasattr(made, "py_func") else finish(made))
+    def finished(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
+        return finish(copy) if allocating or wanted(original) else _as_it_was(copy, original)
+
+    return cast(Function, rebuilt(function, finished, tools=tools, wanted=wanted))
 
 
 def kept_under(function: Callable[..., Any]) -> str | None:
@@ -204,8 +226,16 @@ def _compiled_all(
     return {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
 
 
-def plain(function: Function, **functions: Callable[..., Any]) -> Function:
+def plain(function: Function, tools: Tools | None = None, /, **functions: Callable[..., Any]) -> Function:
     """Copy a kernel, and every kernel it calls, as plain Python; names may be bound to other functions.
+
+    Parameters
+    ----------
+    function : callable
+    tools : mapping, optional
+        What stands for functions, by whatever way they are reached (`theory.reach`).
+    functions : callable
+        What each name shall mean.
 
     Examples
     --------
@@ -215,11 +245,8 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> hasattr(plain(step), "py_func"), plain(step)(Fraction(1, 2))
     (False, Fraction(3, 2))
     """
-    sources = {
-        name: _rebuilt(other, {}, _as_python) if isinstance(source_of(other), FunctionType) else other
-        for name, other in functions.items()
-    }
-    return cast(Function, _rebuilt(function, sources, _as_python))
+    sources = {name: rebuilt(other, None, tools=tools, wanted=_is_compiled) for name, other in functions.items()}
+    return cast(Function, rebuilt(function, None, names=sources, tools=tools, wanted=_is_compiled))
 
 
 def plain_unless_kept(function: Function) -> Function:
@@ -228,92 +255,27 @@ def plain_unless_kept(function: Function) -> Function:
     What is left compiles nothing, unless the machine code at hand is for other types.
     """
     return cast(
-        Function, _rebuilt(function, {}, _as_python, leaving=lambda one: one is not source_of(one) and kept(one))
+        Function,
+        rebuilt(function, None, wanted=_is_compiled, leaving=lambda one: _is_compiled(one) and kept(one)),
     )
 
 
-def _as_python(function: Function) -> Function:
-    return function
+def _is_compiled(function: Callable[..., Any]) -> bool:
+    return function is not source_of(function)
 
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
-    kinds = {"step": step, "routine": routine, "checked": checked}
+    kinds = {"step": step, "routine": routine, "checked": checked, "checked_kernel": checked_kernel}
     return kinds.get(source_of(function).__dict__.get("is_kernel", ""), kernel)
 
 
-def _rebuilt(
-    function: Callable[..., Any],
-    functions: dict[str, Callable[..., Any]],
-    finish: Callable[..., Any] | None = None,
-    *,
-    compiling: bool = False,
-    leaving: Callable[[Callable[..., Any]], bool] = lambda _: False,
-) -> Callable[..., Any]:
-    """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
-
-    Copies are compiled as their originals were, or all by `finish`; where `compiling`, plain functions change too. What
-    `leaving` says of stays as it is, with all that it reaches.
-    """
-    done: dict[int, Callable[..., Any]] = {}
-
-    def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
-        if id(one) not in done:
-            done[id(one)] = one  # where functions call each other, as far as it goes
-            if leaving(one):
-                return one
-            source = source_of(one)
-            changed = {name: functions[name] for name in _names(source.__code__) if name in functions}
-            for name, callee in _callees(source):
-                if name not in functions and callee is not one and rebuild(callee) is not callee:
-                    changed[name] = rebuild(callee)
-            wanted = one is not source and finish is _as_python
-            if compiling:
-                wanted = source.__module__ == source_of(function).__module__
-            if changed or wanted:
-                copy = FunctionType(
-                    source.__code__,
-                    source.__globals__ | changed,
-                    source.__name__,
-                    source.__defaults__,
-                    source.__closure__,
-                )
-                copy.__kwdefaults__ = source.__kwdefaults__
-                copy.__qualname__, copy.__doc__ = source.__qualname__, source.__doc__
-                if "is_kernel" in source.__dict__ and one is not source:
-                    copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
-                done[id(one)] = (finish or _finish_of(one))(copy)
-        return done[id(one)]
-
-    return rebuild(function)
-
-
-def _is_kernel(thing: object) -> bool:
-    return bool(getattr(getattr(thing, "py_func", thing), "is_kernel", False))
-
-
-def source_of(function: Callable[..., Any]) -> FunctionType:
-    """The Python function behind a kernel."""
-    return cast(FunctionType, getattr(function, "py_func", function))
-
-
-def _names(code: CodeType) -> set[str]:
-    """The global names that code uses, those of functions inside it included."""
-    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
-
-
-def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The kernels that a function names, and the plain functions of its module, in the order of the names."""
-    for name in sorted(_names(function.__code__)):
-        value = function.__globals__.get(name)
-        beside = isinstance(value, FunctionType) and value.__module__ == function.__module__
-        if beside or _is_kernel(value):
-            yield name, cast(Callable[..., Any], value)
+def _as_it_was(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
+    return _finish_of(original)(copy)
 
 
 def _digest(function: FunctionType) -> str:
-    """A digest of the code that a kernel reaches, of the files it stands in, and of the globals that it names.
+    """A digest of the code that a kernel reaches, of the files it stands in, and of the values that it reaches.
 
     These are constants from elsewhere, and functions of which compiled code has another form (`theory.bits`).
     """
@@ -323,20 +285,22 @@ def _digest(function: FunctionType) -> str:
         source = waiting.pop()
         if id(source) not in reached:
             reached[id(source)] = source
-            waiting += [source_of(callee) for _, callee in _callees(source)]
+            waiting += [source_of(callee) for callee in callees(source)]
     parts = []
     for source in reached.values():
         code = source.__code__
         constants = [constant for constant in code.co_consts if isinstance(constant, int | float | str | None)]
         where = source.__module__  # kept code imports its module again, under the name it had
         file = _text(code.co_filename)
-        parts.append(f"{where} {code.co_qualname} {file} {code.co_code.hex()} {code.co_names} {constants}")
-        for name in sorted(_names(code)):
-            value = source.__globals__.get(name)
+        kind = source.__dict__.get("is_kernel", "")
+        parts.append(f"{where} {code.co_qualname} {kind} {file} {code.co_code.hex()} {code.co_names} {constants}")
+        for words, value in references(source):
             if isinstance(value, FunctionType):
-                parts.append(f"{name} {_text(value.__code__.co_filename)}")
-            elif all(isinstance(one, int | float | str) for one in (value if isinstance(value, tuple) else (value,))):
-                parts.append(f"{name} {value!r}")
+                parts.append(f"{words} {_text(value.__code__.co_filename)}")
+            elif isinstance(value, np.ndarray):
+                parts.append(f"{words} {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}")
+            elif isinstance(value, int | float | complex | str):
+                parts.append(f"{words} {value!r}")
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]
 
 

@@ -29,7 +29,7 @@ from fluid.simulation.compiling import PART, Compilation, alone
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
-from theory.jit import bound, bound_allocating, kernel, plain, retooled, source_of
+from theory.jit import bound, bound_allocating, kernel, plain, retooled
 
 REHEARSED = 64
 """Events rehearsed at most."""

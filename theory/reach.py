@@ -1,0 +1,215 @@
+"""What the code of a function reaches, and copies of a function in which some of that is other.
+
+A function reaches what its code names: globals, and attributes of modules among them; beside that, what its closure and
+its defaults hold; and, of tuples among all these, the elements. `references` lists it, and `rebuilt` replaces it.
+
+Modules of packproof and of its users are seen into, and plain functions of users are followed wherever they stand. What
+is installed beside packproof (numpy, the standard library) stays as it is, but for functions that numba compiles.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any, cast
+
+from numba.core.registry import CPUDispatcher
+
+_HOME = Path(__file__).resolve().parents[1]
+OURS = tuple(str(_HOME / name) + os.sep for name in ("theory", "fluid", "bounds"))
+"""The folders of packproof."""
+
+_INSTALLED = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def source_of(function: Callable[..., Any]) -> FunctionType:
+    """The Python function behind a kernel."""
+    return cast(FunctionType, getattr(function, "py_func", function))
+
+
+def by_user(function: FunctionType) -> bool:
+    """Return whether a function stands neither in packproof nor in what is installed."""
+    return not function.__code__.co_filename.startswith((*OURS, *_INSTALLED))
+
+
+@cache
+def _is_open(module: ModuleType) -> bool:
+    """Return whether a module is packproof's or a user's."""
+    top = module.__name__.partition(".")[0]
+    if top in ("theory", "fluid", "bounds", "packproof"):
+        return True
+    return top not in sys.stdlib_module_names and not (getattr(module, "__file__", None) or "").startswith(_INSTALLED)
+
+
+def _is_followed(thing: object, module: str) -> bool:
+    """Return whether a thing that a function of a module reaches is a function whose own code matters.
+
+    Plain functions of packproof are followed within their module alone: of others, compiled code may have another form
+    (`theory.bits`).
+    """
+    if isinstance(thing, CPUDispatcher):
+        return not thing.py_func.__module__.startswith("numba.")
+    if not isinstance(thing, FunctionType):
+        return False
+    return "is_kernel" in thing.__dict__ or thing.__module__ == module or by_user(thing)
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that code uses, of globals and of attributes, those of functions inside it included."""
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _contents(cell: CellType) -> tuple[Any, ...]:
+    """Return what a cell holds; nothing if it is empty."""
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
+
+
+def references(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield what a function reaches, with the words by which it does, in an order that does not change."""
+    names = sorted(_names(function.__code__))
+    modules: set[int] = set()
+
+    def within(words: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        yield words, thing
+        if isinstance(thing, tuple):
+            for place, element in enumerate(thing):
+                yield from within(f"{words}[{place}]", element)
+        elif isinstance(thing, ModuleType) and id(thing) not in modules and _is_open(thing):
+            modules.add(id(thing))
+            for name in names:
+                if hasattr(thing, name):
+                    yield from within(f"{words}.{name}", getattr(thing, name))
+
+    for name in names:
+        if name in function.__globals__:
+            yield from within(name, function.__globals__[name])
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield from within(f"closure {name}", _contents(cell))
+    for place, value in enumerate(function.__defaults__ or ()):
+        yield from within(f"default {place}", value)
+    for name, value in (function.__kwdefaults__ or {}).items():
+        yield from within(f"default {name}", value)
+
+
+def callees(function: FunctionType) -> Iterator[Callable[..., Any]]:
+    """Yield the functions that a function reaches and whose own code matters: kernels, and plain ones beside it."""
+    for _, thing in references(function):
+        if _is_followed(thing, function.__module__):
+            yield thing
+
+
+class _View(ModuleType):
+    """A module as a function sees it whose copies are other: its functions are copies too."""
+
+    def __init__(self, module: ModuleType, copy_of: Callable[[Any], Any]) -> None:
+        super().__init__(module.__name__)
+        self.__dict__["__getattr__"] = lambda name: copy_of(getattr(module, name))
+        self.__dict__["_module"] = module
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._module, name, value)
+
+
+def rebuilt(
+    function: Callable[..., Any],
+    finish: Callable[[FunctionType, Callable[..., Any]], Callable[..., Any]] | None,
+    *,
+    names: Mapping[str, Callable[..., Any]] | None = None,
+    tools: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
+    wanted: Callable[[Callable[..., Any]], bool] = lambda _: False,
+    leaving: Callable[[Callable[..., Any]], bool] = lambda _: False,
+) -> Callable[..., Any]:
+    """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
+
+    Parameters
+    ----------
+    function : callable
+    finish : callable, optional
+        ``finish(copy, original)`` compiles a copy; copies stay Python where left out.
+    names : mapping
+        What global names shall mean, wherever the function or what it reaches uses them.
+    tools : mapping
+        What stands for functions, by whatever way they are reached.
+    wanted : callable
+        Of which functions there shall be copies even where nothing changes in them.
+    leaving : callable
+        Which functions stay as they are, with all that they reach.
+
+    Raises
+    ------
+    TypeError
+        A function that shall be copied and compiled, and calls itself: a copy cannot be compiled before it is made.
+    """
+    instead = {source_of(tool): other for tool, other in (tools or {}).items()}
+    meanings = names or {}
+    done: dict[int, tuple[Any, Any]] = {}  # what has been seen, which must live as long as its number is used
+
+    def copy_of(thing: Any, source: FunctionType) -> Any:
+        """Return what stands for a thing that a function reaches."""
+        if isinstance(thing, tuple):
+            parts = [copy_of(part, source) for part in thing]
+            if all(part is before for part, before in zip(parts, thing, strict=True)):
+                return thing
+            return type(thing)._make(parts) if hasattr(thing, "_make") else tuple(parts)
+        if isinstance(thing, ModuleType) and by_user(source) and _is_open(thing):
+            if id(thing) not in done:
+                done[id(thing)] = thing, _View(thing, lambda value: copy_of(value, source))
+            return done[id(thing)][1]
+        return rebuild(thing) if _is_followed(thing, source.__module__) else thing
+
+    def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
+        source = source_of(one)
+        if id(one) in done or not isinstance(source, FunctionType):
+            return cast(Callable[..., Any], done.get(id(one), (one, one))[1])
+        if source in instead:
+            return rebuild(instead[source])
+        if leaving(one):
+            return one
+        space = dict(source.__globals__)
+        cells = tuple(CellType() for _ in source.__closure__ or ())
+        copy = FunctionType(source.__code__, space, source.__name__, None, cells or None)
+        copy.__qualname__, copy.__doc__, copy.__module__ = source.__qualname__, source.__doc__, source.__module__
+        done[id(one)] = one, copy if finish is None else one  # where functions call each other, as far as it goes
+        changes = False
+
+        def changed(thing: Any) -> Any:
+            nonlocal changes
+            if finish is not None and id(thing) in unfinished and wanted(thing):
+                raise TypeError(f"{source_of(thing).__name__} calls itself")
+            new = copy_of(thing, source)
+            changes = changes or new is not thing
+            return new
+
+        unfinished.add(id(one))
+        for name in sorted(_names(source.__code__)):
+            if name in meanings:
+                space[name], changes = meanings[name], True
+            elif name in space:
+                space[name] = changed(space[name])
+        for cell, before in zip(cells, source.__closure__ or (), strict=True):
+            for value in _contents(before):
+                cell.cell_contents = changed(value)
+        if source.__defaults__ is not None:
+            copy.__defaults__ = tuple(changed(value) for value in source.__defaults__)
+        if source.__kwdefaults__ is not None:
+            copy.__kwdefaults__ = {name: changed(value) for name, value in source.__kwdefaults__.items()}
+        unfinished.discard(id(one))
+        if "is_kernel" in source.__dict__ and one is not source:
+            copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
+        if changes or wanted(one):
+            done[id(one)] = one, copy if finish is None else finish(copy, one)
+        else:
+            done[id(one)] = one, one
+        return cast(Callable[..., Any], done[id(one)][1])
+
+    unfinished: set[int] = set()
+    return rebuild(function)
