@@ -149,9 +149,7 @@ def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     return cast(Function, rebuilt(function, _as_it_was, names=compiled))
 
 
-def bound_checked(
-    function: Function, allocating: bool, /, **functions: Callable[..., Any]
-) -> Function:
+def bound_checked(function: Function, allocating: bool, /, **functions: Callable[..., Any]) -> Function:
     """Copy a kernel as `bound` does, for functions of somebody else's: every index of what it runs is looked at.
 
     Where the functions make arrays (`allocating`), what leads to them is compiled as kernels.

@@ -150,6 +150,7 @@ def rebuilt(
         A function that shall be copied and compiled, and calls itself: a copy cannot be compiled before it is made.
     """
     instead = {source_of(tool): other for tool, other in (tools or {}).items()}
+    stands = {source_of(other) for other in instead.values()}  # these may use the tools for which they stand
     meanings = names or {}
     done: dict[int, tuple[Any, Any]] = {}  # what has been seen, which must live as long as its number is used
 
@@ -164,14 +165,14 @@ def rebuilt(
             if id(thing) not in done:
                 done[id(thing)] = thing, _View(thing, lambda value: copy_of(value, source))
             return done[id(thing)][1]
-        return rebuild(thing) if _is_followed(thing, source.__module__) else thing
+        if not _is_followed(thing, source.__module__):
+            return thing
+        return rebuild(thing if source in stands else instead.get(source_of(thing), thing))
 
     def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
         source = source_of(one)
         if id(one) in done or not isinstance(source, FunctionType):
             return cast(Callable[..., Any], done.get(id(one), (one, one))[1])
-        if source in instead:
-            return rebuild(instead[source])
         if leaving(one):
             return one
         space = dict(source.__globals__)
@@ -212,4 +213,4 @@ def rebuilt(
         return cast(Callable[..., Any], done[id(one)][1])
 
     unfinished: set[int] = set()
-    return rebuild(function)
+    return rebuild(instead.get(source_of(function), function))
