@@ -269,7 +269,7 @@ def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_it_was(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
-    return _finish_of(original)(copy)
+    return cast(Callable[..., Any], _finish_of(original)(copy))
 
 
 def _digest(function: FunctionType) -> str:

@@ -119,9 +119,13 @@ class _View(ModuleType):
         setattr(self._module, name, value)
 
 
+Finish = Callable[[FunctionType, Callable[..., Any]], Callable[..., Any]]
+"""``finish(copy, original)`` compiles a copy."""
+
+
 def rebuilt(
     function: Callable[..., Any],
-    finish: Callable[[FunctionType, Callable[..., Any]], Callable[..., Any]] | None,
+    finish: Finish | None,
     *,
     names: Mapping[str, Callable[..., Any]] | None = None,
     tools: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
@@ -134,7 +138,7 @@ def rebuilt(
     ----------
     function : callable
     finish : callable, optional
-        ``finish(copy, original)`` compiles a copy; copies stay Python where left out.
+        Copies stay Python where left out.
     names : mapping
         What global names shall mean, wherever the function or what it reaches uses them.
     tools : mapping
@@ -149,68 +153,91 @@ def rebuilt(
     TypeError
         A function that shall be copied and compiled, and calls itself: a copy cannot be compiled before it is made.
     """
-    instead = {source_of(tool): other for tool, other in (tools or {}).items()}
-    stands = {source_of(other) for other in instead.values()}  # these may use the tools for which they stand
-    meanings = names or {}
-    done: dict[int, tuple[Any, Any]] = {}  # what has been seen, which must live as long as its number is used
+    copies = _Copies(finish, names or {}, tools or {}, wanted, leaving)
+    return copies.of_tool(function)
 
-    def copy_of(thing: Any, source: FunctionType) -> Any:
+
+class _Copies:
+    """The copies of functions that reach each other; see `rebuilt`."""
+
+    def __init__(
+        self,
+        finish: Finish | None,
+        names: Mapping[str, Callable[..., Any]],
+        tools: Mapping[Callable[..., Any], Callable[..., Any]],
+        wanted: Callable[[Callable[..., Any]], bool],
+        leaving: Callable[[Callable[..., Any]], bool],
+    ) -> None:
+        self._finish, self._names, self._wanted, self._leaving = finish, names, wanted, leaving
+        self._instead = {source_of(tool): other for tool, other in tools.items()}
+        self._stand = {source_of(other) for other in tools.values()}
+        self._done: dict[int, tuple[Any, Any]] = {}
+        """Things by number, which must live as long as it is used, and their copies."""
+        self._unfinished: set[int] = set()
+
+    def of_tool(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the copy of a function, or of what stands for it."""
+        return self._of_function(self._instead.get(source_of(function), function))
+
+    def of(self, thing: Any, source: FunctionType) -> Any:
         """Return what stands for a thing that a function reaches."""
         if isinstance(thing, tuple):
-            parts = [copy_of(part, source) for part in thing]
+            parts = [self.of(part, source) for part in thing]
             if all(part is before for part, before in zip(parts, thing, strict=True)):
                 return thing
             return type(thing)._make(parts) if hasattr(thing, "_make") else tuple(parts)
         if isinstance(thing, ModuleType) and by_user(source) and _is_open(thing):
-            if id(thing) not in done:
-                done[id(thing)] = thing, _View(thing, lambda value: copy_of(value, source))
-            return done[id(thing)][1]
+            if id(thing) not in self._done:
+                self._done[id(thing)] = thing, _View(thing, lambda value: self.of(value, source))
+            return self._done[id(thing)][1]
         if not _is_followed(thing, source.__module__):
             return thing
-        return rebuild(thing if source in stands else instead.get(source_of(thing), thing))
+        if self._finish is not None and id(thing) in self._unfinished and self._wanted(thing):
+            raise TypeError(f"{source_of(thing).__name__} calls itself")
+        # what stands for a tool may use it
+        return self._of_function(thing) if source in self._stand else self.of_tool(thing)
 
-    def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
-        source = source_of(one)
-        if id(one) in done or not isinstance(source, FunctionType):
-            return cast(Callable[..., Any], done.get(id(one), (one, one))[1])
-        if leaving(one):
-            return one
-        space = dict(source.__globals__)
+    def _of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        source = source_of(function)
+        if id(function) in self._done or not isinstance(source, FunctionType) or self._leaving(function):
+            return cast(Callable[..., Any], self._done.get(id(function), (function, function))[1])
         cells = tuple(CellType() for _ in source.__closure__ or ())
-        copy = FunctionType(source.__code__, space, source.__name__, None, cells or None)
+        copy = FunctionType(source.__code__, dict(source.__globals__), source.__name__, None, cells or None)
         copy.__qualname__, copy.__doc__, copy.__module__ = source.__qualname__, source.__doc__, source.__module__
-        done[id(one)] = one, copy if finish is None else one  # where functions call each other, as far as it goes
+        # where functions call each other: Python finds the copy, compiled code the original
+        self._done[id(function)] = function, copy if self._finish is None else function
+        self._unfinished.add(id(function))
+        changes = self._fill(copy, source, cells)
+        self._unfinished.discard(id(function))
+        if "is_kernel" in source.__dict__ and function is not source:
+            copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
+        other = function
+        if changes or self._wanted(function):
+            other = copy if self._finish is None else self._finish(copy, function)
+        self._done[id(function)] = function, other
+        return other
+
+    def _fill(self, copy: FunctionType, source: FunctionType, cells: tuple[CellType, ...]) -> bool:
+        """Give a copy what its original reaches, or what stands for it; return whether any of it is other."""
         changes = False
 
-        def changed(thing: Any) -> Any:
+        def other(thing: Any) -> Any:
             nonlocal changes
-            if finish is not None and id(thing) in unfinished and wanted(thing):
-                raise TypeError(f"{source_of(thing).__name__} calls itself")
-            new = copy_of(thing, source)
-            changes = changes or new is not thing
-            return new
+            instead = self.of(thing, source)
+            changes = changes or instead is not thing
+            return instead
 
-        unfinished.add(id(one))
+        space = copy.__globals__
         for name in sorted(_names(source.__code__)):
-            if name in meanings:
-                space[name], changes = meanings[name], True
+            if name in self._names:
+                space[name], changes = self._names[name], True
             elif name in space:
-                space[name] = changed(space[name])
+                space[name] = other(space[name])
         for cell, before in zip(cells, source.__closure__ or (), strict=True):
             for value in _contents(before):
-                cell.cell_contents = changed(value)
+                cell.cell_contents = other(value)
         if source.__defaults__ is not None:
-            copy.__defaults__ = tuple(changed(value) for value in source.__defaults__)
+            copy.__defaults__ = tuple(other(value) for value in source.__defaults__)
         if source.__kwdefaults__ is not None:
-            copy.__kwdefaults__ = {name: changed(value) for name, value in source.__kwdefaults__.items()}
-        unfinished.discard(id(one))
-        if "is_kernel" in source.__dict__ and one is not source:
-            copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
-        if changes or wanted(one):
-            done[id(one)] = one, copy if finish is None else finish(copy, one)
-        else:
-            done[id(one)] = one, one
-        return cast(Callable[..., Any], done[id(one)][1])
-
-    unfinished: set[int] = set()
-    return rebuild(instead.get(source_of(function), function))
+            copy.__kwdefaults__ = {name: other(value) for name, value in source.__kwdefaults__.items()}
+        return changes

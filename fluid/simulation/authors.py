@@ -29,7 +29,7 @@ Function = Callable[..., Any]
 
 
 class Books(ABC):
-    """What the loop knows of a system by itself, and the state of an author's policy must agree with between two events.
+    """What the loop knows of a system by itself: the state of an author's policy agrees with it between two events.
 
     Parameters
     ----------

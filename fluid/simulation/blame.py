@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 from fluid.simulation.state import PolicyError, State
+from theory.files.code import text_of
 from theory.reach import OURS, source_of
 
 _SIMULATION = Path(__file__).resolve().parent
@@ -40,7 +41,7 @@ def _code_of(function: Callable[..., Any]) -> CodeType | None:
         function = function.func
     source: Any = getattr(source_of(function), "__func__", source_of(function))
     if not isinstance(source, FunctionType):
-        source = getattr(type(source), "__call__", None)
+        source = vars(type(source)).get("__call__")
     return source.__code__ if isinstance(source, FunctionType) else None
 
 
@@ -86,11 +87,7 @@ def worded(error: BaseException, state: State | None = None) -> str:
         return f": {error}"
     if isinstance(error, SystemExit):
         return " called sys.exit, expected it to return"
-    try:
-        text = str(error)
-    except BaseException as other:
-        text = f"an exception whose text raises {type(other).__name__}"
-    words = f" raised {type(error).__name__}: {text}".rstrip(": ")
+    words = f" raised {text_of(error)}"
     if state is not None and isinstance(error, AttributeError) and error.obj is state:
         words += f"; the state has {', '.join(cast(Any, state)._fields)}"
     return words

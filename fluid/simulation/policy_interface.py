@@ -197,8 +197,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""
-        if not isinstance(self.name, str) or not self.name:
-            raise InputError(f"Policy: name: expected a text, got {self.name!r}")
+        if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
+            raise InputError(f"Policy: name: expected a text of printable characters, got {self.name!r}")
         if self.model not in MODELS:
             raise InputError(f"Policy {self.name}: model: expected {' or '.join(MODELS)}, got {self.model!r}")
         if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):

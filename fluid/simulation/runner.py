@@ -28,6 +28,7 @@ import numpy as np
 from fluid.simulation.authors import Books, by_author, rules_of
 from fluid.simulation.blame import place_of, worded, written_by_author
 from fluid.simulation.compiling import PART, Compilation, alone
+from fluid.simulation.guard import Guard
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
@@ -87,7 +88,7 @@ class Runner:
         rules = rules_of(policy)
         self.policy, self._loop, self._names = policy, loop, rules.functions
         self.watch = watch or observe
-        self.guard = rules.guard(policy, types) if by_author(policy) else None
+        self.guard: Guard | None = rules.guard(policy, types) if by_author(policy) else None
         self.functions: dict[str, Function] = (
             {name: getattr(policy, name) for name in self._names}
             if self.guard is None

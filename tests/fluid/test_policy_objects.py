@@ -51,7 +51,8 @@ def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatc
         ({"place": 3}, "Policy x: place: expected a function of (state, job_type, draws), got 3"),
         ({"ring": len}, "Policy x: ring: expected a function of (state, clock, draws)"),
         ({"model": "los"}, "Policy x: model: expected loss or queue or slotted, got 'los'"),
-        ({"name": 3}, "Policy: name: expected a text, got 3"),
+        ({"name": 3}, "Policy: name: expected a text of printable characters, got 3"),
+        ({"name": "x\x1b[2J"}, r"Policy: name: expected a text of printable characters, got 'x\x1b[2J'"),
     ],
 )  # fmt: skip
 def test_policies_are_refused_when_they_are_made(functions: dict[str, Any], words: str) -> None:

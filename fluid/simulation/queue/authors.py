@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from fluid.simulation.authors import Rules
 from fluid.simulation.guard import Guard
 from fluid.simulation.loop import carry_out
-from fluid.simulation.loss.authors import SERVED, WAITING, TypedBooks, refusal_of_common
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures
 from fluid.simulation.measures import note as write_note
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue.loop import Jobs
 from fluid.simulation.queue.state import QUEUE, queue_fields
 from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, Setting, State, fits, put, write_move, write_row
+from fluid.simulation.typed import SERVED, WAITING, TypedBooks, refusal_of_common
 from theory.jit import plain, step
 
 _fits, _put = plain(fits), plain(put)

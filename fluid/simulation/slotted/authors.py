@@ -147,7 +147,7 @@ class SlottedBooks(Books):
 
     def _lines(self, state: State, measures: Measures) -> NDArray[np.int64]:
         """Return the lines, each with as many jobs as it says; with -1 where it has others."""
-        lines = state.lines.copy()
+        lines: NDArray[np.int64] = state.lines.copy()
         lines[:, SIZE] = self._constants["sizes"]
         count_lines(lines, state.after, np.zeros(len(state.after), np.bool_))
         group = measures.group if measures.inside.shape[1] > 1 else np.zeros(len(lines), np.int64)
