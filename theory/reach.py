@@ -13,6 +13,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping
+from dis import get_instructions
 from functools import cache
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -59,10 +60,17 @@ def _is_followed(thing: object, module: str) -> bool:
     return "is_kernel" in thing.__dict__ or thing.__module__ == module or by_user(thing)
 
 
-def _names(code: CodeType) -> set[str]:
-    """The names that code uses, of globals and of attributes, those of functions inside it included."""
-    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
+@cache
+def _names(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of globals that code uses, and all its names, of attributes too; those of functions inside included."""
+    loaded = {one.argval for one in get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner_loaded, inner = _names(constant)
+            loaded.update(inner_loaded)
+            names.update(inner)
+    return tuple(sorted(loaded)), tuple(sorted(names))
 
 
 def _contents(cell: CellType) -> tuple[Any, ...]:
@@ -75,7 +83,7 @@ def _contents(cell: CellType) -> tuple[Any, ...]:
 
 def references(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield what a function reaches, with the words by which it does, in an order that does not change."""
-    names = sorted(_names(function.__code__))
+    loaded, names = _names(function.__code__)
     modules: set[int] = set()
 
     def within(words: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -89,7 +97,7 @@ def references(function: FunctionType) -> Iterator[tuple[str, Any]]:
                 if hasattr(thing, name):
                     yield from within(f"{words}.{name}", getattr(thing, name))
 
-    for name in names:
+    for name in loaded:
         if name in function.__globals__:
             yield from within(name, function.__globals__[name])
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -228,7 +236,7 @@ class _Copies:
             return instead
 
         space = copy.__globals__
-        for name in sorted(_names(source.__code__)):
+        for name in _names(source.__code__)[0]:
             if name in self._names:
                 space[name], changes = self._names[name], True
             elif name in space:
