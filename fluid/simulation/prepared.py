@@ -66,9 +66,11 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
         kind = type(error) if isinstance(error, InputError) else InputError
         words = f": {error}" if isinstance(error, InputError) else worded(error)
         raise kind(f"--policy: {where}: {name} of {policy.name}{words}") from None
-    if not is_authors:
+    if not by_author(policy):
         return state
-    complaint = _refusal(policy, state) or (rules_of(policy).refusal(setting, state) if name == "prepare" else None)
+    complaint = _refusal(policy, state)
+    if not complaint and is_authors and name == "prepare":
+        complaint = rules_of(policy).refusal(setting, state)
     if complaint:
         raise InputError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
     return known_everywhere(state)

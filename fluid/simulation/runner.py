@@ -32,6 +32,7 @@ from fluid.simulation.guard import Guard
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
+from theory.errors import InputError
 from theory.jit import bound, bound_checked, plain, retooled
 from theory.reach import source_of
 
@@ -230,7 +231,12 @@ class Runner:
                 most = half
             else:
                 inputs, most = trial, most - half
-        self._as_python(*inputs, 1)
+        try:
+            self._as_python(*inputs, 1)
+        except InputError:
+            raise
+        except Exception:
+            return  # the loop stumbles over what was left behind; the error that was found first says it
 
 
 def _noted(inputs: tuple[Any, ...]) -> list[Any]:

@@ -15,12 +15,14 @@ from collections.abc import Callable
 from tests.attacks.exhaustion import attack_exhaustion
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
+from tests.attacks.policies import attack_policies
 from tests.attacks.report import Report
 
 ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "forgeries": lambda small, seed: attack_certificates(4_000 if small else 48_000, seed),
     "inputs": lambda small, seed: attack_inputs(100 if small else 400, seed),
     "exhaustion": lambda _small, _seed: attack_exhaustion(),
+    "policies": attack_policies,
 }
 """Each attack by its name: ``attack(small, seed)`` returns its report."""
 

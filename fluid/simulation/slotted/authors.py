@@ -21,6 +21,7 @@ from fluid.simulation.slotted.state import (
     COMMON,
     COUNT,
     FIRST,
+    FREE,
     SIZE,
     WAITING,
     SlottedSetting,
@@ -111,15 +112,21 @@ def leave_out_unused(rows: NDArray[np.int64], row: int, held: NDArray[np.bool_])
 
 
 @step
+def count_places(after: NDArray[np.int64], place: int, seen: NDArray[np.bool_]) -> int:
+    """Return how many places follow from one on that have not been seen, and mark them."""
+    count = 0
+    while 0 <= place < len(after) and not seen[place]:
+        seen[place] = True
+        count += 1
+        place = after[place]
+    return count
+
+
+@step
 def count_lines(lines: NDArray[np.int64], after: NDArray[np.int64], seen: NDArray[np.bool_]) -> None:
     """Count the jobs in each line anew, wherever its places lead."""
     for job_class in range(len(lines)):
-        count, place = 0, lines[job_class, FIRST]
-        while 0 <= place < len(after) and not seen[place]:
-            seen[place] = True
-            count += 1
-            place = after[place]
-        lines[job_class, COUNT] = count
+        lines[job_class, COUNT] = count_places(after, lines[job_class, FIRST], seen)
 
 
 class SlottedBooks(Books):
@@ -146,10 +153,13 @@ class SlottedBooks(Books):
         }
 
     def _lines(self, state: State, measures: Measures) -> NDArray[np.int64]:
-        """Return the lines, each with as many jobs as it says; with -1 where it has others."""
+        """Return the lines, each with as many jobs as it leads to; -1 where these, or the free places, are not all."""
         lines: NDArray[np.int64] = state.lines.copy()
         lines[:, SIZE] = self._constants["sizes"]
-        count_lines(lines, state.after, np.zeros(len(state.after), np.bool_))
+        seen = np.zeros(len(state.after), np.bool_)
+        count_lines(lines, state.after, seen)
+        if count_places(state.after, state.counters[FREE], seen) != len(seen) - lines[:, COUNT].sum():
+            lines[:, COUNT] = -1
         group = measures.group if measures.inside.shape[1] > 1 else np.zeros(len(lines), np.int64)
         by_group = np.bincount(group, lines[:, COUNT], minlength=measures.inside.shape[1])
         if (by_group != measures.inside[0]).any():
