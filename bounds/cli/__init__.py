@@ -12,7 +12,6 @@ from typing import Any
 
 from bounds.cli import admission_runs
 from bounds.cli.admission import group as admission
-from bounds.cli.apart import names_code, run_apart
 from bounds.cli.app import app
 from bounds.cli.attack import attack
 from bounds.cli.catalogue import catalogue
@@ -58,6 +57,8 @@ __all__ = [
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    from bounds.cli.apart import names_code, run_apart
+
     words = sys.argv[1:] if arguments is None else arguments
     apart = hasattr(os, "fork") and names_code(words)
     sys.exit(run_apart(run, words, _fail) if apart else run(words))
