@@ -54,7 +54,7 @@ ROOMS = {
 
 _NAMES = {
     "theory.errors": ("InputError", "TooLargeError"),
-    "theory.jit": ("kernel", "step"),
+    "theory.for_users": ("kernel", "step"),
     "theory.instance": (
         "Additive", "Configuration", "Explicit", "Instance", "JobType", "Pool", "additive", "explicit",
         "pooled",

@@ -95,6 +95,7 @@ def _begin_worker(driver: int) -> None:
 
 def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, Any]]:
     from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     if workers == 1:
         for number, task in enumerate(tasks):
@@ -112,6 +113,11 @@ def _here(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], worker
     try:
         for one in results:  # noqa: UP028 - delegation would close the results outside of the filter below
             yield one
+    except TerminatedWorkerError:
+        raise InputError(
+            "workers: a process ended before its task was done: expected memory enough for all of them, and code of "
+            "an author's that returns"
+        ) from None
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # whoever gives up knows that results go unused

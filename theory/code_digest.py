@@ -8,25 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, cast
+from types import CodeType, FunctionType
+from typing import Any
 
 import numpy as np
 
-
-def source_of(function: Callable[..., Any]) -> FunctionType:
-    """The Python function behind a kernel."""
-    return cast(FunctionType, getattr(function, "py_func", function))
-
-
-def names_of(code: CodeType) -> set[str]:
-    """The global names that code uses, and those of attributes, functions inside it included."""
-    inner = (names_of(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
+from theory.reach import callees, references, source_of
 
 
 def digest_of(function: FunctionType) -> str:
@@ -45,36 +34,14 @@ def digest_of(function: FunctionType) -> str:
         where = source.__module__  # stored code imports its module again, under the name it had
         file = _digest_of_file(code.co_filename)
         parts.add(f"{where} {code.co_qualname} {file} {code.co_code.hex()} {code.co_names} {constants}")
-        for name, value in _values(source):
+        for words, value in references(source):
             content = _text_of_constant(value) or _digest_of_home(value)
-            parts.add(f"{where} {code.co_qualname} {name} {content} {getattr(value, 'targetoptions', '')}")
-            callee = source_of(value)
-            is_compiled = callee is not value or getattr(callee, "__module__", None) == where
-            if isinstance(callee, FunctionType) and is_compiled and id(callee) not in reached:
+            parts.add(f"{where} {code.co_qualname} {words} {content} {getattr(value, 'targetoptions', '')}")
+        for callee in map(source_of, callees(source)):
+            if id(callee) not in reached:
                 reached.add(id(callee))
                 waiting.append(callee)
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]
-
-
-def _values(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield what a function names, with the names: globals, attributes of modules, cells of its closure, defaults."""
-    code = function.__code__
-    names = names_of(code)
-    spaces, modules = [function.__globals__], set()
-    while spaces:
-        space = spaces.pop()
-        for name in names & space.keys():
-            value = space[name]
-            yield name, value
-            if isinstance(value, ModuleType) and value not in modules:
-                modules.add(value)
-                spaces.append(vars(value))
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # of a name that has no value yet
-            yield name, cell.cell_contents
-    for place, value in enumerate(function.__defaults__ or ()):
-        yield f"default {place}", value
-    yield from (function.__kwdefaults__ or {}).items()
 
 
 def _text_of_constant(value: Any) -> str | None:

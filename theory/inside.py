@@ -7,10 +7,16 @@ An event loop is a hundred small functions that are inlined into each other, and
 A `Compiled` function therefore has two forms. The one for Python is numba's. The one for compiled callers, `Inside`, is
 intermediate code of LLVM that is linked into the callers, and is made once for all kinds of signed integers. It is not
 kept on disk: whatever is kept holds it already.
+
+A caller that looks at its indices (`theory.jit.checked`) gets callees that look at theirs, in whatever way it reaches
+them: as globals, attributes of modules, defaults, out of tuples. So no index of such a function, or of anything that it
+calls, is ever outside its array.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -22,9 +28,31 @@ from theory.code_cache import CodeCache
 from theory.code_digest import digest_of
 from theory.compile_costs import QuickCompiler, uncollected
 
+_COMPILING: list[CPUDispatcher] = []
+"""What is being compiled, each the caller of the next."""
+
+
+@contextmanager
+def _compiling(one: CPUDispatcher) -> Iterator[None]:
+    _COMPILING.append(one)
+    try:
+        yield
+    finally:
+        _COMPILING.pop()
+
+
+def _looks(one: CPUDispatcher) -> bool:
+    """Return whether a function looks at its indices."""
+    return bool(one.targetoptions.get("boundscheck"))
+
 
 class Inside(CPUDispatcher):  # type: ignore[misc]
     """The form of a function for compiled callers."""
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for a signature."""
+        with _compiling(self):
+            return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Compile for integers of 64 bits, whatever signed integers or constants the caller has."""
@@ -49,10 +77,21 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
         except RuntimeError:
             return None
 
-    @cached_property
+    @property
     def inside(self) -> Inside:
-        """The form for compiled callers."""
-        options = self.targetoptions | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        """The form for the compiled caller that is being compiled."""
+        return self._looking if _COMPILING and _looks(_COMPILING[-1]) else self._as_written
+
+    @cached_property
+    def _as_written(self) -> Inside:
+        return self._made()
+
+    @cached_property
+    def _looking(self) -> Inside:
+        return self._as_written if _looks(self) else self._made(boundscheck=True)
+
+    def _made(self, **options: bool) -> Inside:
+        options = self.targetoptions | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options
         return Inside(self.py_func, self.locals, options, pipeline_class=_IntoLibrary)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -67,13 +106,30 @@ class Compiled(CPUDispatcher):  # type: ignore[misc]
         """Compile for a signature, or load what is kept."""
         if self.code_cache is not None:
             self._cache = self.code_cache
-        with uncollected():
+        with uncollected(), _compiling(self):
             return super().compile(sig)
 
     @property
     def is_compiling(self) -> bool:
         """Whether either form is being compiled, by which numba knows recursion."""
         return bool(self._compiling_counter or self.inside._compiling_counter)
+
+
+@contextmanager
+def called_as(form: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
+    """Let calls from Python run another form of each compiled function of packproof, such as its Python.
+
+    It does not matter how a call reaches the function; calls from compiled code stay what they are.
+    """
+    before = Compiled.__dict__.get("__call__")
+    Compiled.__call__ = lambda self, *values, **named: form(self)(*values, **named)
+    try:
+        yield
+    finally:
+        if before is None:
+            del Compiled.__call__
+        else:
+            Compiled.__call__ = before
 
 
 def _wide(kind: Any) -> Any:

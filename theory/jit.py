@@ -18,10 +18,13 @@ from typing import Any, TypeVar, cast
 
 from numba import config
 
-from theory.code_digest import names_of, source_of
 from theory.inside import Compiled
+from theory.reach import by_user, rebuilt, source_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+Tools = Mapping[Callable[..., Any], Callable[..., Any]]
+"""What stands for functions, by whatever way they are reached."""
 
 
 def kernel(function: Function) -> Function:
@@ -109,18 +112,34 @@ def bound(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> twice(1), bound(twice, step=lambda x: 10 * x)(1)
     (3, 100)
     """
-    return cast(Function, _rebuilt(function, _compiled_all(functions, _finish_of(function))))
+    compiled = _compiled_all(functions, _finish_of(function))
+    return cast(Function, rebuilt(function, _as_it_was, names=compiled))
 
 
-def bound_allocating(function: Function, **functions: Callable[..., Any]) -> Function:
-    """Copy a kernel as `bound` does, for functions that make arrays: what leads to them is compiled as kernels."""
-    return cast(Function, _rebuilt(function, _compiled_all(functions, kernel), kernel))
+def bound_checked(function: Function, allocating: bool, /, **functions: Callable[..., Any]) -> Function:
+    """Copy a kernel as `bound` does, for functions of somebody else's: every index of what it runs is looked at.
+
+    Where the functions make arrays (`allocating`), what leads to them is compiled as kernels.
+    """
+    finish = checked_kernel if allocating else checked
+    compiled = _compiled_all(functions, finish)
+
+    def finished(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
+        return finish(copy) if allocating or original is function else _as_it_was(copy, original)
+
+    return cast(Function, rebuilt(function, finished, names=compiled))
 
 
-def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *, allocating: bool = False) -> Function:
-    """Compile a function of somebody else's, others under the given names; its indices are looked at.
+def retooled(function: Function, tools: Tools, *, allocating: bool = False) -> Function:
+    """Compile a function of somebody else's, with tools that stand for others; every index of it is looked at.
 
-    As a step, or as a kernel if it makes arrays. Functions of its module that it calls are compiled likewise.
+    As a step, or as a kernel if it makes arrays. Plain functions of users that it reaches are compiled likewise, and
+    functions that they have compiled in other ways are compiled anew.
+
+    Raises
+    ------
+    TypeError
+        A function that calls itself.
 
     Examples
     --------
@@ -130,15 +149,14 @@ def retooled(function: Function, functions: Mapping[str, Callable[..., Any]], *,
     5
     """
     finish = checked_kernel if allocating else checked
-    module = source_of(function).__module__
 
-    def finished(copy: Callable[..., Any]) -> Callable[..., Any]:
-        if copy.__module__ == module:
-            return finish(copy)
-        return kernel(copy) if allocating else _finish_of(copy)(copy)
+    def wanted(one: Callable[..., Any]) -> bool:
+        return one is function or by_user(source_of(one)) or not isinstance(one, FunctionType | Compiled)
 
-    made = _rebuilt(function, dict(functions), finished, compiling=True)
-    return cast(Function, made if hasattr(made, "py_func") else finish(made))
+    def finished(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
+        return finish(copy) if allocating or wanted(original) else _as_it_was(copy, original)
+
+    return cast(Function, rebuilt(function, finished, tools=tools, wanted=wanted))
 
 
 def kept_under(function: Callable[..., Any]) -> Path | None:
@@ -171,8 +189,16 @@ def _compiled_all(
     return {name: other if hasattr(other, "py_func") else finish(other) for name, other in functions.items()}
 
 
-def plain(function: Function, **functions: Callable[..., Any]) -> Function:
+def plain(function: Function, tools: Tools | None = None, /, **functions: Callable[..., Any]) -> Function:
     """Copy a kernel, and every kernel it calls, as plain Python; names may be bound to other functions.
+
+    Parameters
+    ----------
+    function : callable
+    tools : mapping, optional
+        What stands for functions, by whatever way they are reached (`theory.reach`).
+    functions : callable
+        What each name shall mean.
 
     Examples
     --------
@@ -182,11 +208,8 @@ def plain(function: Function, **functions: Callable[..., Any]) -> Function:
     >>> hasattr(plain(step), "py_func"), plain(step)(Fraction(1, 2))
     (False, Fraction(3, 2))
     """
-    sources = {
-        name: _rebuilt(other, {}, _as_python) if isinstance(source_of(other), FunctionType) else other
-        for name, other in functions.items()
-    }
-    return cast(Function, _rebuilt(function, sources, _as_python))
+    sources = {name: rebuilt(other, None, tools=tools, wanted=_is_compiled) for name, other in functions.items()}
+    return cast(Function, rebuilt(function, None, names=sources, tools=tools, wanted=_is_compiled))
 
 
 def plain_unless_kept(function: Function) -> Function:
@@ -195,74 +218,20 @@ def plain_unless_kept(function: Function) -> Function:
     What is left compiles nothing, unless the machine code at hand is for other types.
     """
     return cast(
-        Function, _rebuilt(function, {}, _as_python, leaving=lambda one: one is not source_of(one) and kept(one))
+        Function,
+        rebuilt(function, None, wanted=_is_compiled, leaving=lambda one: _is_compiled(one) and kept(one)),
     )
 
 
-def _as_python(function: Function) -> Function:
-    return function
+def _is_compiled(function: Callable[..., Any]) -> bool:
+    return function is not source_of(function)
 
 
 def _finish_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """How a function was compiled: as a step, a routine, or (plain Python included) as a kernel."""
-    kinds = {"step": step, "routine": routine, "checked": checked}
+    kinds = {"step": step, "routine": routine, "checked": checked, "checked_kernel": checked_kernel}
     return kinds.get(source_of(function).__dict__.get("is_kernel", ""), kernel)
 
 
-def _rebuilt(
-    function: Callable[..., Any],
-    functions: dict[str, Callable[..., Any]],
-    finish: Callable[..., Any] | None = None,
-    *,
-    compiling: bool = False,
-    leaving: Callable[[Callable[..., Any]], bool] = lambda _: False,
-) -> Callable[..., Any]:
-    """Copy a function and those it reaches that change, innermost first; the same object where nothing changes.
-
-    Copies are compiled as their originals were, or all by `finish`; where `compiling`, plain functions change too. What
-    `leaving` says of stays as it is, with all that it reaches.
-    """
-    done: dict[int, Callable[..., Any]] = {}
-
-    def rebuild(one: Callable[..., Any]) -> Callable[..., Any]:
-        if id(one) not in done:
-            done[id(one)] = one  # where functions call each other, as far as it goes
-            if leaving(one):
-                return one
-            source = source_of(one)
-            changed = {name: functions[name] for name in names_of(source.__code__) if name in functions}
-            for name, callee in _callees(source):
-                if name not in functions and callee is not one and rebuild(callee) is not callee:
-                    changed[name] = rebuild(callee)
-            wanted = one is not source and finish is _as_python
-            if compiling:
-                wanted = source.__module__ == source_of(function).__module__
-            if changed or wanted:
-                copy = FunctionType(
-                    source.__code__,
-                    source.__globals__ | changed,
-                    source.__name__,
-                    source.__defaults__,
-                    source.__closure__,
-                )
-                copy.__kwdefaults__ = source.__kwdefaults__
-                copy.__qualname__, copy.__doc__ = source.__qualname__, source.__doc__
-                if "is_kernel" in source.__dict__ and one is not source:
-                    copy.__dict__["is_kernel"] = source.__dict__["is_kernel"]
-                done[id(one)] = (finish or _finish_of(one))(copy)
-        return done[id(one)]
-
-    return rebuild(function)
-
-
-def _is_kernel(thing: object) -> bool:
-    return bool(getattr(getattr(thing, "py_func", thing), "is_kernel", False))
-
-
-def _callees(function: FunctionType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The kernels that a function names, and the plain functions of its module, in the order of the names."""
-    for name in sorted(names_of(function.__code__)):
-        value = function.__globals__.get(name)
-        beside = isinstance(value, FunctionType) and value.__module__ == function.__module__
-        if beside or _is_kernel(value):
-            yield name, cast(Callable[..., Any], value)
+def _as_it_was(copy: FunctionType, original: Callable[..., Any]) -> Callable[..., Any]:
+    return cast(Callable[..., Any], _finish_of(original)(copy))

@@ -58,7 +58,11 @@ __all__ = [
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    from bounds.cli.apart import names_code, run_apart
+
+    words = sys.argv[1:] if arguments is None else arguments
+    apart = hasattr(os, "fork") and names_code(words)
+    sys.exit(run_apart(run, words, ended) if apart else run(words))
 
 
 def run(arguments: list[str]) -> int:

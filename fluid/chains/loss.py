@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.authors import answered, prepared, python_functions
+from fluid.simulation.guard import python_functions
 from fluid.simulation.policy_interface import RESTLESS, UNANSWERED, Policy
+from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.state import (
     ASKS,
     MOVES,

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from fluid.chains.loss import STATES, stationary
 from fluid.chains.steps import ContinuousSteps, SlotSteps, Step
-from fluid.simulation.authors import prepared
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.prepared import prepared
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.state import Setting, State, key
 from theory.errors import InputError, TooLargeError

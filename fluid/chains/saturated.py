@@ -22,8 +22,8 @@ import numpy as np
 
 from fluid.chains.loss import Branching
 from fluid.chains.steps import ContinuousSteps, SlotSteps
-from fluid.simulation.authors import prepared
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.prepared import prepared
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.slotted.model import slotted_scenario
 from fluid.simulation.state import Setting, copied, key

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fluid.simulation.arrivals import Stream
-from fluid.simulation.authors import answered, prepared
 from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming
 from fluid.simulation.measures import Measures, reached
 from fluid.simulation.policy_interface import UNANSWERED, Policy
+from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.results import Run
 from fluid.simulation.runner import Function, Runner
 from fluid.simulation.state import ASKS, PATIENCE, State
@@ -125,7 +125,8 @@ def run_once(
     state = prepared(policy, setting, python=python)
     measures = scenario.measures()
     engine = scenario.engine(policy, state, arrival_rng, start_rng)
-    run = Runner(policy, engine.loop, engine.parts, watch=watch, compiled=not (python or watch), types=scenario.names)
+    how: dict[str, Any] = {"watch": watch, "compiled": not (python or watch)}
+    run = Runner(policy, engine.loop, engine.parts, types=scenario.names, setting=setting, **how)
     run.ready(state, engine.jobs, engine.coming, measures, arrival_rng, policy_rng)
     seconds, interpreted = 0.0, 0
     status = 0

@@ -44,13 +44,14 @@ Rules
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `fluid.simulation.state.key`).
 - Functions are written for numba: scalars, arrays by field, no allocation if it can be helped. Plain functions do, and
-  so do plain functions of the same module that they call; `theory.jit.step` is for those that stand elsewhere.
+  so do plain functions of one's own that they call, in whatever file; `packproof.step` compiles one beforehand.
   What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
 - ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
   in service besides (slots: each server and each job that waits as the slot begins).
-- An author's policy is watched: the first events are rehearsed as Python, where whatever it does to the jobs in
-  service is compared with its ``moves``; later its tools look before they write. What goes wrong ends in one line with
-  file, line, function and event (`fluid.simulation.authors`). State types of one's own are replaced by equal ones of
+- An author's policy is watched: as Python, in the first events and wherever it is not compiled, the common part must
+  change by its ``moves`` alone; compiled, every index is looked at, its tools look before they write, and the state is
+  compared with the loop's own lists after each part of a run. What goes wrong ends in one line with file, line,
+  function and event (`fluid.simulation.authors`). State types of one's own are replaced by equal ones of
   `fluid.simulation.state_types`: a state has fields, no methods.
 - Where a policy of a loss system must be extended from outside (a table that it fills as sets of types come up), it
   sets ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a
@@ -200,8 +201,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""
-        if not isinstance(self.name, str) or not self.name:
-            raise InputError(f"Policy: name: expected a text, got {self.name!r}")
+        if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
+            raise InputError(f"Policy: name: expected a text of printable characters, got {self.name!r}")
         if self.model not in MODELS:
             raise InputError(f"Policy {self.name}: model: expected {' or '.join(MODELS)}, got {self.model!r}")
         if not isinstance(self.options, tuple) or not all(isinstance(name, str) for name in self.options):

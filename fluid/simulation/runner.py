@@ -4,11 +4,12 @@ A policy that comes with packproof is bound to the loop and compiled, by another
 for it (`fluid.simulation.compiling`). With an author's
 
 - the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at
-  (`fluid.simulation.authors.Guard`);
-- its functions are compiled with tools that look before they write; what numba cannot compile runs as Python, said on
-  stderr once in a process;
-- if compiled code raises, the part of the run in question is halved until the event is found, from a copy of the system
-  taken before the part, and that event runs as Python, so that the message names it.
+  (`fluid.simulation.guard.Guard`);
+- loop and functions are compiled so that every index is looked at, with tools that look before they write; what numba
+  cannot compile runs as Python, said on stderr once in a process;
+- after each part of the run the state is compared with the loop's own lists (`fluid.simulation.authors.Books`);
+- if compiled code raises, or leaves a state that does not agree with them, the part is halved until the event is found,
+  from a copy of the system taken before it, and that event runs as Python, so that the message names it.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from contextlib import redirect_stdout
 from functools import cache, cached_property
 from io import StringIO
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from fluid.simulation.authors import by_author, place_of, rules_of, written_by_author
+from fluid.simulation.authors import Books, by_author, rules_of
+from fluid.simulation.blame import place_of, worded, written_by_author
 from fluid.simulation.compiling import PART, Compilation, alone
+from fluid.simulation.guard import Guard
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
-from theory.code_digest import source_of
-from theory.jit import bound, bound_allocating, kernel, plain, retooled
+from theory.errors import InputError
+from theory.jit import bound, bound_checked, plain, retooled
+from theory.reach import source_of
 
 REHEARSED = 64
 """Events rehearsed at most."""
@@ -58,6 +62,8 @@ class Runner:
         False: as Python.
     types : sequence of str
         Names of the types, for messages.
+    setting : Setting
+        What the policy was prepared for.
 
     Attributes
     ----------
@@ -76,19 +82,21 @@ class Runner:
         watch: Function | None = None,
         compiled: bool = True,
         types: Sequence[str] = (),
+        setting: Any = None,
     ) -> None:
         from numba import config
 
         rules = rules_of(policy)
         self.policy, self._loop, self._names = policy, loop, rules.functions
         self.watch = watch or observe
-        self.guard = rules.guard(policy, types) if by_author(policy) else None
+        self.guard: Guard | None = rules.guard(policy, types) if by_author(policy) else None
         self.functions: dict[str, Function] = (
             {name: getattr(policy, name) for name in self._names}
             if self.guard is None
             else self.guard.functions(*self._names)
         )
-        self._parts = {**parts, **(rules.checks if self.guard else {})}
+        self._parts = _checks(policy, tuple(parts.items())) if self.guard else parts
+        self._setting, self._books = setting, cast(Books, None)
         self._compiles = compiled and watch is None and not config.DISABLE_JIT
         self._run = self._as_python
         self._awaited: tuple[Compilation, Function] | None = None
@@ -96,8 +104,8 @@ class Runner:
     @cached_property
     def _plain(self) -> Function:
         """The loop as Python; most runs are compiled and never ask for it."""
-        watched = {} if self.watch is observe else {"observe": self.watch}
-        return plain(self._loop, **self.functions, **self._parts, **watched)
+        parts = self._parts if self.watch is observe else {**self._parts, "observe": self.watch}
+        return plain(self._loop, **self.functions, **parts)
 
     @property
     def is_python(self) -> bool:
@@ -112,6 +120,8 @@ class Runner:
         InputError
             An author's policy that does what it must not.
         """
+        if self.guard is not None:
+            self._books = rules_of(self.policy).books(self._setting, inputs[0])
         if not self._compiles:
             return
         if self.guard is not None:
@@ -158,13 +168,30 @@ class Runner:
 
     def _as_python(self, *arguments: Any) -> int:
         self.at(arguments)
-        try:
+        if self.guard is None:
             return self._plain(*arguments)  # type: ignore[no-any-return]
+        try:
+            return self._part(self._plain, *arguments)
         except PolicyError as error:  # what the loop itself complains of
-            name = str(error).partition(":")[0]
-            if self.guard is None or name not in self._names:
-                raise
-            raise self.guard.refuse(name, arguments[0], str(error)) from None
+            raise self._worded(error, arguments[0]) from None
+
+    def _part(self, run: Function, *arguments: Any) -> int:
+        """Run a part under an author's policy, and look what it leaves behind."""
+        state, jobs, _, measures = arguments[:4]
+        self._books.open(state, measures)
+        status: int = run(*arguments)
+        if complaint := self._books.complaint(state, jobs, measures):
+            raise PolicyError(complaint)
+        return status
+
+    def _worded(self, error: BaseException, state: Any) -> Exception:
+        """Return the one line about an error that does not come out of the author's own frames."""
+        assert self.guard is not None
+        name, _, complaint = str(error).partition(": ")
+        if isinstance(error, PolicyError) and name in self._names:
+            return self.guard.refuse(name, state, complaint)
+        words = str(error) if isinstance(error, PolicyError) else worded(error)
+        return self.guard.refuse("refresh", state, words)
 
     def _rehearse(self, inputs: tuple[Any, ...]) -> None:
         key = (self.policy, self._loop, *(array.shape for array in inputs[0]))
@@ -182,25 +209,34 @@ class Runner:
         def watched(*arguments: Any) -> int:
             before = _noted(arguments[:-1])
             try:
-                return run(*arguments)  # type: ignore[no-any-return]
-            except (Exception, SystemExit):
-                self._find(run, _restored(before), arguments[-1])
+                return self._part(run, *arguments)
+            except KeyboardInterrupt:
                 raise
+            except BaseException as error:
+                self._find(run, _restored(before), arguments[-1])
+                raise self._worded(error, arguments[0]) from None
 
         return watched
 
     def _find(self, run: Function, inputs: tuple[Any, ...], most: int) -> None:
-        """Run as Python the first event of a part at which the compiled loop raises."""
+        """Run as Python the first event of a part at which the compiled loop raises, or leaves what it must not."""
         while most > 1:
             half = most // 2
             trial = _copied(inputs)
             try:
-                run(*trial, half)
-            except (Exception, SystemExit):
+                self._part(run, *trial, half)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
                 most = half
             else:
                 inputs, most = trial, most - half
-        self._as_python(*inputs, 1)
+        try:
+            self._as_python(*inputs, 1)
+        except InputError:
+            raise
+        except Exception:
+            return  # the loop stumbles over what was left behind; the error that was found first says it
 
 
 def _noted(inputs: tuple[Any, ...]) -> list[Any]:
@@ -256,7 +292,9 @@ def _compiled(
                 warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
                 run = _bound(policy, loop, names, parts, allocating)
                 run(*inputs, 0)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             _AS_PYTHON.add((*key, allocating))
             failure = error
         else:
@@ -268,17 +306,24 @@ def _compiled(
 
 
 @cache
+def _checks(policy: Policy, parts: tuple[tuple[str, Function], ...]) -> dict[str, Function]:
+    """Return the parts of a loop under an author's policy, and what stands for others of its names."""
+    checks, model = rules_of(policy).checks, dict(parts)
+    others = {name: check for name, check in checks.items() if name not in model}
+    inner = {name: bound(part, **others) for name, part in parts}
+    return {**others, **inner, **{name: bound(checks[name], **inner) for name in checks if name in model}}
+
+
+@cache
 def _bound(
     policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], allocating: bool
 ) -> Function:
     functions = {name: getattr(policy, name) for name in names}
-    if by_author(policy):
-        tools = rules_of(policy).tools(policy)
-        functions = {
-            name: retooled(function, tools, allocating=allocating) if written_by_author(function) else function
-            for name, function in functions.items()
-        }
-    return (bound_allocating if allocating else bound)(loop, **functions, **dict(parts))
+    if not by_author(policy):
+        return bound(loop, **functions, **dict(parts))
+    tools = rules_of(policy).tools(policy)
+    looking = {name: retooled(function, tools, allocating=allocating) for name, function in functions.items()}
+    return bound_checked(loop, allocating, **looking, **dict(parts))
 
 
 def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: BaseException) -> str:
@@ -304,7 +349,7 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                made: Any = kernel(getattr(function, "py_func", function))
+                made: Any = retooled(function, rules_of(policy).tools(policy), allocating=True)
                 made.compile(arguments[name])
         except Exception as error:
             return _line(policy, name, error)

@@ -210,8 +210,9 @@ def named_jobs(setting: Setting, jobs: Sequence[int] | NDArray[Any]) -> str:
 @step
 def fits(state: State, server: int, job_type: int) -> bool:
     """Return whether a server has room for one more job of a type, by the resources or configurations that are kept."""
-    for r in range(state.free.shape[1]):
-        if state.demands[job_type, r] > state.free[server, r]:
+    free, demand = state.free[server], state.demands[job_type]
+    for r in range(len(free)):
+        if demand[r] > free[r]:
             return False
     if len(state.generators) == 0:
         return True

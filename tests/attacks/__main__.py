@@ -17,6 +17,7 @@ from tests.attacks.exhaustion import attack_exhaustion
 from tests.attacks.faults import attack_faults
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
+from tests.attacks.policies import attack_policies
 from tests.attacks.report import Report
 from tests.attacks.written import attack_written
 
@@ -27,6 +28,7 @@ ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "exhaustion": attack_exhaustion,
     "written": attack_written,
     "faults": attack_faults,
+    "policies": attack_policies,
 }
 """Each attack by its name: ``attack(small, seed)`` returns its report."""
 

@@ -19,6 +19,7 @@ from tests.attacks.faults import COMMANDS, Command
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.large_documents import LARGE
+from tests.attacks.policies import HELPERS, cases, run_right, run_wrong
 from tests.attacks.report import Report
 from tests.attacks.written import attack_written
 
@@ -109,3 +110,33 @@ def test_a_command_that_ends_badly_is_found(script: str, said: str, tmp_path: Pa
     command = Command(tmp_path, COMMANDS["fluid"], report, "fluid")
     command.judge(command.start(script=script), {0})
     assert any(said in entry for entry in report.wrong), report.wrong
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """Return a folder with the module that stands beside the policies."""
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    return tmp_path
+
+
+def test_wrong_policies(beside: Path) -> None:
+    """Some of those that the attack has; each third of the files of their own, which need no compiler."""
+    report, every = Report(), cases()
+    assert len(every) >= 100
+    run_wrong("python", every[::9], report, beside)
+    run_wrong("rehearsed", [case for case in every if case.text][1::9], report, beside)
+    assert not report.wrong
+    assert report.outcomes["python: one line"] > 10
+
+
+def test_right_policies_reach_their_tools_in_every_way(beside: Path) -> None:
+    report = Report()
+    run_right("python", ("loss",), report, beside)
+    assert not report.wrong
+
+
+def test_an_attack_notices_what_is_not_refused(beside: Path) -> None:
+    """A policy without the fault that it is said to have."""
+    report = Report()
+    run_wrong("python", [case._replace(fault=0) for case in cases()[:1]], report, beside)
+    assert ["status 0" in entry for entry in report.wrong] == [True]

@@ -11,11 +11,11 @@ import pytest
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law
 from fluid.simulation.arrivals import Law
-from fluid.simulation.authors import prepared
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import policy
+from fluid.simulation.prepared import prepared
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.state import QueueCommon, queue_fields
 from fluid.simulation.replicate import simulate
@@ -51,7 +51,8 @@ def test_an_error_of_packproof_is_not_the_authors(monkeypatch: pytest.MonkeyPatc
         ({"place": 3}, "Policy x: place: expected a function of (state, job_type, draws), got 3"),
         ({"ring": len}, "Policy x: ring: expected a function of (state, clock, draws)"),
         ({"model": "los"}, "Policy x: model: expected loss or queue or slotted, got 'los'"),
-        ({"name": 3}, "Policy: name: expected a text, got 3"),
+        ({"name": 3}, "Policy: name: expected a text of printable characters, got 3"),
+        ({"name": "x\x1b[2J"}, r"Policy: name: expected a text of printable characters, got 'x\x1b[2J'"),
     ],
 )  # fmt: skip
 def test_policies_are_refused_when_they_are_made(functions: dict[str, Any], words: str) -> None:

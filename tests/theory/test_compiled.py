@@ -8,10 +8,11 @@ import pytest
 from numba.core.compiler import Flags
 
 from theory import inside
-from theory.code_digest import digest_of, source_of
+from theory.code_digest import digest_of
 from theory.compile_costs import QuickFlags, uncollected
 from theory.jit import bound, checked, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
 from theory.jit import step as inner
+from theory.reach import source_of
 
 
 @kernel

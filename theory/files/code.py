@@ -48,12 +48,29 @@ def _run(path: str, option: str, digest: str) -> ModuleType:
     module = sys.modules[known_as] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         del sys.modules[known_as]
         line = line_in(file, error)
-        told = str(error) if isinstance(error, InputError) else f"does not run: {type(error).__name__}: {error}"
+        told = str(error) if isinstance(error, InputError) else f"does not run: {text_of(error)}"
         raise InputError(f"{option}: {path}{line}: {told}") from None
     return module
+
+
+def text_of(error: BaseException) -> str:
+    """Return the kind of an exception of a user's code and what it says, which may be nothing, or fail.
+
+    Examples
+    --------
+    >>> text_of(ValueError("no")), text_of(KeyError())
+    ('ValueError: no', 'KeyError')
+    """
+    try:
+        text = str(error)
+    except BaseException as other:
+        text = f"an exception whose text raises {type(other).__name__}"
+    return f"{type(error).__name__}: {text}".rstrip(": ")
 
 
 def line_in(file: Path, error: BaseException) -> str:

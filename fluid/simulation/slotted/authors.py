@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.authors import Guard, Rules
-from fluid.simulation.slotted.state import COMMON, SIZE
-from fluid.simulation.state import State
+from fluid.simulation.authors import Books, Rules, first_difference
+from fluid.simulation.bitset import empty_sets, insert
+from fluid.simulation.guard import Guard
+from fluid.simulation.loop import carry_out
+from fluid.simulation.measures import Measures
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.slotted.ends import HALF, NEXT, UNUSED, WHERE
+from fluid.simulation.slotted.ends import SIZE as ROW_SIZE
+from fluid.simulation.slotted.loop import Jobs
+from fluid.simulation.slotted.state import (
+    COMMON,
+    COUNT,
+    FIRST,
+    FREE,
+    SIZE,
+    WAITING,
+    SlottedSetting,
+    begin,
+    shared,
+)
+from fluid.simulation.state import MOVES, PolicyError, State
+from theory.jit import plain, step
+
+_begin = plain(begin)
 
 
 class SlottedGuard(Guard):
@@ -17,6 +39,7 @@ class SlottedGuard(Guard):
 
     clock = "slot"
     starts = "begin"
+    policys_own = ("moves", "done", "arrived", "reach")
 
     def refresh(self, state: State, draws: Any) -> bool:
         """Let the policy look at the system in a slot."""
@@ -27,37 +50,184 @@ class SlottedGuard(Guard):
         """Return whether a server has free capacity for a job."""
         return bool(state.lines[job_type, SIZE] <= state.free[server])
 
+    def follow(self, state: State, job_type: int, source: int, target: int) -> None:
+        """Begin a waiting job; the second number is its place."""
+        if not (0 <= job_type < len(state.sizes) and 0 <= target < len(state.free)):
+            raise PolicyError("expected a class, a place and a server")
+        if state.lines[job_type, FIRST] != source:
+            raise PolicyError("expected the place of the first job of the class")
+        _begin(state, job_type, target)
+
     def kind(self, state: State, job_type: int) -> str:
         """Return what a size class is called in messages."""
         return f"class {job_type} (size {state.lines[job_type, SIZE]} of {state.capacity[0]})"
-
-    def held(self, state: State) -> NDArray[Any]:
-        """Return the jobs in service by server."""
-        return cast(NDArray[Any], state.jobs)
 
     def contents(self, state: State) -> str:
         """Return what a message says of the servers where there is no time."""
         return f"free {state.free.tolist()}"
 
-    def totals(self, state: State) -> NDArray[np.int64]:
-        """Return the jobs in service of all classes together."""
-        return np.asarray(state.jobs.sum(keepdims=True), np.int64)
-
-    def moved(self, jobs: NDArray[np.int64], job_type: int, source: int, target: int) -> None:
-        """Count a job that was started."""
-        del job_type, source, target
-        jobs[0] += 1
-
-    def agrees(self, state: State, jobs: NDArray[np.int64]) -> bool:
-        """Return True: the state has no totals of its own."""
-        del state, jobs
-        return True
+    def impossible(self, state: State) -> None:
+        """Return None: the state has no more."""
+        del state
 
 
-def shapes(setting: Any, state: State) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the fields that are checked."""
-    del state
-    return {"free": (setting.servers,), "sizes": (len(setting.sizes),)}
+@step
+def begin_known(state: Any, job_class: int, server: int) -> None:
+    """Start a waiting job, checked; stands for `fluid.simulation.slotted.state.begin`."""
+    if job_class < 0 or job_class >= len(state.sizes) or server < 0 or server >= len(state.free):
+        raise PolicyError("begin: expected a class and a server")
+    begin(state, job_class, server)
 
 
-RULES = Rules(COMMON, "shared", shapes, SlottedGuard)
+@step
+def carry_out_begun(state: State, jobs: Jobs, measures: Measures) -> None:
+    """Look at the rows of ``moves`` before the model's own function, which has the name, carries them out."""
+    if state.done[MOVES] > len(state.moves):
+        raise PolicyError("refresh: has left more rows of moves than there is room for")
+    for row in range(state.done[MOVES]):
+        job_class, place, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
+        if job_class < 0 or job_class >= len(state.sizes) or server < 0 or server >= len(state.free):
+            raise PolicyError("refresh: has left a row of moves without a class and a server")
+        if place < 0 or place >= len(jobs.waiting):
+            raise PolicyError("refresh: has left a row of moves without a place")
+    carry_out(state, jobs, measures)
+
+
+@step
+def check_waiting(state: Any, jobs: Jobs, measures: Measures) -> None:
+    """Check how many jobs wait after a slot; stands for `fluid.simulation.loop.observe`."""
+    waiting = 0
+    for g in range(measures.inside.shape[1]):
+        waiting += measures.inside[0, g]
+    if state.counters[WAITING] != waiting:
+        raise PolicyError("refresh: has left counters[WAITING] other than the jobs that wait")
+
+
+@step
+def leave_out_unused(rows: NDArray[np.int64], row: int, held: NDArray[np.bool_]) -> None:
+    """Take the unused rows of the list of ends, from the first one on, out of those that are held."""
+    while row >= 0:
+        held[row] = False
+        row = rows[row, NEXT]
+
+
+@step
+def count_places(after: NDArray[np.int64], place: int, seen: NDArray[np.bool_]) -> int:
+    """Return how many places follow from one on that have not been seen, and mark them."""
+    count = 0
+    while 0 <= place < len(after) and not seen[place]:
+        seen[place] = True
+        count += 1
+        place = after[place]
+    return count
+
+
+@step
+def count_lines(lines: NDArray[np.int64], after: NDArray[np.int64], seen: NDArray[np.bool_]) -> None:
+    """Count the jobs in each line anew, wherever its places lead."""
+    for job_class in range(len(lines)):
+        lines[job_class, COUNT] = count_places(after, lines[job_class, FIRST], seen)
+
+
+class SlottedBooks(Books):
+    """What the loop knows of a slotted queue: the jobs in service, and how many wait."""
+
+    constants = ("sizes", "capacity", "lowest", "below", "queue_of")
+
+    def open(self, state: State, measures: Measures) -> None:
+        """Do nothing: the loop counts the jobs anyway."""
+        del state, measures
+
+    def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
+        """Return what the servers hold, and the lines in which the jobs wait."""
+        rows, servers = jobs.ends.rows, len(state.free)
+        held = np.ones(len(rows), bool)
+        leave_out_unused(rows, jobs.ends.counts[UNUSED], held)
+        where, sizes = rows[held, WHERE] >> HALF, rows[held, ROW_SIZE]
+        busy = np.bincount(where, sizes, minlength=servers).astype(np.int64)
+        return {
+            "free": self._constants["capacity"][0] - busy,
+            "jobs": np.bincount(where, minlength=servers),
+            "lines": self._lines(state, measures),
+            **self._sets(state),
+        }
+
+    def _lines(self, state: State, measures: Measures) -> NDArray[np.int64]:
+        """Return the lines, each with as many jobs as it leads to; -1 where these, or the free places, are not all."""
+        lines: NDArray[np.int64] = state.lines.copy()
+        lines[:, SIZE] = self._constants["sizes"]
+        seen = np.zeros(len(state.after), np.bool_)
+        count_lines(lines, state.after, seen)
+        if count_places(state.after, state.counters[FREE], seen) != len(seen) - lines[:, COUNT].sum():
+            lines[:, COUNT] = -1
+        group = measures.group if measures.inside.shape[1] > 1 else np.zeros(len(lines), np.int64)
+        by_group = np.bincount(group, lines[:, COUNT], minlength=measures.inside.shape[1])
+        if (by_group != measures.inside[0]).any():
+            lines[:, COUNT] = -1
+        return lines
+
+    def _sets(self, state: State) -> dict[str, Any]:
+        """Return what follows from the lines: the set of classes that wait, and the lengths of virtual queues."""
+        sets: dict[str, Any] = {}
+        counts = state.lines[:, COUNT]
+        if state.fronts.ndim == 1:
+            sets["words"], sets["levels"] = empty_sets(1, len(counts))
+            for job_class in np.flatnonzero(counts > 0).tolist():
+                insert(sets["words"], sets["levels"], 0, job_class)
+        if state.queue_of.ndim == 1:
+            sets["queues"] = np.bincount(state.queue_of, counts, minlength=len(state.queues)).astype(np.int64)
+        return sets
+
+    def overfull(self, state: State) -> NDArray[Any]:
+        """Return which servers have less than nothing left."""
+        return np.asarray(state.free < 0)
+
+
+def refusal(setting: SlottedSetting, state: State) -> str | None:
+    """Return what is wrong with a state as it was prepared."""
+    for name, model in shared(setting).items():
+        array = getattr(state, name)
+        if array.dtype.kind != model.dtype.kind or array.dtype.itemsize < model.dtype.itemsize:
+            return f"field {name}: expected {model.dtype}, got {array.dtype}"
+        if name not in LENGTHS:
+            words = first_difference(array, model)
+        else:
+            words = None if LENGTHS[name](state) else f" of shape {array.shape}"
+        if words is not None:
+            return f"field {name}: is{words}; expected what shared(setting) makes"
+    if not np.array_equal(state.after, np.append(np.arange(1, len(state.after)), -1)):
+        return "field after: expected each place followed by the next one, and -1"
+    if state.queue_of.ndim == 1 and not (state.queue_of.min() >= 0 and state.queue_of.max() < len(state.queues)):
+        return f"field queue_of: expected numbers from 0 to {len(state.queues) - 1}"
+    return None
+
+
+LENGTHS: dict[str, Callable[[State], bool]] = {
+    "after": lambda state: state.after.ndim == 1 and len(state.after) > 0,
+    "number": lambda state: state.number.shape == state.after.shape,
+    "arrived": lambda state: state.arrived.ndim in (1, 2),
+    "reach": lambda state: state.reach.shape == (2,),
+    "queue_of": lambda state: state.queue_of.shape in ((0, 0), (len(state.sizes),)),
+    "queues": lambda state: state.queues.ndim == 1,
+    "order": lambda state: state.order.shape in ((0,), (len(state.after), 2)),
+    "fronts": lambda state: state.fronts.shape == (0,) or (state.fronts.ndim == 2 and state.fronts.shape[1] == 2),
+    "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
+}
+"""Of the fields that states have in several lengths, whether a length is one of them."""
+
+
+def tools(policy: Policy) -> dict[Any, Any]:
+    """Return what stands for tools in the author's functions."""
+    del policy
+    return {begin: begin_known}
+
+
+RULES = Rules(
+    COMMON,
+    "shared",
+    refusal,
+    SlottedGuard,
+    SlottedBooks,
+    {"carry_out": carry_out_begun, "observe": check_waiting},
+    tools=tools,
+)

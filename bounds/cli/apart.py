@@ -1,0 +1,75 @@
+"""Commands that run code of a user's: in a process of their own, so that its end does not pass for an answer.
+
+Code of a user's may end the process: by ``os._exit``, by a library that crashes, by taking all memory. The process that
+the shell waits for therefore does nothing but wait; the other one tells it, as the last thing, that it has come to the
+end of the command. Without this message there is one line on stderr, and status 2.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fluid.parallel import end_with
+
+SMALL = 1 << 20
+"""Bytes up to which a file is searched for the name of a file with code."""
+
+
+def names_code(arguments: list[str]) -> bool:
+    """Return whether a command line, or a file that it names, names code as ``FILE.py:NAME``."""
+    return any(".py:" in word or (word.endswith((".toml", ".json")) and _holds_name(Path(word))) for word in arguments)
+
+
+def _holds_name(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size <= SMALL and b".py:" in path.read_bytes()
+    except OSError:
+        return False
+
+
+def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Callable[[str], int]) -> int:
+    """Run a command line in a child; return its status, in parent and child alike.
+
+    The child is the first of a group of processes, so that Ctrl-C reaches it once: from the parent, which hands it on.
+    """
+    read, write = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        os.setpgid(0, 0)
+        end_with(parent)
+        try:
+            return run(arguments)
+        finally:
+            with suppress(OSError, ValueError):  # nobody reads any more
+                sys.stdout.flush()
+            os.write(write, b".")
+    os.close(write)
+    handed_on = [(number, signal.signal(number, _hand_on(child))) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        for number, handler in handed_on:
+            signal.signal(number, handler)
+    with os.fdopen(read, "rb") as messages:
+        if messages.read(1):
+            return os.waitstatus_to_exitcode(status)
+    code = os.waitstatus_to_exitcode(status)
+    how = f"with status {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"
+    whose = next((word for word in arguments if ".py:" in word), "a policy")
+    return fail(f"packproof: the code of {whose} ended the process {how}, expected it to return; there is no answer")
+
+
+def _hand_on(child: int) -> Callable[[int, Any], None]:
+    def hand_on(number: int, frame: object) -> None:
+        del frame
+        os.kill(child, number)
+
+    return hand_on

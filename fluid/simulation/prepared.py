@@ -1,0 +1,103 @@
+"""The states that policies prepare: those of an author's are looked at before anything runs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from fluid.simulation.authors import by_author, rules_of
+from fluid.simulation.blame import blamed, place_of, worded, written_by_author
+from fluid.simulation.compiling import FEW_SERVERS, beside
+from fluid.simulation.guard import form_as_python
+from fluid.simulation.options import read_by
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.state import State
+from fluid.simulation.state_types import known_everywhere
+from theory.errors import InputError
+from theory.inside import called_as
+from theory.jit import plain, plain_unless_kept, retooled
+
+
+def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
+    """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
+
+    As Python if `python`. Where the servers are few, only those of its kernels that would have to be compiled run so.
+
+    Raises
+    ------
+    InputError
+        One line that names the author's file and line, if it raises or is no NamedTuple of arrays with the fields of
+        the policy's model. An option that nobody knows.
+    """
+    setting = replace(setting, options=read_by(policy, setting.options))
+    prepare = policy.prepare
+    if not by_author(policy):
+        if python:
+            prepare = plain(prepare)
+        elif beside() and setting.servers <= FEW_SERVERS:
+            prepare = plain_unless_kept(prepare)
+    return _made(policy, setting, prepare, "prepare", setting)
+
+
+def answered(policy: Policy, setting: Any, state: State) -> State:
+    """Return ``policy.answer(setting, state)``, checked likewise."""
+    return _made(policy, setting, policy.answer, "answer", setting, state)
+
+
+def _made(policy: Policy, setting: Any, function: Callable[..., State], name: str, *arguments: Any) -> State:
+    is_authors = written_by_author(function)
+    form = form_as_python({}) if setting.servers <= FEW_SERVERS else cache(_looking)
+    try:
+        with called_as(form) if is_authors else nullcontext():
+            state = function(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        where = blamed(function, error) if by_author(policy) else None
+        of_setting = not is_authors or str(error).startswith(("simulation.", "--policy"))
+        if where is None or (isinstance(error, InputError) and of_setting):
+            raise
+        kind = type(error) if isinstance(error, InputError) else InputError
+        words = f": {error}" if isinstance(error, InputError) else worded(error)
+        raise kind(f"--policy: {where}: {name} of {policy.name}{words}") from None
+    if not by_author(policy):
+        return state
+    complaint = _refusal(policy, state)
+    if not complaint and is_authors and name == "prepare":
+        complaint = rules_of(policy).refusal(setting, state)
+    if complaint:
+        raise InputError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
+    return known_everywhere(state)
+
+
+def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
+    return retooled(function, {}, allocating=True)
+
+
+def _refusal(policy: Policy, state: Any) -> str | None:
+    """Return why a thing cannot be the state of a policy, whatever the model; None if it can."""
+    rules = rules_of(policy)
+    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
+        return f"expected a NamedTuple of numpy arrays, got {type(state).__name__}"
+    for name, value in zip(state._fields, state, strict=True):
+        if type(value) is not np.ndarray or value.dtype.kind not in "biuf" or value.dtype == np.float16:
+            kind = f"an array of {value.dtype}" if type(value) is np.ndarray else type(value).__name__
+            return f"field {name}: expected a numpy array of numbers, got {kind}"
+        if not (value.flags.c_contiguous and value.flags.writeable and value.flags.aligned and value.dtype.isnative):
+            return f"field {name}: expected an array of its own, contiguous and not read-only, got a view or a constant"
+    lacking = [name for name in rules.fields if name not in state._fields]
+    if lacking:
+        return (
+            f"field {lacking[0]}: missing, expected the fields of model {policy.model}: {', '.join(rules.fields)} "
+            f"(made by {rules.maker}, see fluid/simulation/policy_interface.py)"
+        )
+    for (name, one), (other, two) in combinations(zip(state._fields, state, strict=True), 2):
+        if one.size and two.size and np.may_share_memory(one, two):
+            return f"field {other}: expected an array of its own, got one that shares its memory with {name}"
+    return None
