@@ -388,6 +388,7 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
     bits = longest(x for row in bounds for price, *ratio, _ in row for x in (*price, *ratio)) + longest(pool.capacity)
     width = len(pool.capacity)
     units = 15 + 2 * width + len(bounds[0]) * (3 + width + squared(bits) // 4)
+    most = 1 + MAX_TABLE // (300 + (1 + width) * (40 + bits // 8))  # states that are remembered: bytes of each
     best, met = 0, dict[tuple[int, tuple[int, ...]], int]()
     decisions = [(0, pool.capacity, 0, most_of(pool.capacity, demands[0]))]
     while decisions:
@@ -405,7 +406,7 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
         if fewer:
             decisions.append((i, free, before, slots - 1))
         if deeper and met.get((i, left), -1) < value:
-            if len(met) * (300 + (1 + len(left)) * (40 + bits // 8)) > MAX_TABLE:
+            if len(met) == most:
                 met.clear()
             met[i, left] = value
             decisions.append((i + 1, left, value, most_of(left, demands[i + 1])))
