@@ -37,13 +37,9 @@ MAX_DIGITS = 4_000
 MAX_LENGTH = 100_000
 """Most characters of an exact number."""
 MAX_CELLS = 40_000_000
-"""Largest dynamic program over the points of a grid of sizes (levels times points)."""
+"""Largest table over a grid of sizes (levels times points); sizes beyond, atoms alone, are left to a search."""
 MAX_TABLE = 200_000_000
-"""Most bytes that a table, a list of states, or the states that a search has met take."""
-MAX_STATES = 1_000_000
-"""Most states that are listed at a time where a table for prices of sizes would be larger than `MAX_CELLS`."""
-LEVELS = 1024
-"""Levels of free capacity at which the worth of what it could hold is bounded, where states are listed."""
+"""Most bytes that a table, or the states that a search has met, take."""
 MAX_PIVOTS = 50
 """Most pivots for the prices that cut branches; any prices do, and a few types and resources need about ten."""
 MAX_SIMPLICES = 100_000
@@ -387,7 +383,8 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
     demands = [pool.demands[j] for j in kinds]
     bits = longest(x for row in bounds for price, *ratio, _ in row for x in (*price, *ratio)) + longest(pool.capacity)
     width = len(pool.capacity)
-    units = 15 + 2 * width + len(bounds[0]) * (3 + width + squared(bits) // 4)
+    units = 20 + 2 * width + len(bounds[0]) * (3 + width + squared(bits) // 4)
+    most = 1 + MAX_TABLE // (300 + (1 + width) * (40 + bits // 8))  # states that are remembered: bytes of each
     best, met = 0, dict[tuple[int, tuple[int, ...]], int]()
     decisions = [(0, pool.capacity, 0, most_of(pool.capacity, demands[0]))]
     while decisions:
@@ -405,7 +402,7 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
         if fewer:
             decisions.append((i, free, before, slots - 1))
         if deeper and met.get((i, left), -1) < value:
-            if len(met) * (300 + (1 + len(left)) * (40 + bits // 8)) > MAX_TABLE:
+            if len(met) == most:
                 met.clear()
             met[i, left] = value
             decisions.append((i + 1, left, value, most_of(left, demands[i + 1])))
@@ -1473,8 +1470,9 @@ def priced_workload(law: SizeLaw, above: Any) -> Fraction:
     elif any(between):
         raise Unreadable(f"a table of more than {MAX_CELLS:,} cells: beyond what this checker decides")
     else:
+        server = Pool("a server", Fraction(1), (grid,), tuple((point,) for point in points), ())
         worth = [int(work(value * one)) for value in values]
-        require(not is_worth_more(grid, points, worth, one), "a configuration is worth more than 1")
+        require(greatest(server, worth, range(len(points))) <= one, "a configuration is worth more than 1")
     places = [Fraction(point, grid) for point in points]
     require_used(law, places, values, between, Fraction(1, grid))
     average = law.expectation(places, values)
@@ -1511,53 +1509,6 @@ def require_worth(grid: int, points: list[int], values: list[Fraction], between:
         for g in range(a + 1, min(b, grid + 1)) if inside else ():
             price = (b - a) * (best[grid - g] + low) + (high - low) * (g - a)
             require(price <= (b - a) * one, "a configuration with a size off the points is worth more than 1")
-
-
-def is_worth_more(capacity: int, sizes: Sequence[int], prices: Sequence[int], limit: int) -> bool:
-    """Return whether jobs of given sizes within a capacity are worth more than a limit, by lists instead of a table.
-
-    A state is a set of jobs, by size and worth. Jobs join type after type, the largest first. A state is dropped if one
-    no larger is worth as much, or if its worth and what its free capacity could hold are within the limit. Two numbers
-    bound the latter: the greatest worth for its size, and the greatest worth if sizes are rounded down to `LEVELS`.
-    """
-    kinds = sorted(((s, p) for s, p in pairs(sizes, prices) if p and s <= capacity), reverse=True)
-    if not kinds:
-        return False
-    units = 12 * (1 + limit.bit_length() // 1000)
-    spend(units * LEVELS * len(kinds))
-    best = [0] * (LEVELS + 1)  # best[c]: greatest worth within c levels
-    for size, price in kinds:
-        for c in range(max(1, size * LEVELS // capacity), LEVELS + 1):
-            best[c] = max(best[c], best[c - max(1, size * LEVELS // capacity)] + price)
-    rounds_to_none = any(size * LEVELS < capacity for size, _ in kinds)  # a job of no level: the table bounds nothing
-    dear_size, dear = max(kinds, key=lambda kind: Fraction(kind[1], kind[0]))
-    most = min(MAX_STATES, MAX_TABLE // (150 + limit.bit_length() // 4))  # two lists at a time, of two numbers a state
-    filled, earned = [0], [0]
-    for size, price in kinds:
-        more, worth = list[int](), list[int]()
-        a = b = 0
-        while a < len(filled) or (b < len(more) and more[b] + size <= capacity):
-            spend(units)
-            if b < len(more) and (a == len(filled) or more[b] + size < filled[a]):
-                used, value, b = more[b] + size, worth[b] + price, b + 1
-            else:
-                used, value, a = filled[a], earned[a], a + 1
-            if worth and value <= worth[-1]:
-                continue
-            free = capacity - used
-            hope = dear * free // dear_size
-            if not rounds_to_none:
-                hope = min(hope, best[free * LEVELS // capacity])
-            if value + hope <= limit:
-                continue
-            if value > limit:
-                return True
-            if len(more) == most:
-                raise Unreadable(f"a table of more than {MAX_CELLS:,} cells, and more than {most:,} states at a time")
-            more.append(used)
-            worth.append(value)
-        filled, earned = more, worth
-    return False
 
 
 def require_used(

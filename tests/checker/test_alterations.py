@@ -42,7 +42,17 @@ def numbers(value: str | int) -> tuple[list[Any], list[Any]]:
 def lists(value: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the list with an entry removed, doubled or moved, and what is no list of such entries."""
     moved = [value[:-1], value[1:], value[::-1], value[:1] + value, value[1:] + value[:1]]
-    return moved, [[], [*value, 0], [*value, {}], {}, None, "", dict(enumerate(value)), [value], value + value[-1:]]
+    return moved, [
+        [],
+        [*value, 0],
+        [*value, {}],
+        {},
+        None,
+        "",
+        {str(i): entry for i, entry in enumerate(value)},
+        [value],
+        value + value[-1:],
+    ]
 
 
 def tables(value: Document) -> tuple[list[Any], list[Any]]:

@@ -137,6 +137,17 @@ def test_hard_knapsacks() -> None:
         assert limited("MAX_TABLE", 2000, checker.greatest, pool, weights, range(len(rows))) == best
 
 
+def test_states_are_forgotten_when_they_take_too_much_memory() -> None:
+    """One state less of memory, and a search decides again what it knew: work by work as the formula says."""
+    short = additive([23], [[4], [7], [6], [3]]), [29, 50, 44, 22], 300 + 2 * (40 + 8 // 8), 6, 549, 705
+    rows = [[3, 7], [6, 7], [5, 5], [5, 5]]
+    long = additive([27, 21], rows), [w << 64 for w in (73, 93, 71, 73)], 300 + 3 * (40 + 78 // 8), 3, 1387, 1543
+    for pool, weights, state, most, before, after in (short, long):
+        search = lambda pool=pool, weights=weights: checker.greatest(pool, weights, range(4))  # noqa: E731
+        assert limited("MAX_TABLE", most * state, units, search) == before
+        assert limited("MAX_TABLE", most * state - 1, units, search) == after
+
+
 def test_bounds_hold_and_fall() -> None:
     """At any prices: what follows a type is worth no more than its bound, and a bound that falls does not rise."""
     draw = random.Random(9)
@@ -174,7 +185,7 @@ def test_work_is_counted_as_the_size_of_what_is_computed() -> None:
     assert units(lambda: checker.greatest(explicit, [1, 1], [0, 1])) == 20 + 3 * (1 + 3)
     assert units(lambda: checker.greatest(explicit, [long, 1], [0])) == 20 + 2 * (1 + 3 * (1 + checker.squared(5003)))
     one = additive([7], [[2]])  # a pivot, bounds at one price, and one decision: three jobs
-    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 15 + 2 + 1 * (3 + 1 + 0)
+    pivot, bounds, decision = 2 * 3 * (3 + 0), 1 * 1 * 3 * (3 + 0), 20 + 2 + 1 * (3 + 1 + 0)
     assert units(lambda: checker.greatest(one, [4], [0])) == 20 + 2 * 1 + pivot + bounds + decision
     assert units(lambda: checker.greatest(one, [4, 9], [1, 0][1:])) == 20 + 2 * 1 + pivot + bounds + decision
     pivot, bounds = 2 * 3 * (3 + checker.squared(5001)), 3 * (3 + checker.squared(5001 + 3 + 5001))

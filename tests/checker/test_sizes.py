@@ -196,7 +196,7 @@ def limited(action: Callable[[], Any], **limits: int) -> Any:
             setattr(checker, name, value)
 
 
-def test_a_grid_beyond_the_limit_is_decided_by_lists() -> None:
+def test_a_grid_beyond_the_limit_is_decided_by_a_search() -> None:
     table = CERTIFICATES["throughput, atoms"]  # 35 places and three points: 105 cells
     for cells in (105, 104):
         assert not limited(lambda: verdict(table), MAX_CELLS=cells)
@@ -216,88 +216,6 @@ def test_the_grid_may_be_finer_than_the_sizes_need() -> None:
     table, finer = CERTIFICATES["throughput, atoms"], 600_000
     points = [[finer * place, price] for place, price in table["evidence"]["above"]["points"]]
     assert not verdict(changed(table, (("evidence", "above"), {"grid": finer * 35, "points": points})))
-
-
-def test_lists_of_states_decide_as_a_table_does() -> None:
-    draw = random.Random(8)
-    agreed = {True: 0, False: 0}
-
-    def decided(capacity: int, sizes: list[int], prices: list[int], limit: int) -> Any:
-        return limited(lambda: checker.is_worth_more(capacity, sizes, prices, limit), LEVELS=draw.choice([4, 16]))
-
-    for _ in range(1000):
-        capacity = draw.choice([9, 16, 31, 50, 200])
-        sizes = sorted({draw.randint(1 + capacity // draw.choice([4, 20, 50]), capacity + 3) for _ in range(4)})
-        slope = draw.choice([0, 1, 3])
-        prices = [slope * size // 2 + draw.randint(0, 9) for size in sizes]
-        best = [0] * (capacity + 1)
-        for size, price in zip(sizes, prices, strict=True):
-            for c in range(size, capacity + 1):
-                best[c] = max(best[c], best[c - size] + price)
-        for limit in (best[capacity] - 1, best[capacity], best[capacity] + 1):
-            if limit >= 0:
-                more = decided(capacity, sizes, prices, limit)
-                assert more is (best[capacity] > limit), (capacity, sizes, prices, limit)
-                agreed[more] += 1
-    assert min(agreed.values()) > 500, agreed
-
-
-def test_sizes_of_no_level_are_decided() -> None:
-    """Of jobs of less than one level nothing is known but their worth for their size."""
-    assert checker.is_worth_more(5000, [3], [2], 2 * 1666 - 1)
-    assert not checker.is_worth_more(5000, [3], [2], 2 * 1666)
-    assert checker.is_worth_more(5000, [4, 2499], [1, 630], 1259)
-    assert not checker.is_worth_more(5000, [4, 2499], [1, 630], 1260)
-    assert not checker.is_worth_more(10, [11], [5], 0)
-    assert not checker.is_worth_more(10, [3], [0], 0)
-
-
-def test_lists_of_states_are_limited() -> None:
-    def action() -> Any:
-        return checker.is_worth_more(23, [8, 7], [8, 7], 22)
-
-    # without bounds from levels 0, 8, 16 stay, and then 0, 7, 8, 14, 15, 16, 21, 22, at the end 23
-    assert limited(action, LEVELS=1) is True
-    assert limited(action, LEVELS=1, MAX_STATES=8) is True
-    reason = "not decided: a table of more than 40,000,000 cells, and more than 7 states at a time"
-    assert limited(action, LEVELS=1, MAX_STATES=7) == reason
-
-
-def test_lists_of_states_hold_no_state_twice() -> None:
-    """Jobs of 8 and 4 fill 0, 4, 8, 12, 16 or 20 of 23, however they are put together."""
-
-    def action() -> Any:
-        return units_of(23, [8, 4], [8, 4], 22)
-
-    assert limited(action, LEVELS=1, MAX_STATES=6) == 2 * 12 + 12 * (1 + 2) + 12 * (3 + 5)
-    assert str(limited(action, LEVELS=1, MAX_STATES=5)).startswith("not decided")
-
-
-def units_of(capacity: int, sizes: list[int], prices: list[int], limit: int) -> int:
-    """Return the units of work of finding that no configuration is worth more than a limit."""
-    budget = checker.Budget(10**9)
-    token = checker.WORK.set(budget)
-    try:
-        assert not checker.is_worth_more(capacity, sizes, prices, limit)
-    finally:
-        checker.WORK.reset(token)
-    return int(budget.units - budget.left)
-
-
-def test_lists_of_states_drop_what_another_dominates_and_what_cannot_be_worth_enough() -> None:
-    """Counted by hand, without bounds from levels; each state that is looked at costs 12 units."""
-    # 0, 8, 16; then 0, 4, 8, 12, 16, 20, where 4, 12 and 20 have too little room for what they are worth
-    assert limited(lambda: units_of(23, [8, 4], [8, 2], 22), LEVELS=1) == 12 * (2 + 3 + 6)
-    # 0, 6; then 0, 5, 6, where 6 is worth less than 5; then 0, 4, 5, 9
-    assert limited(lambda: units_of(9, [6, 5, 4], [4, 5, 1], 6), LEVELS=1) == 12 * (3 + 2 + 3 + 4)
-
-
-def test_lists_of_states_take_from_the_budget() -> None:
-    assert units_of(10, [3], [0], 0) == 0
-    assert units_of(10, [3], [1], 3) == 12 * 1024 + 12  # the empty server cannot come above the limit
-    assert units_of(10, [3, 4], [1, 1], 3) == 2 * 12 * 1024 + 12
-    long = 10**400  # 1,329 bits
-    assert units_of(10, [3], [long], 3 * long) == 2 * (12 * 1024 + 12)
 
 
 def test_prices_that_do_not_rise() -> None:
