@@ -71,17 +71,22 @@ def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) 
 
 
 def _watched(driver: int, function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
-    _end_with(driver)
+    end_with(driver)
+    _keep_worker()
     return _numbered(function, number, task)
 
 
 @cache
-def _end_with(driver: int) -> None:
-    """Let this worker end soon after the process that drives it, even if that one is killed, and not before."""
+def _keep_worker() -> None:
+    """Let this worker stay: what it keeps for later tasks is no leak, for which loky would begin another worker."""
     from joblib.externals.loky import process_executor
 
-    # what a worker keeps for later tasks is no leak, for which loky would begin another worker in its place
     process_executor._MEMORY_LEAK_CHECK_DELAY = inf
+
+
+@cache
+def end_with(driver: int) -> None:
+    """Let this process end soon after the one that drives it, its parent, even if that one is killed."""
 
     def watch() -> None:
         while os.getppid() == driver:

@@ -16,11 +16,13 @@ from tests.attacks.exhaustion import attack_exhaustion
 from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.report import Report
+from tests.attacks.rules import SMALL, attack_rules
 
 ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "forgeries": lambda small, seed: attack_certificates(4_000 if small else 48_000, seed),
     "inputs": lambda small, seed: attack_inputs(100 if small else 400, seed),
     "exhaustion": lambda _small, _seed: attack_exhaustion(),
+    "rules": lambda small, _seed: attack_rules(SMALL if small else ()),
 }
 """Each attack by its name: ``attack(small, seed)`` returns its report."""
 

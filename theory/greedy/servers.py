@@ -20,7 +20,6 @@ from theory.exact.solver import Bound
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.instance import Additive, Configuration, Instance
 from theory.numbers import ceiling, total
-from theory.partition.stock import bins
 
 MOST_JOBS = 10**14
 """Most jobs of a type: the solver takes no coefficient of 10^15 or above."""
@@ -281,6 +280,8 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
 
 def _proper_bound(instance: Instance, need: Sequence[int]) -> int:
     """Return the servers that jobs need by proper configurations, 0 where not one resource of one pool binds."""
+    from theory.partition.stock import bins  # only where the bounds do not meet
+
     space = instance.pools[0].space
     if len(instance.pools) > 1 or not isinstance(space, Additive):
         return 0
