@@ -73,7 +73,7 @@ def _numbered(function: Callable[..., Any], number: int, task: tuple[Any, ...]) 
 
 
 def end_with(parent: int) -> None:
-    """Let this process end soon after the one that started it, even if that one is killed, and not before."""
+    """Let this process end soon after its parent, even if that one is killed, and not before."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -7,6 +7,7 @@ __getattr__, __all__ = doors(
     {
         "assignment": ("AssignmentSpace", "by_stages", "judge_assignment"),
         "budget": ("Budget",),
+        "contained": ("contained",),
         "division": ("DivisionSpace", "judge_division"),
         "engine": ("Found", "Judged", "Space", "attack"),
         "lies": ("LieSpace", "judge_lie"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from bounds.adversary.answers import answer_of, is_short, most_of, shown
 from bounds.adversary.engine import Judged, Space
 from theory.errors import InputError
 from theory.greedy.optimal import Column, optimal_assignment
@@ -16,6 +17,9 @@ from theory.numbers import text, texts, total
 
 Assignment = Sequence[tuple[int, Configuration, Fraction]]
 """Of each part of the servers: pool, configuration, share of all servers."""
+
+MOST_PARTS = 100_000
+"""Most parts of an assignment: one more is taken for an endless answer."""
 
 AssignmentRule = Callable[[Instance], Assignment]
 Choice = Callable[[Instance, Sequence[int]], Configuration]
@@ -76,15 +80,18 @@ def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule
     used = [Fraction(0)] * len(instance.pools)
     made: dict[tuple[int, Configuration], Fraction] = {}
     if not isinstance(assignment, Sequence):
-        raise InputError(f"{name}: expected a list of (pool, configuration, share), got {assignment!r:.80}")
-    for part in assignment:
+        raise InputError(f"{name}: expected a list of (pool, configuration, share), got {shown(assignment)}")
+    parts = most_of(assignment, MOST_PARTS)
+    if len(parts) > MOST_PARTS:
+        raise InputError(f"{name}: expected at most {MOST_PARTS:,} of (pool, configuration, share), got more")
+    for part in parts:
         if not (isinstance(part, Sequence) and len(part) == 3):
-            raise InputError(f"{name}: expected (pool, configuration, share), got {part!r:.80}")
+            raise InputError(f"{name}: expected (pool, configuration, share), got {shown(part)}")
         p, given, share = part
-        if type(share) not in (Fraction, int):
-            raise InputError(f"{name}: expected an exact share (a Fraction), got {share!r:.40}")
+        if type(share) not in (Fraction, int) or not is_short(share):
+            raise InputError(f"{name}: expected an exact share (a Fraction) of few digits, got {shown(share)}")
         if p not in range(len(used)) or not _is_configuration(given, len(instance.types)):
-            raise InputError(f"{name}: expected a pool and one whole number a type, got {(p, given)!r:.80}")
+            raise InputError(f"{name}: expected a pool and one whole number a type, got {shown((p, given))}")
         k = tuple(map(int, given))
         if share < 0 or min(k) < 0 or not instance.pools[p].space.holds(k):
             raise InputError(
@@ -113,7 +120,11 @@ def _reward(instance: Instance, columns: Sequence[Column]) -> Fraction:
 
 
 def _is_configuration(k: object, width: int) -> bool:
-    return isinstance(k, Sequence | np.ndarray) and len(k) == width and all(isinstance(n, int | np.integer) for n in k)
+    return (
+        isinstance(k, Sequence | np.ndarray)
+        and len(k) == width
+        and all(isinstance(n, int | np.integer) and is_short(int(n)) for n in k)
+    )
 
 
 @dataclass(frozen=True)
@@ -151,10 +162,10 @@ class Numbers:
 
 def judge_assignment(rule: AssignmentRule, name: str = "the rule") -> Callable[[Numbers], Judged]:
     """Return the judge of a rule: its reward over the optimum, both exact."""
-    return lambda numbers: kept_on(rule, numbers.instance(), name, f" ({numbers})")
+    return lambda numbers: kept_on(rule, numbers.instance(), name, str(numbers))
 
 
-def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", shown: str = "") -> Judged:
+def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", about: str = "") -> Judged:
     """Return the reward of a rule on an instance over the optimum, both exact; 1 if the optimum is 0.
 
     The evidence holds both rewards, and the columns that the rule and the optimum give to the servers.
@@ -162,7 +173,7 @@ def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", sh
     Parameters
     ----------
     rule, instance, name
-    shown : str
+    about : str
         What is said of the instance where the rule fails.
 
     Raises
@@ -170,11 +181,7 @@ def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", sh
     InputError
         The rule fails, or gives no assignment.
     """
-    try:
-        given = rule(instance)
-    except Exception as error:
-        raise InputError(f"{name}: {type(error).__name__}: {error}{shown}") from error
-    columns = columns_of(instance, given, name)
+    columns = columns_of(instance, answer_of(lambda: rule(instance), name, about), name)
     reward = _reward(instance, columns)
     optimal = optimal_assignment(instance)
     if optimal.reward == 0:

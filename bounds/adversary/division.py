@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from bounds.adversary.answers import answer_of, is_short, most_of, shown
 from bounds.adversary.engine import Judged, Space
 from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_utilisation
 from theory.errors import InputError
-from theory.numbers import total
+from theory.numbers import texts, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import infeasibility
 from theory.sharing.model import Cluster, cluster
@@ -52,6 +53,16 @@ class Shape:
     weight: tuple[int, ...]
     eligible: tuple[tuple[bool, ...], ...]
 
+    def __str__(self) -> str:
+        """Return the cluster on one line, as messages show it."""
+        servers = [f"s{i} has {texts(row)}" for i, row in enumerate(self.capacity, 1)]
+        users = [
+            f"u{n} demands {texts(need)} at weight {weight} on "
+            + " and ".join(f"s{i}" for i, may in enumerate(row, 1) if may)
+            for n, (need, weight, row) in enumerate(zip(self.demand, self.weight, self.eligible, strict=True), 1)
+        ]
+        return "; ".join([*servers, *users])
+
     def cluster(self) -> Cluster:
         """Return the cluster."""
         return cluster(self.capacity, self.demand, self.weight, self.eligible)
@@ -85,7 +96,7 @@ def judge_division(rule: DivisionRule, measure: str = "fair", name: str = "the r
     measured = measure_named(measure)
 
     def judge(shape: Shape) -> Judged:
-        return shared_on(rule, shape.cluster(), measured, name)
+        return shared_on(rule, shape.cluster(), measured, name, str(shape))
 
     return judge
 
@@ -105,32 +116,34 @@ def measure_named(measure: str) -> Callable[[Allocation], Measured]:
 
 
 def shared_on(
-    rule: DivisionRule, given: Cluster, measured: Callable[[Allocation], Measured], name: str = "the rule"
+    rule: DivisionRule,
+    given: Cluster,
+    measured: Callable[[Allocation], Measured],
+    name: str = "the rule",
+    about: str = "",
 ) -> Judged:
-    """Return what a rule keeps on a cluster by a measure, exactly."""
-    tasks = divided_by(rule, given, name)
+    """Return what a rule keeps on a cluster by a measure, exactly; `about` is said of it where the rule fails."""
+    tasks = divided_by(rule, given, name, about)
     value, evidence = measured(Allocation(name, given, tuple(map(tuple, tasks))))
     return Judged(value, True, {"tasks": tasks, **evidence})
 
 
-def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule") -> list[list[Fraction]]:
-    """Return the tasks that a rule gives, shape (N, I), exactly.
+def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule", about: str = "") -> list[list[Fraction]]:
+    """Return the tasks that a rule gives, shape (N, I), exactly; `about` is said of the cluster where the rule fails.
 
     Raises
     ------
     InputError
         The rule fails, gives another shape or inexact numbers, or more than the servers hold.
     """
-    try:
-        tasks = [list(row) for row in rule(given)]
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"{name}: {type(error).__name__}: {error}") from error
-    if len(tasks) != len(given.users) or any(len(row) != len(given.servers) for row in tasks):
-        raise InputError(f"{name}: expected tasks of {len(given.users)} users on {len(given.servers)} servers")
-    if any(type(x) not in (Fraction, int) for row in tasks for x in row):
-        raise InputError(f"{name}: expected exact numbers of tasks (Fraction), got {tasks!r:.80}")
+    users, servers = len(given.users), len(given.servers)
+    tasks = answer_of(
+        lambda: [most_of(row, servers) for row in most_of(rule(given), users)], name, about, (InputError,)
+    )
+    if len(tasks) != users or any(len(row) != servers for row in tasks):
+        raise InputError(f"{name}: expected tasks of {users} users on {servers} servers")
+    if any(type(x) not in (Fraction, int) or not is_short(x) for row in tasks for x in row):
+        raise InputError(f"{name}: expected exact numbers of tasks (Fraction) of few digits, got {shown(tasks)}")
     exact = [[Fraction(x) for x in row] for row in tasks]
     refused = infeasibility(given, exact)
     if refused is not None:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
+from bounds.adversary.budget import INTERRUPTED, OVERTIME, Budget, OutOfTimeError
 from fluid.parallel import run_all
 
 Case = TypeVar("Case")
@@ -50,6 +50,16 @@ class Judged:
 
 
 Judge = Callable[[Case], Judged]
+
+
+class Watch:
+    """What is told of a search while it goes on; this one tells nobody."""
+
+    def judging(self, case: object) -> None:
+        """Take note of an instance, before the rule is called on it."""
+
+    def improved(self, found: Found[Any]) -> None:
+        """Take note of the worst instance so far."""
 
 
 class Space(ABC, Generic[Case]):
@@ -110,6 +120,7 @@ def attack(
     starts: int = 1,
     workers: int = 1,
     engine: str = "local",
+    watch: Watch | None = None,
 ) -> Found[Case]:
     """Search for the instance of a space at which a rule keeps least.
 
@@ -139,6 +150,8 @@ def attack(
         Processes for several starts (-1: one a core). The answer does not depend on their number.
     engine : str
         ``local``, or ``dask://HOST:PORT``, as for `packproof.simulate`.
+    watch : Watch, optional
+        Told of instances before they are judged, and of improvements.
 
     Raises
     ------
@@ -149,7 +162,9 @@ def attack(
     -----
     A move is accepted among the `KEPT` worst if it is at least as bad as the best of them; moves come in bursts of one
     to four. Several starts go on in rounds, each of the same number of evaluations for all of them; after a round in
-    which one has reached the target, all stop. Source: packproof.
+    which one has reached the target, all stop. Shrinking ends `OVERTIME` after the time limit. The judge runs in this
+    process: `bounds.adversary.contained.contained` runs a search in another one, which is ended where a rule loops.
+    Source: packproof.
 
     Examples
     --------
@@ -160,7 +175,7 @@ def attack(
     >>> attack(lambda n: Judged(abs(n - 617)), Numbers(), evaluations=2000).case
     617
     """
-    shared = budget or Budget()
+    shared, watched = budget or Budget(), watch or Watch()
     climbs = [
         Climb(
             judge,
@@ -170,6 +185,7 @@ def attack(
             None if evaluations is None else evaluations // starts + (i < evaluations % starts),
             target,
             [*begin, *space.corners()] if i == 0 else [],
+            watched,
         )
         for i in range(starts)
     ]
@@ -177,15 +193,15 @@ def attack(
         if starts == 1:
             climbs[0].go_on(shared)
         else:
-            in_rounds(climbs, shared, workers, engine)
+            in_rounds(climbs, shared, workers, engine, watched)
         complete = True
     except (OutOfTimeError, KeyboardInterrupt):
         INTERRUPTED.clear()
         complete = False
-    # the first of those with the least value
-    best = min((climb for climb in climbs if climb.worst), key=lambda climb: climb.least, default=climbs[0])
+    best = _worst_of(climbs)
+    best.watch = watched
     if shrink:
-        best.shrink()
+        best.shrink(shared)
     case, judged = best.best()
     return Found(case, judged, sum(climb.count for climb in climbs), tuple(best.history), complete)
 
@@ -202,6 +218,7 @@ class Climb(Generic[Case]):
     target: Value | None
     opening: list[Case]
     """Instances to be judged before all others."""
+    watch: Watch = field(default_factory=Watch)
     count: int = 0
     history: list[tuple[int, Value]] = field(default_factory=list)
     pool: list[tuple[Value, int, Case]] = field(default_factory=list)
@@ -250,6 +267,7 @@ class Climb(Generic[Case]):
 
     def _look(self, case: Case) -> None:
         self.count += 1
+        self.watch.judging(case)
         judged = None if self.surrogate else self.judge(case)
         value = judged.value if judged is not None else self.surrogate(case) if self.surrogate else 0
         if len(self.pool) == KEPT and value > self.pool[-1][0]:
@@ -262,17 +280,24 @@ class Climb(Generic[Case]):
             self.history.append((self.count, value))
             judged = judged or self.judge(case)
             if self.worst is None or judged.value < self.worst[1].value:
-                self.worst = (case, judged)
+                self._replace_worst(case, judged)
 
-    def shrink(self) -> None:
-        """Replace the worst instance by simpler ones that are as bad, until none is."""
+    def _replace_worst(self, case: Case, judged: Judged) -> None:
+        self.worst = (case, judged)
+        self.watch.improved(Found(case, judged, self.count, tuple(self.history), complete=False))
+
+    def shrink(self, budget: Budget) -> None:
+        """Replace the worst instance by simpler ones that are as bad, until none is, or the overtime ends."""
         while self.worst is not None:
             case, judged = self.worst
             for simpler in self.space.shrinks(case):
+                if budget.left < -OVERTIME:
+                    return
                 self.count += 1
+                self.watch.judging(simpler)
                 again = self.judge(simpler)
                 if again.value <= judged.value:
-                    self.worst = (simpler, again)
+                    self._replace_worst(simpler, again)
                     break
             else:
                 return
@@ -281,11 +306,17 @@ class Climb(Generic[Case]):
         """Return the worst instance; the first of the space where nothing was judged in time."""
         if self.worst is None:
             case = next(self.space.corners(), None) or self.space.draw(np.random.default_rng(0))
+            self.watch.judging(case)
             self.worst = (case, self.judge(case))
         return self.worst
 
 
-def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: str) -> None:
+def _worst_of(climbs: Sequence[Climb[Case]]) -> Climb[Case]:
+    """Return the first search of those with the least value."""
+    return min((climb for climb in climbs if climb.worst), key=lambda climb: climb.least, default=climbs[0])
+
+
+def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: str, watch: Watch) -> None:
     """Let several searches go on, in processes, until all are done or one has reached its target.
 
     Raises
@@ -304,8 +335,10 @@ def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: s
         for place, (climb, in_time) in run_all(_one_round, tasks, workers=workers, engine=engine):
             climbs[going[place]] = climb
             late |= not in_time
-        worst = min(float(climb.least) for climb in climbs)
-        budget.spend(f"{sum(climb.count for climb in climbs)} instances judged, worst {worst:.6f}")
+        best, count = _worst_of(climbs), sum(climb.count for climb in climbs)
+        if best.worst is not None:
+            watch.improved(Found(*best.worst, count, tuple(best.history), complete=False))
+        budget.spend(f"{count} instances judged, worst {float(best.least):.6f}")
         if late:
             raise OutOfTimeError
         length = min(2 * length, ROUND[1])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds.adversary.answers import answer_of, most_of, shown
 from bounds.adversary.engine import Judged, Space
 from theory.errors import InputError
 from theory.numbers import texts
@@ -69,13 +70,12 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
     InputError
         The rule fails, gives another number of bins than there are items, or overfills a bin.
     """
-    try:
-        given = list(rule(items.sizes, items.capacity))
-    except Exception as error:
-        raise InputError(f"{name}: {type(error).__name__}: {error} ({items})") from error
-    if len(given) != len(items.sizes) or any(not isinstance(place, int | np.integer) for place in given):
+    most = len(items.sizes)
+    given = answer_of(lambda: most_of(rule(items.sizes, items.capacity), most), name, str(items))
+    if len(given) != most or any(not isinstance(place, int | np.integer) for place in given):
+        answer = "more" if len(given) > most else shown(given)
         raise InputError(
-            f"{name}: expected one whole number, its bin, for each of {len(items.sizes)} items, got {given!r:.80}"
+            f"{name}: expected one whole number, its bin, for each of {most} items, got {answer} ({items})"
         )
     order = {place: number for number, place in enumerate(dict.fromkeys(map(int, given)))}
     packing = tuple(order[int(place)] for place in given)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.adversary.division import DivisionRule, DivisionSpace, Shape, changed, divided_by, without_user
 from bounds.adversary.engine import Judged, Space
-from theory.numbers import text
+from theory.numbers import text, texts
 from theory.sharing.allocation import Allocation
 from theory.sharing.strategy import utility_under
 
@@ -30,6 +30,10 @@ class Misreport:
 
     both: Shape
     liar: int
+
+    def __str__(self) -> str:
+        """Return the case on one line, as messages show it."""
+        return f"{self.truth}; u{self.liar + 1} reports {texts(self.both.demand[-1])}"
 
     @property
     def truth(self) -> Shape:
@@ -56,7 +60,7 @@ def outcome(rule: DivisionRule, case: Misreport, name: str) -> tuple[Allocation,
     """Return the allocations of the truth and of the lie, and the tasks that the liar can run by lying."""
     truth, told = case.truth.cluster(), case.told.cluster()
     honest, lying = (
-        Allocation(name, given, tuple(map(tuple, divided_by(rule, given, name)))) for given in (truth, told)
+        Allocation(name, given, tuple(map(tuple, divided_by(rule, given, name, str(case))))) for given in (truth, told)
     )
     return honest, lying, utility_under(truth, case.liar, told.users[case.liar], lying)
 

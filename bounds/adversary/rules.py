@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from theory.errors import InputError
-from theory.files.code import module_of
+from theory.files.code import digest_of, module_of
 from theory.sharing.mechanisms import MECHANISMS
 from theory.sharing.model import Cluster, Matrix
 
@@ -103,12 +103,27 @@ def rule_named(rule: str, *, sharing: bool = False) -> Callable[..., Any]:
     """
     if sharing and rule in MECHANISMS:
         return Mechanism(rule)
+    path, name = note_rule(rule, sharing=sharing)
+    _refuse_missing(path, name)
+    return FileRule(str(Path(path).resolve()), name)
+
+
+def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
+    """Return the file and the name in it of a rule, whose file is read and noted as an input, and not run.
+
+    Raises
+    ------
+    InputError
+        Neither ``FILE.py:NAME`` nor, among sharing rules, a mechanism; a file that cannot be read.
+    """
     path, _, name = rule.rpartition(":")
+    if sharing and rule in MECHANISMS:
+        return "", rule
     if not path.endswith(".py") or not name:
         known = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
         raise InputError(f"RULE: expected FILE.py:NAME{known}, got {rule!r}")
-    _refuse_missing(path, name)
-    return FileRule(str(Path(path).resolve()), name)
+    digest_of(path, "RULE")
+    return path, name
 
 
 def _refuse_missing(path: str, name: str) -> None:

@@ -82,7 +82,7 @@ def assignment_certificate(
         claims["servers"] = {
             "servers": servers,
             "greedy": text(placement.reward),
-            "least": least.lower,
+            "least": least.priced,
             "most": least.upper,
         }
     return signed("assignment", instance_document(instance), evidence, claims, FORMAT)

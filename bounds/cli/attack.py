@@ -13,6 +13,12 @@ import typer
 
 from bounds.cli.app import JsonFlag, app, progress, show, to_store, to_write
 
+SILENT = 60.0
+"""Seconds after the time limit without a word from the search for a policy, which is then ended.
+
+The simulation at the end comes on top of the limit, and says how far it is.
+"""
+
 
 class Kind(StrEnum):
     """What a rule decides."""
@@ -116,11 +122,13 @@ def attack(
     import time
 
     from bounds.adversary.budget import Budget
+    from bounds.adversary.contained import Wire, contained
     from bounds.adversary.division import SYNONYMS
     from bounds.adversary.documents import case_document, read_case
+    from bounds.adversary.engine import Found
     from bounds.adversary.engine import attack as search
     from bounds.adversary.kept import keep, search_key, worst_kept
-    from bounds.adversary.rules import rule_named
+    from bounds.adversary.rules import note_rule, rule_named
     from bounds.views.attack import Attacked, attack_answer, attack_lines
     from fluid.experiment import Store
     from fluid.parallel import refuse_engine, refuse_workers
@@ -144,7 +152,7 @@ def attack(
     refuse_engine(engine)
     refuse_workers(workers)
     with _without_kind(given_kind):
-        function = rule_named(rule, sharing=kind is Kind.sharing)
+        note_rule(rule, sharing=kind is Kind.sharing)
     measure = SYNONYMS.get(measure, measure)
     first = None if begin is None else read_case(read_document(begin), kind.value, str(begin))
     key = ""
@@ -163,23 +171,31 @@ def attack(
         with Store(store) as held:
             kept = worst_kept(held, key)
         first = None if kept is None else read_case(kept, kind.value, str(store))
-    game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
+
+    def searched(wire: Wire) -> Found[Any]:
+        """Run the rule's file, and search: in a process of its own, since either may never end."""
+        with _without_kind(given_kind):
+            function = rule_named(rule, sharing=kind is Kind.sharing)
+            game = _game(kind, function, rule, types, resources, bins, most, measure, first, fixed=fixed)
+            return search(
+                game.judge,
+                game.space,
+                seed=seed,
+                budget=Budget(time_limit, wire.report),
+                evaluations=evaluations,
+                target=end,
+                surrogate=game.surrogate,
+                begin=game.begin,
+                starts=starts,
+                shrink=begin is None or evaluations != 1,
+                workers=workers,
+                engine=engine,
+                watch=wire,
+            )
+
     started = time.perf_counter()
-    with _without_kind(given_kind), progress() as report:
-        found = search(
-            game.judge,
-            game.space,
-            seed=seed,
-            budget=Budget(time_limit, report),
-            evaluations=evaluations,
-            target=end,
-            surrogate=game.surrogate,
-            begin=game.begin,
-            starts=starts,
-            shrink=begin is None or evaluations != 1,
-            workers=workers,
-            engine=engine,
-        )
+    with progress() as report:
+        found: Found[Any] = contained(searched, rule, seconds=time_limit, report=report, warn=_warn)
     if store is not None:
         with Store(store) as held:
             ratio, seconds = float(found.judged.value), time.perf_counter() - started
@@ -191,6 +207,14 @@ def attack(
         write_tables(out, case_document(found.case))
         again = ["", f"again: packproof attack {rule} --kind {kind.value} --from {out} --evaluations 1"]
     show(attack_answer(made), lambda: [*attack_lines(made), *again], as_json=as_json)
+
+
+def _warn(line: str) -> None:
+    import sys
+
+    from bounds.checker import printable
+
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -223,27 +247,33 @@ def _attack_policy(
     """Attack an online policy, and show what was found."""
     import time
 
-    from bounds.adversary.online import break_policy
+    from bounds.adversary.contained import Wire, contained
+    from bounds.adversary.online import Broken, break_policy
     from bounds.views.online import AttackedPolicy, online_answer, online_lines
     from fluid.simulation.policy_names import policy
     from theory.errors import InputError
     from theory.files.instances import write_tables
 
-    found = policy(name)
-    if found.model == "slotted" and how["resources"] > 1:
-        raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {how['resources']}")
-    begin = time.perf_counter()
-    with progress() as report:
-        broken = break_policy(
+    def searched(wire: Wire) -> Broken:
+        found = policy(name)
+        if found.model == "slotted" and how["resources"] > 1:
+            raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {how['resources']}")
+        return break_policy(
             found,
             **how,
             seed=seed,
             time_limit=time_limit,
-            report=report,
+            report=wire.report,
             evaluations=evaluations,
             target=target,
         )
-    made = AttackedPolicy(name, found, broken, time.perf_counter() - begin, str(out or "WORST.toml"))
+
+    begin = time.perf_counter()
+    with progress() as report:
+        broken: Broken = contained(
+            searched, name, seconds=time_limit, overtime=SILENT, patient=True, report=report, warn=_warn
+        )
+    made = AttackedPolicy(name, policy(name), broken, time.perf_counter() - begin, str(out or "WORST.toml"))
     if out is not None:
         write_tables(out, broken.document())
     show(online_answer(made), lambda: online_lines(made), as_json=as_json)

@@ -32,7 +32,8 @@ class Filled(Answer, frozen=True):
 class ItemBins(Answer, frozen=True):
     """The least number of bins for a list of items lies between `at_least` and `at_most`, and they are proved.
 
-    At the prices of `kinds` the items are worth more than ``at_least - 1`` bins can be, whatever these hold; `packing`
+    At the prices of `kinds` the items are worth more than ``at_least - 1`` bins can be, whatever these hold (where one
+    resource alone binds, `at_least` may be proved by bins that hold no more items of a kind than there are); `packing`
     has places for all items in `at_most` bins.
     """
 

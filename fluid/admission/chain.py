@@ -1,4 +1,4 @@
-"""Small clusters of known kinds, exactly: the Markov chain of their deployments, solved by one linear system.
+"""Small clusters of known kinds, exactly: the Markov chain of their deployments, and its stationary law.
 
 A state counts deployments by kind and number of cores. Known kinds are memoryless, so counts are all that matters, for
 the future and for every policy that sees kinds and sizes. The chain is built from the rates of the model, the policy
@@ -20,6 +20,7 @@ from fluid.admission.moments import Moments, kind_moments
 from fluid.admission.outlook import aligned_horizons
 from fluid.admission.pricing import mixture
 from fluid.admission.simulate import AdmissionPolicy
+from fluid.chains.elimination import stationary
 from theory.errors import InputError, TooLargeError
 
 STATES = 200_000
@@ -301,34 +302,23 @@ def generator(space: Space, accept: NDArray[np.float64]) -> Any:
 
 
 def solved(space: Space, accept: NDArray[np.float64]) -> ExactResult:
-    """Return the stationary measures for probabilities of acceptance, by one sparse linear solve.
+    """Return the stationary measures for probabilities of acceptance, from the exact law of the chain.
 
     Notes
     -----
-    The empty cluster is reached from everywhere, so one class of states is recurrent; its law is the null vector of the
-    generator with the equation of the empty state replaced by the sum.
+    The empty cluster is reached from everywhere, so one class of states is recurrent.
     """
-    from scipy.sparse import csr_matrix, vstack
     from scipy.sparse.csgraph import breadth_first_order
-    from scipy.sparse.linalg import splu
 
     matrix = generator(space, accept)
-    reached = np.sort(breadth_first_order(matrix, 0, return_predecessors=False))
-    inside = matrix[reached][:, reached].T.tocsr()
-    size = len(reached)
-    if size == 1:
-        law_inside = np.ones(1)
-    else:
-        system = vstack([csr_matrix(np.ones((1, size))), inside[1:]]).tocsc()
-        law_inside = splu(system).solve(np.eye(1, size)[0])
-    law = np.zeros(len(space.states))
-    law[reached] = law_inside
-    residual = float(np.abs(law @ matrix).max() / max(1e-300, -matrix.diagonal().min()))
+    rates = matrix.tocoo()
+    between = rates.row != rates.col
+    law, residual = stationary(len(space.states), rates.row[between], rates.col[between], rates.data[between])
     asked = float(law @ space.asked)
     return ExactResult(
         utilisation=float(law @ space.cores) / space.cluster.capacity,
         sla=float(law @ space.refused) / asked if asked > 0 else 0.0,
-        states=size,
+        states=len(breadth_first_order(matrix, 0, return_predecessors=False)),
         acceptance=float(law @ np.where(space.entered >= 0, accept, 0.0) @ space.dynamics.probability),
         law=law,
         residual=residual,

@@ -2,8 +2,8 @@
 
 Arrivals are Poisson and service is exponential. From the initial state every arrival and every departure is tried: the
 policy's ``place``, ``depart`` and ``refresh`` run as plain Python on a copy of its state, once for each outcome of
-each draw, and states are distinguished by the bytes of their arrays. What comes out is the generator matrix; sparse
-linear algebra gives its stationary law, with the residual.
+each draw, and states are distinguished by the bytes of their arrays. What comes out is the generator matrix;
+`fluid.chains.elimination` gives its stationary law, with the residual.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.chains.elimination import stationary
 from fluid.simulation.guard import python_functions
 from fluid.simulation.policy_interface import RESTLESS, UNANSWERED, Policy
 from fluid.simulation.prepared import answered, prepared
@@ -203,8 +204,8 @@ def stationary_law(
 
     Notes
     -----
-    n states take n (J + busy server-type pairs) runs of the policy in Python, some 0.1 ms each, and a sparse
-    factorisation.
+    n states take n (J + busy server-type pairs) runs of the policy in Python, some 0.1 ms each, and an elimination
+    (`fluid.chains.elimination`). Every probability has a small relative error, whatever the loads.
 
     Examples
     --------
@@ -321,32 +322,3 @@ class _Chain:
     def generator(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Return the number of states and the rates between them: from, to, rate."""
         return len(self._number), np.array(self._rows, int), np.array(self._columns, int), np.array(self._rates)
-
-
-def stationary(
-    n: int, rows: NDArray[np.int64], columns: NDArray[np.int64], rates: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
-    """Return the stationary law and its residual; states that the chain leaves for good have probability 0."""
-    from scipy.sparse import coo_array, csc_array, diags_array
-    from scipy.sparse.csgraph import connected_components
-    from scipy.sparse.linalg import splu
-
-    jumps = csc_array(coo_array((rates, (rows, columns)), shape=(n, n)))
-    number, label = connected_components(jumps, directed=True, connection="strong")
-    leaving = np.unique(label[rows[label[rows] != label[columns]]])
-    closed = np.setdiff1d(np.arange(number), leaving)
-    if len(closed) > 1:
-        raise InputError(f"the chain has {len(closed)} recurrent classes: its stationary law is not unique")
-    kept = np.flatnonzero(label == closed[0])
-    inside = jumps[kept][:, kept]
-    out = np.asarray(inside.sum(axis=1)).reshape(-1)
-    law = np.ones(1)
-    if len(kept) > 1:
-        # balance of all states but the first, whose probability is set to 1 before scaling
-        balance = csc_array((inside - diags_array(out)).T)
-        law = np.concatenate([[1.0], splu(balance[1:, 1:]).solve(-balance[1:, [0]].toarray().reshape(-1))])
-    law = law / law.sum()
-    error = float(np.abs(inside.T @ law - out * law).max()) if len(kept) > 1 else 0.0
-    probability = np.zeros(n)
-    probability[kept] = law
-    return probability, error / max(float(out.max()), 1e-300)

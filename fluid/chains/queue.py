@@ -4,12 +4,10 @@ The chain is made as in `fluid.chains.loss`: the policy's own functions run on c
 outcome of each draw. Continuous time: Poisson arrivals, exponential service, the policy's own clocks. Slots: at most
 one job comes in a slot, each job in service ends with a probability. States in which more than N jobs wait are cut off.
 
-Bounds. Let A be the states with at most N waiting jobs, R those of them that the chain can enter from outside, f any
-quantity. The stationary law restricted to A is v M with v >= 0 carried by R and M the matrix of expected times in A
-before it is left, so the mean of f given A lies between the least and the greatest of (M f)_i / (M 1)_i over i in R
-(Courtois and Semal). A job can only come back from outside through states in which more than N - m jobs wait, m the
-most that start at once; that these states are all that have at most N waiting jobs is checked against a chain that
-reaches further.
+`QueueLaw.bounds` says what is true of the whole chain (`fluid.chains.truncation`). The chain can only come back from
+outside through states in which more than N - m jobs wait, m the most jobs that all servers hold. That the states
+explored are all that have at most N waiting jobs is checked against a chain that reaches two jobs further: strong
+evidence, no proof.
 """
 
 from __future__ import annotations
@@ -21,8 +19,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.chains.loss import STATES, stationary
+from fluid.chains.elimination import stationary
+from fluid.chains.loss import STATES
 from fluid.chains.steps import ContinuousSteps, SlotSteps, Step
+from fluid.chains.truncation import mean_bounds
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.prepared import prepared
 from fluid.simulation.slotted import state as slotted
@@ -53,7 +53,7 @@ class QueueLaw:
     entries : bool[n]
         R, the states that can be entered from outside.
     leaving : tuple
-        Sparse matrix of the steps within A and the rates at which states are left, for `bounds`.
+        Sparse matrix of the rates within A, and the rates to the outside of it by state, for `bounds`.
     residual : float
     """
 
@@ -72,15 +72,12 @@ class QueueLaw:
         return float(self.probability @ quantity)
 
     def bounds(self, quantity: NDArray[Any]) -> tuple[float, float]:
-        """Bound the mean of a quantity given A (rigorous where `closed`, up to rounding)."""
-        from scipy.sparse import csc_array, diags_array
-        from scipy.sparse.linalg import splu
+        """Bound the mean of a quantity given A.
 
-        inside, out = self.leaving
-        solve = splu(csc_array(diags_array(out) - inside)).solve
-        weight, time = solve(np.asarray(quantity, float)), solve(np.ones(len(out)))
-        ratios = weight[self.entries] / time[self.entries]
-        return float(ratios.min()), float(ratios.max())
+        Where `closed`, the bounds hold for the chain whose rates are these floats: errors of rounding, those of the
+        linear equations included, are in them (`fluid.chains.truncation`).
+        """
+        return mean_bounds(*self.leaving, self.entries, int(self.probability.argmax()), np.asarray(quantity, float))
 
     @property
     def queue(self) -> NDArray[np.int64]:
@@ -122,7 +119,7 @@ def queue_law(
         raise InputError(f"--policy: {policy.name} is not a policy for queues in continuous time")
     setting = Setting(instance, servers, options or {})
     moves = ContinuousSteps(policy, setting)
-    most = max_jobs(instance)
+    most = servers * max_jobs(instance)
 
     def describe(state: State, _: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return state.waiting.copy(), state.totals.copy()
@@ -235,13 +232,17 @@ def _law(
     inside_a = totals <= most_waiting
     place = np.cumsum(inside_a) - 1
     rows, columns, values = (np.array(x) for x in zip(*rates, strict=True))
-    out = np.zeros(len(totals))
-    np.add.at(out, rows[rows != columns], values[rows != columns])
+    exits = np.zeros(len(totals))
+    goes_out = inside_a[rows] & ~inside_a[columns]
+    np.add.at(exits, rows[goes_out], values[goes_out])
     both = inside_a[rows] & inside_a[columns] & (rows != columns)
     n = int(inside_a.sum())
     r, c, v = place[rows[both]], place[columns[both]], values[both]
-    probability, residual = stationary(n, r, c, v)
-    from scipy.sparse import coo_array, csc_array
+    try:
+        probability, residual = stationary(n, r, c, v)
+    except InputError as refusal:
+        raise InputError(f"{refusal}, cut off at most_waiting={most_waiting}: expected a larger number") from None
+    from scipy.sparse import coo_array, csr_array
 
     levels = np.bincount(totals[inside_a], weights=probability, minlength=most_waiting + 1)
     # the last level also carries what is cut off, so the decay is read before it
@@ -259,6 +260,6 @@ def _law(
         beyond,
         closed,
         totals[inside_a] > most_waiting - most,
-        (csc_array(coo_array((v, (r, c)), shape=(n, n))), out[inside_a]),
+        (csr_array(coo_array((v, (r, c)), shape=(n, n))), exits[inside_a]),
         residual,
     )

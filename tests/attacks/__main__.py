@@ -19,6 +19,7 @@ from tests.attacks.forgeries import attack_certificates
 from tests.attacks.inputs import attack_inputs
 from tests.attacks.policies import attack_policies
 from tests.attacks.report import Report
+from tests.attacks.rules import SMALL, attack_rules
 from tests.attacks.written import attack_written
 
 ATTACKS: dict[str, Callable[[bool, int], Report]] = {
@@ -29,6 +30,7 @@ ATTACKS: dict[str, Callable[[bool, int], Report]] = {
     "written": attack_written,
     "faults": attack_faults,
     "policies": attack_policies,
+    "rules": lambda small, _seed: attack_rules(SMALL if small else ()),
 }
 """Each attack by its name: ``attack(small, seed)`` returns its report."""
 

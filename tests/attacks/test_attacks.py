@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bounds import checker
-from tests.attacks import large_documents
+from tests.attacks import large_documents, rules
 from tests.attacks.compiled import attack_compiled
 from tests.attacks.exhaustion import run_alone
 from tests.attacks.faults import COMMANDS, Command
@@ -21,6 +21,7 @@ from tests.attacks.inputs import attack_inputs
 from tests.attacks.large_documents import LARGE
 from tests.attacks.policies import HELPERS, cases, run_right, run_wrong
 from tests.attacks.report import Report
+from tests.attacks.rules import attack_rules
 from tests.attacks.written import attack_written
 
 
@@ -69,6 +70,18 @@ def test_written_certificates() -> None:
 def test_a_checker_that_refuses_what_is_true_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "greatest", lambda *_: 1)
     assert attack_written(small=True, seed=3, seconds=1).wrong
+
+
+def test_rules_that_never_answer() -> None:
+    report = attack_rules(("loops_late", "leaves", "digits", "task_rows"))
+    assert not report.wrong
+    assert report.outcomes == {"status 0": 1, "status 2": 2 + 1}
+
+
+def test_a_search_that_is_not_ended_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a limit of a second less than none, every search takes too long."""
+    monkeypatch.setattr(rules, "PATIENCE", -2.0)
+    assert attack_rules(("leaves",)).wrong
 
 
 @pytest.mark.parametrize("condition", ["require_bottlenecks", "require_levels"])

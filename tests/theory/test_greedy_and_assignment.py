@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import ceil
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import theory.exact.columns
+from bounds.certificates.assignment import assignment_certificate
+from bounds.checker import check
 from bounds.testing import explicit_instances, instances
 from theory.errors import InputError
 from theory.exact.configurations import feasible, maximal
@@ -22,6 +25,7 @@ from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
 from theory.greedy.servers import MOST_JOBS, greedy_placement, least_servers, lemma_b1_bound
 from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, pooled
+from theory.partition.stock import bins
 
 every_kind = instances(max_pools=3) | explicit_instances()
 
@@ -167,6 +171,63 @@ def test_least_servers_carry_the_jobs(instance: Instance, servers: int) -> None:
         assert sum(k[j] * n for _, k, n in least.columns) == ceil(amount)
     for p, pool in enumerate(instance.pools):
         assert sum(n for q, _, n in least.columns if q == p) <= int(pool.share * least.upper)
+
+
+def least_bins(sizes: Sequence[int], capacity: int) -> int:
+    """Return the least number of bins by trying every place of every item."""
+
+    def placed(waiting: Sequence[int], free: tuple[int, ...]) -> bool:
+        if not waiting:
+            return True
+        size, rest = waiting[0], waiting[1:]
+        return any(
+            placed(rest, tuple(sorted((*free[:b], free[b] - size, *free[b + 1 :]))))
+            for b in range(len(free))
+            if free[b] >= size and free[b] not in free[:b]
+        )
+
+    return next(n for n in range(len(sizes) + 1) if placed(sorted(sizes, reverse=True), (capacity,) * n))
+
+
+@given(
+    st.integers(14, 60).flatmap(
+        lambda capacity: st.tuples(
+            st.just(capacity),
+            st.lists(st.integers(capacity // 9, capacity * 3 // 4), min_size=1, max_size=6, unique=True),
+        )
+    ),
+    st.data(),
+)
+@example((29, [5, 6, 11, 14, 19]), None)
+@example((50, [10, 16, 17, 25, 26]), None)
+def test_least_servers_and_bins_of_counted_jobs_have_one_lower_bound(
+    case: tuple[int, list[int]], data: st.DataObject | None
+) -> None:
+    """Both hold the exact optimum; in the examples a server with two equal jobs would make do with 2 of 3 servers."""
+    capacity, sizes = case
+    counts = [1] * len(sizes)
+    if data is not None:
+        counts = data.draw(st.lists(st.integers(1, 2), min_size=len(sizes), max_size=len(sizes)))
+    least = least_servers(additive([capacity], [[size] for size in sizes]), [Fraction(n) for n in counts])
+    counted = bins(sizes, counts, capacity)
+    assert counted is not None
+    assert least.lower == ceil(counted[1].servers)
+    assert least.priced == ceil(counted[0].servers)
+    jobs = [size for size, count in zip(sizes, counts, strict=True) for _ in range(count)]
+    if len(jobs) <= 8:
+        assert least.lower <= least_bins(jobs, capacity) <= least.upper
+    if data is None:
+        assert (least.priced, least.lower, least.upper) == (2, 3, 3)
+
+
+def test_the_stronger_bound_needs_no_other_certificate() -> None:
+    """`check` verifies the bound that prices prove over all configurations, which is what the certificate claims."""
+    solution = solve(additive([29], [[size] for size in (5, 6, 11, 14, 19)], workload=[1] * 5))
+    instance = solution.instance
+    least = least_servers(instance, instance.workload)
+    document = assignment_certificate(solution, (1, greedy_placement(instance, 1), least))
+    assert (least.lower, document["claims"]["servers"]["least"]) == (3, 2)
+    check(document)
 
 
 def test_least_servers_state_their_limit() -> None:

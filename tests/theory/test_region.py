@@ -254,33 +254,44 @@ def test_limits_and_bad_questions() -> None:
         region_slice(additive([6], [[4], [1], [2]], workload=[0, 0, 4]), 0, 1)
 
 
-def test_far_too_many_facets_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_far_too_many_facets_are_refused_at_the_limit_with_what_was_spent() -> None:
     instance = additive([60], [[p] for p in range(3, 23)])
-    growing, begun = facets_module._Growing, []
-
-    class Watched(growing):  # type: ignore[misc, valid-type]
-        def __init__(self, support: Support, width: int, *rest: object) -> None:
-            begun.append(width)
-            super().__init__(support, width, *rest)
-
-    monkeypatch.setattr(facets_module, "_Growing", Watched)
-    with pytest.raises(TooLargeError, match=r"20 types are estimated to need .* allow more \(limit, or --facets N\)"):
-        region_facets(instance, limit=1000)
-    assert max(begun) <= facets_module.PROBED
-    monkeypatch.setattr(facets_module, "MARGIN", 1e30)  # negative control: the work begins, and ends at the limit
-    with pytest.raises(TooLargeError, match="20 types need more than 1,000 simplices"):
-        region_facets(instance, limit=1000)
-    assert begun[-1] == 20
+    for limit in (1000, 20_000):
+        refusal = rf"20 types need more than {limit:,} simplices, with \d+ vertices so far: .*\(limit, or --facets N\)"
+        with pytest.raises(TooLargeError, match=refusal):
+            region_facets(instance, limit=limit)
 
 
-def test_simplices_are_estimated_to_their_order_of_magnitude() -> None:
-    for seed in (1, 2, 3):
-        choose = np.random.default_rng(seed)
-        demands = [[int(choose.integers(1, 17)), int(choose.integers(1, 33))] for _ in range(10)]
-        instance = additive([32, 64], demands)
-        simplices = len(region_facets(instance).simplices)
-        expected = facets_module.estimated_simplices(instance)
-        assert simplices / facets_module.MARGIN < expected < simplices * facets_module.MARGIN
+MANY_TYPES = [
+    # the first three were once estimated to need 10^6 simplices and more, the fourth 4 * 10^5
+    (20_000, [25, 25], [[4, 8], [11, 18], [14, 13], [1, 22], [13, 13], [6, 25], [21, 17], [7, 22], [20, 11], [13, 11],
+                        [4, 23], [18, 23], [23, 12], [8, 4], [7, 10], [10, 9], [20, 3], [6, 3], [21, 14]]),
+    (20_000, [16], [[d] for d in (1, 4, 12, 11, 16, 8, 7, 10, 7, 1, 16, 14, 2, 2, 12, 15, 4)]),
+    (20_000, [13, 13], [[11, 4], [10, 1], [10, 7], [3, 1], [13, 5], [5, 2], [12, 5], [2, 9], [9, 13], [13, 10],
+                        [10, 11], [4, 3], [7, 13], [10, 5], [10, 7], [12, 2], [9, 7], [2, 13], [12, 13], [5, 2]]),
+    (5_000, [27, 27], [[11, 14], [9, 6], [13, 11], [9, 13], [24, 24], [10, 17], [7, 24], [22, 24], [24, 10], [26, 8],
+                       [25, 24], [21, 9], [10, 17], [6, 21], [13, 10], [21, 21], [26, 9], [27, 25], [27, 9], [9, 13],
+                       [12, 12]]),
+    (20_000, [100], [[d] for d in range(34, 84, 2)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("limit", "capacity", "demands"), MANY_TYPES)
+def test_many_types_with_few_facets_are_solved(limit: int, capacity: list[int], demands: list[list[int]]) -> None:
+    """Regions of 17 to 25 types that need fewer simplices than the limit, which alone decides."""
+    width = len(demands)
+    region = region_facets(additive(capacity, demands), limit=limit)
+    assert 1 <= len(region.simplices) <= limit
+    for (configuration,) in region.configurations:
+        assert all(
+            sum(n * demand[r] for n, demand in zip(configuration, demands, strict=True)) <= most
+            for r, most in enumerate(capacity)
+        )
+    for j, demand in enumerate(demands):
+        alone = min(most // d for most, d in zip(capacity, demand, strict=True))
+        assert region.intensity([Fraction(alone) * (i == j) for i in range(width)]) == 1
+    with pytest.raises(TooLargeError, match="allow more"):
+        region_facets(additive(capacity, demands), limit=max(1, len(region.simplices) // 4))
 
 
 def test_no_workload() -> None:

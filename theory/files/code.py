@@ -27,13 +27,24 @@ def module_of(path: str, option: str) -> ModuleType:
     InputError
         A file that cannot be read or run; in one line, with the line of the file where it is known.
     """
+    return _run(path, option, digest_of(path, option))
+
+
+def digest_of(path: str, option: str) -> str:
+    """Read a Python file without running it, note it as an input of the command, and return its SHA-256.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read.
+    """
     note_input(path)
     try:
         content = read_bytes(path)
     except InputError as error:
         reason = str(error).removeprefix(f"{path}: ")
         raise InputError(f"{option}: {path}: expected a Python file ({reason})") from None
-    return _run(path, option, hashlib.sha256(content).hexdigest())
+    return hashlib.sha256(content).hexdigest()
 
 
 @cache

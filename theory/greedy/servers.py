@@ -10,8 +10,9 @@ from math import ceil, floor, lcm
 import highspy
 import numpy as np
 
-from theory.errors import InputError
+from theory.errors import InputError, TooLargeError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
+from theory.exact.configurations import reduced
 from theory.exact.filling import packing
 from theory.exact.knapsack import weight
 from theory.exact.linear import LinearProgram, Vertex
@@ -187,18 +188,21 @@ class LeastServers:
     Attributes
     ----------
     lower : int
-        Proven by `slot_prices`: the jobs are worth more than ``lower - 1`` servers can be,
-        ``prices . jobs > sum_p floor(share_p (lower - 1)) max_k prices . k``.
+        At least `priced`, and more where `theory.partition.stock.bins` proves more by proper configurations.
     upper : int
         Attained by `columns`.
     slot_prices : tuple of Fraction, shape (J,)
     columns : tuple of (pool, configuration, servers)
+    priced : int
+        The bound that `slot_prices` prove: the jobs are worth more than ``priced - 1`` servers can be,
+        ``prices . jobs > sum_p floor(share_p (priced - 1)) max_k prices . k``.
     """
 
     lower: int
     upper: int
     slot_prices: tuple[Fraction, ...]
     columns: tuple[tuple[int, Configuration, int], ...]
+    priced: int
 
 
 def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
@@ -219,10 +223,12 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     Notes
     -----
     Lower bound: the exact program that carries the greatest multiple of the (rounded-up) jobs on N servers, over all
-    configurations; N is raised until the multiple is 1. Upper bound: the best of the rounded-up vertex, a node-limited
-    integer search over the columns of small reduced cost, and, on one pool, the largest jobs first, from nothing and
-    on top of the rounded-down vertex (`theory.exact.filling.packing`); all recounted in integers. Where they meet,
-    the number is exact.
+    configurations; N is raised until the multiple is 1. If the bounds do not meet, and one pool has one resource that
+    binds, the program of `packproof throughput` over proper configurations, which hold no more jobs of a type than
+    there are, raises the lower bound, where it is small enough. Upper bound: the best of the rounded-up vertex, a
+    node-limited integer search over the columns of small reduced cost, and, on one pool, the largest jobs first, from
+    nothing and on top of the rounded-down vertex (`theory.exact.filling.packing`); all recounted in integers. Where
+    they meet, the number is exact.
 
     Examples
     --------
@@ -235,7 +241,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     if max(need, default=0) > MOST_JOBS:
         raise InputError(f"least number of servers: at most {MOST_JOBS:,} jobs of a type, got {max(need):,}")
     if not any(need):
-        return LeastServers(0, 0, (Fraction(0),) * len(need), ())
+        return LeastServers(0, 0, (Fraction(0),) * len(need), (), 0)
     cover = _Cover(instance, need)
     lower = ceiling(1 / cover.multiple([pool.share for pool in instance.pools]).objective)
     step = 1
@@ -245,7 +251,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if cover.on(instance, middle).objective >= 1 else (middle, high)
-    lower = high
+    lower = priced = high
     proof = cover.on(instance, lower - 1)
     prices = [price if amount else Fraction(0) for price, amount in zip(proof.dual, need, strict=False)]
     vertex = cover.on(instance, lower)
@@ -267,7 +273,26 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
             packed = trimmed([(0, k, Fraction(number)) for k, number in packing(space, need, begun)], need)
             if _servers_for(instance, packed) < upper:
                 best, upper = packed, _servers_for(instance, packed)
-    return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best))
+    if upper > lower:
+        lower = max(lower, _proper_bound(instance, need))
+    return LeastServers(lower, upper, tuple(prices), tuple((p, k, int(number)) for p, k, number in best), priced)
+
+
+def _proper_bound(instance: Instance, need: Sequence[int]) -> int:
+    """Return the servers that jobs need by proper configurations, 0 where not one resource of one pool binds."""
+    from theory.partition.stock import bins  # only where the bounds do not meet
+
+    space = instance.pools[0].space
+    if len(instance.pools) > 1 or not isinstance(space, Additive):
+        return 0
+    small = reduced(space, [j for j, amount in enumerate(need) if amount])
+    if len(small.capacity) != 1:
+        return 0
+    try:
+        programs = bins([size for (size,) in small.demands], [need[j] for j in small.types], small.capacity[0])
+    except TooLargeError:
+        return 0
+    return 0 if programs is None else ceiling(programs[1].servers)
 
 
 class _Cover:

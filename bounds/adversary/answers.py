@@ -1,0 +1,80 @@
+"""What the rule of an author answers, taken with care: it may raise anything, be endless, or have endless digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from itertools import islice
+from typing import Any, TypeVar
+
+from theory.errors import InputError
+
+Answer = TypeVar("Answer")
+
+DIGITS = 1_000
+"""Most binary digits of a number in an answer, about 300 decimal ones: longer ones would fill messages and hours."""
+
+SHOWN = 80
+"""Characters of an answer that a message shows."""
+
+
+def answer_of(
+    call: Callable[[], Answer], name: str, instance: str = "", passed: tuple[type[Exception], ...] = ()
+) -> Answer:
+    """Return what a call of a rule returns.
+
+    Parameters
+    ----------
+    call : callable
+        Calls the rule, and reads its answer as far as it must be (`most_of`).
+    name : str
+        Of the rule.
+    instance : str
+        What the rule was given, for the message.
+    passed : tuple of type
+        Exceptions that are not those of an author.
+
+    Raises
+    ------
+    InputError
+        In place of any exception of the rule.
+    """
+    try:
+        return call()
+    except passed:
+        raise
+    except Exception as error:
+        about = f" ({instance})" if instance else ""
+        raise InputError(f"{name}: {type(error).__name__}: {_words(error)}{about}") from error
+
+
+def most_of(answer: Iterable[Any], number: int) -> list[Any]:
+    """Return an answer that should have so many entries, cut off after one more: it may be endless."""
+    return list(islice(answer, number + 1))
+
+
+def is_short(number: Fraction | int) -> bool:
+    """Return whether a number has few enough digits to reckon with."""
+    exact = Fraction(number)
+    return max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= DIGITS
+
+
+def shown(answer: object) -> str:
+    """Return the beginning of an answer, or its type where it cannot be shown.
+
+    Examples
+    --------
+    >>> shown([1, 2]), shown([10**5000])
+    ('[1, 2]', 'a list that cannot be shown')
+    """
+    try:
+        return repr(answer)[:SHOWN]
+    except Exception:
+        return f"a {type(answer).__name__} that cannot be shown"
+
+
+def _words(error: Exception) -> str:
+    try:
+        return str(error)[: 4 * SHOWN]
+    except Exception:
+        return "an error without words"

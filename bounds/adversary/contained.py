@@ -1,0 +1,283 @@
+"""A search in a process of its own, which is ended where the code of an author does not return.
+
+An author's rule may loop, sleep, exit, or crash. The whole search runs beside it, in one process that is forked, so
+that no instance has to travel. Before each call of the rule the search writes the instance into memory that both
+processes see, which takes a few microseconds: whatever becomes of the process, the instance is known. What it finds on
+the way is sent as it is found. Ctrl-C is passed on to that process.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import mmap
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+from bounds.adversary.budget import INTERRUPTED, OVERTIME
+from bounds.adversary.engine import Found, Watch
+from fluid.parallel import end_with
+from theory.errors import InputError
+
+BOARD = 1 << 20
+"""Bytes for the instance that is judged; a larger one stays unknown."""
+
+HEAD = struct.Struct("dq")
+"""Of the board: when the call of the rule began, and the length of the instance; 0 while there is none."""
+
+LISTENING = 0.1
+"""Seconds between two looks at the clock, and at whether Ctrl-C was pressed."""
+
+LAST = 1.0
+"""Seconds after `OVERTIME` in which the process may still send its answer."""
+
+
+class Wire(Watch):
+    """What the search says to the process that waits for it."""
+
+    def __init__(self, connection: Connection, board: mmap.mmap) -> None:
+        self._connection, self.board = connection, board
+
+    def judging(self, case: object) -> None:
+        """Write the instance down."""
+        text = pickle.dumps(case, -1)
+        self.board[: HEAD.size] = HEAD.pack(time.monotonic(), 0)
+        if HEAD.size + len(text) <= BOARD:
+            self.board[HEAD.size : HEAD.size + len(text)] = text
+            self.board[: HEAD.size] = HEAD.pack(time.monotonic(), len(text))
+
+    def improved(self, found: Found[Any]) -> None:
+        """Send the worst instance so far."""
+        self._connection.send(("improved", found))
+
+    def report(self, progress: str) -> None:
+        """Send how far the search is."""
+        self._connection.send(("progress", progress))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes of the search as one that says nothing."""
+        return Watch, ()
+
+
+def contained(
+    search: Callable[[Wire], Any],
+    name: str,
+    *,
+    seconds: float = float("inf"),
+    overtime: float = OVERTIME + LAST,
+    patient: bool = False,
+    report: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> Any:
+    """Run a search in a forked process; end it where it does not return in time.
+
+    Parameters
+    ----------
+    search : callable
+        Called with a `Wire`. What it returns is sent back, by pickle.
+    name : str
+        Of the rule, for messages.
+    seconds : float
+        The time limit that the search itself keeps to, as long as the rule returns.
+    overtime : float
+        Seconds after that limit, or after Ctrl-C, at which the process is ended.
+    patient : bool
+        Whether every report of progress after the limit gives it `overtime` again.
+    report, warn : callable, optional
+        Called with how far the search is; with one line if it was ended and its worst instance so far is returned.
+
+    Returns
+    -------
+    object
+        What the search returns; if it was ended, the worst `Found` that it had sent.
+
+    Raises
+    ------
+    InputError
+        From the search; or if the process crashed, exited, or was ended before it had found anything. The line has
+        the instance that the rule was given.
+    KeyboardInterrupt
+        On Ctrl-C, if nothing was found by then; on a second one at once.
+
+    Notes
+    -----
+    Where processes cannot be forked (Windows), the search runs in this one, and a rule that loops is not ended. What a
+    rule prints goes nowhere. A process of its own has a copy of all objects: what a rule remembers is lost with it.
+
+    Examples
+    --------
+    >>> import os
+    >>> contained(lambda wire: os._exit(3), "the rule")
+    Traceback (most recent call last):
+    theory.errors.InputError: the rule: its process exited with status 3
+    """
+    if "fork" not in get_all_start_methods():
+        return search(Wire(_Nowhere(), mmap.mmap(-1, BOARD)))  # type: ignore[arg-type]
+    context = get_context("fork")
+    listener, sender = context.Pipe(duplex=False)
+    board = mmap.mmap(-1, BOARD)
+    process = context.Process(target=_searching, args=(search, name, Wire(sender, board), sender, os.getpid()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
+        process.start()
+    sender.close()
+    try:
+        with _interrupts() as interrupts:
+            return _answer(process, listener, board, name, interrupts, seconds, overtime, patient, report, warn)
+    finally:
+        _end(process)
+        listener.close()
+        board.close()
+
+
+class _Nowhere:
+    """A connection to nobody, where the search runs in this process."""
+
+    def send(self, message: object) -> None:
+        """Forget the message."""
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[float]]:
+    """Note the times of Ctrl-C, and of SIGTERM: an exception might come in the midst of a message."""
+    times: list[float] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield times
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: times.append(time.monotonic())) for number in numbers]
+    try:
+        yield times
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _answer(
+    process: Any,
+    listener: Connection,
+    board: mmap.mmap,
+    name: str,
+    interrupts: list[float],
+    seconds: float,
+    overtime: float,
+    patient: bool,
+    report: Callable[[str], None] | None,
+    warn: Callable[[str], None] | None,
+) -> Any:
+    """Listen to the process until it answers, ends, or has no time left."""
+    deadline, passed_on, best = time.monotonic() + seconds + overtime, 0, None
+    while time.monotonic() < deadline:
+        if len(interrupts) > passed_on:
+            if passed_on and not patient:
+                raise KeyboardInterrupt
+            passed_on += 1
+            os.kill(process.pid, signal.SIGINT)
+            deadline = min(deadline, time.monotonic() + overtime)
+        if not listener.poll(min(LISTENING, max(0.0, deadline - time.monotonic()))):
+            continue
+        try:
+            kind, content = listener.recv()
+        except (EOFError, OSError):
+            process.join()
+            raise InputError(f"{name}: {_ended(process.exitcode)}{_given(board)}") from None
+        if kind == "answer":
+            return content
+        if kind == "raised":
+            raise content
+        if kind == "improved":
+            best = content
+        elif report is not None:
+            report(content)
+        if patient:
+            deadline = max(deadline, time.monotonic() + overtime)
+    if best is None and interrupts:
+        raise KeyboardInterrupt
+    began, _ = HEAD.unpack(board[: HEAD.size])
+    waited = f"in {time.monotonic() - began:.1f} s " if began else ""
+    stuck = f"{name}: gave no answer {waited}and was ended{_given(board)}"
+    if best is None:
+        raise InputError(stuck)
+    if warn is not None:
+        warn(f"{stuck}; the worst instance until then follows")
+    return best
+
+
+def _ended(status: int) -> str:
+    if status >= 0:
+        return f"its process exited with status {status}"
+    try:
+        return f"its process was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"its process was ended by signal {-status}"
+
+
+def _given(board: mmap.mmap) -> str:
+    """Return the instance that the rule was given, in brackets, where it is known."""
+    _, length = HEAD.unpack(board[: HEAD.size])
+    if not length:
+        return ""
+    try:
+        return f" ({pickle.loads(board[HEAD.size : HEAD.size + length])})"
+    except Exception:  # ended in the midst of writing
+        return ""
+
+
+def _end(process: Any) -> None:
+    """End the process and those that it has started: they are one group."""
+    for number, patience in ((signal.SIGTERM, 0.3), (signal.SIGKILL, None)):
+        if process.exitcode is None or number == signal.SIGKILL:
+            try:
+                os.killpg(process.pid, number)
+            except (ProcessLookupError, PermissionError):
+                process.kill()  # it has not made its group yet, or has ended
+            process.join(patience)
+
+
+def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Connection, driver: int) -> None:
+    """Run the search, and send what comes of it: the main function of the process."""
+    os.setsid()  # Ctrl-C on the terminal goes to the process that listens
+    end_with(driver)
+    faulthandler.disable()  # a crash is told in one line by the process that listens
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, _interrupt)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nowhere, number)
+    sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in "rww")  # noqa: SIM115 (until it ends)
+    try:
+        sender.send(("answer", search(wire)))
+    except KeyboardInterrupt:
+        sender.send(("raised", KeyboardInterrupt()))
+    except InputError as refusal:
+        sender.send(("raised", type(refusal)(str(refusal))))
+    except (SystemExit, GeneratorExit, RecursionError, MemoryError) as error:
+        sender.send(("raised", InputError(f"{name}: {type(error).__name__}: {error}{_given(wire.board)}")))
+    except BrokenExecutor:
+        sender.send(
+            (
+                "refused",
+                InputError(f"{name}: ended a process of its starts; --starts 1 names the instance it was given"),
+            )
+        )
+    except BaseException as error:
+        sender.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
+    finally:
+        os._exit(0)  # the threads and handlers at exit are those of the other process
+
+
+def _interrupt(number: int, frame: object) -> None:
+    del number, frame
+    INTERRUPTED.set()
+    raise KeyboardInterrupt
