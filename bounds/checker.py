@@ -383,7 +383,7 @@ def greatest(pool: Pool, weights: Sequence[int], types: Iterable[int]) -> int:
     demands = [pool.demands[j] for j in kinds]
     bits = longest(x for row in bounds for price, *ratio, _ in row for x in (*price, *ratio)) + longest(pool.capacity)
     width = len(pool.capacity)
-    units = 20 + 2 * width + len(bounds[0]) * (3 + width + squared(bits) // 4)
+    units = 30 + len(bounds[0]) * (1 + width + squared(bits) // 4)
     most = 1 + MAX_TABLE // (300 + (1 + width) * (40 + bits // 8))  # states that are remembered: bytes of each
     best, met = 0, dict[tuple[int, tuple[int, ...]], int]()
     decisions = [(0, pool.capacity, 0, most_of(pool.capacity, demands[0]))]
