@@ -1,7 +1,7 @@
 """The checker: verifies a certificate with nothing but the standard library and plain integer arithmetic.
 
 It shares no code with what makes certificates. Run it alone: ``python3 -I -S checker.py CERTIFICATE.json``. Exit
-status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, beyond a limit, or a
+status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, or beyond a limit; 70: a
 fault of the checker itself, which is no verdict. The work for one document is limited; ``--budget N`` raises the limit.
 
 What is trusted: this file, Python's integers and fractions, and the reader.
@@ -1601,9 +1601,12 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, Unreadable) as error:
         print(printable(f"{paths[0]}: {error}"), file=sys.stderr)
         return 2
+    except MemoryError:
+        print(printable(f"{paths[0]}: no verdict, the memory is used up (MemoryError)"), file=sys.stderr)
+        return 2
     except Exception as error:
         print(printable(f"{paths[0]}: no verdict, the checker failed: {error!r}")[:1000], file=sys.stderr)
-        return 2
+        return 70
     return 0
 
 

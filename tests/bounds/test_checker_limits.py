@@ -199,12 +199,12 @@ def test_a_fault_of_the_checker_is_no_verdict(
     monkeypatch.setitem(checker.KINDS, "region", fails)
     path = tmp_path / "c.json"
     path.write_text(json.dumps(signed("region", {}, {}, {})))
-    assert checker.main([str(path)]) == 2
+    assert checker.main([str(path)]) == 70
     out, err = capsys.readouterr()
     assert not out
     assert err.count("\n") == 1
     assert "no verdict" in err
-    assert run(["check", str(path)]) == 2
+    assert run(["check", str(path)]) == 70
     assert capsys.readouterr().err.count("\n") == 1
 
 

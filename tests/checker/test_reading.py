@@ -279,7 +279,7 @@ def test_a_fault_of_the_checker_is_told_in_short() -> None:
             code, out, err = status(str(path))
     finally:
         checker.KINDS["region"] = original
-    assert (code, out, len(err)) == (2, "", 1001)
+    assert (code, out, len(err)) == (70, "", 1001)
     assert err.startswith(f"{path}: no verdict, the checker failed: KeyError('a\\nbccc")
 
 
