@@ -1,8 +1,9 @@
 """The checker: verifies a certificate with nothing but the standard library and plain integer arithmetic.
 
 It shares no code with what makes certificates. Run it alone: ``python3 -I -S checker.py CERTIFICATE.json``. Exit
-status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, or beyond a limit; 70: a
-fault of the checker itself, which is no verdict. The work for one document is limited; ``--budget N`` raises the limit.
+status 0: every claim is proved by the evidence; 1: refused, with the reason; 2: no certificate, or beyond a limit; 70:
+a fault of the checker itself, which is no verdict. The work for one document is limited; ``--budget N`` raises the
+limit.
 
 What is trusted: this file, Python's integers and fractions, and the reader.
 """
