@@ -96,21 +96,21 @@ def failing_instance(
         return None
     key = (test, caller, least)
     try:
-        known = _SEARCHES.get(rule)
-        if known is None or known.test != key:
-            known = _SEARCHES[rule] = Directed(key)
+        search = _SEARCHES.get(rule)
+        if search is None or search.test != key:
+            search = _SEARCHES[rule] = Directed(key)
     except TypeError:  # there are no weak references to the rule
         return None
-    if known.failing is None and not known.refusal:
-        climb = _climb_at(known, rule, name, measure, case)
+    if search.failing is None and not search.refusal:
+        climb = _climb_at(search, rule, name, measure, case)
         if climb is not None:
-            _go_on(known, climb, least)
-    if known.refusal:
-        raise InputError(known.refusal)
-    return known.failing
+            _go_on(search, climb, least)
+    if search.refusal:
+        raise InputError(search.refusal)
+    return search.failing
 
 
-def _go_on(known: Directed, climb: Climb[Any], least: Fraction) -> None:
+def _go_on(search: Directed, climb: Climb[Any], least: Fraction) -> None:
     """Search a little further, and note an instance on which the rule keeps too little, or fails."""
     try:
         with suppress(OutOfTimeError):
@@ -118,12 +118,12 @@ def _go_on(known: Directed, climb: Climb[Any], least: Fraction) -> None:
         if climb.worst is not None and climb.worst[1].value < least:
             climb.shrink(Budget(SHRINKING))
             worst, judged = climb.worst
-            known.failing = Met(Fraction(judged.value), _as_drawn(worst), judged.evidence or {})
+            search.failing = Met(Fraction(judged.value), _as_drawn(worst), judged.evidence or {})
     except InputError as error:
-        known.refusal = f"{error}; met by the search beside the test, which directed=False leaves out"
+        search.refusal = f"{error}; met by the search beside the test, which directed=False leaves out"
 
 
-def _climb_at(known: Directed, rule: Callable[..., Any], name: str, measure: str, case: object) -> Climb[Any] | None:
+def _climb_at(search: Directed, rule: Callable[..., Any], name: str, measure: str, case: object) -> Climb[Any] | None:
     """Return the search for instances like an example, which it will look at; a new one if that is larger than all."""
     judge: Any
     surrogate: Any = None
@@ -152,13 +152,13 @@ def _climb_at(known: Directed, rule: Callable[..., Any], name: str, measure: str
             return None
     except InputError:  # a kind of instance that no search varies
         return None
-    known.size = tuple(map(max, known.size or size, size))
-    before, climb = known.climbs.get(fixed, ((), None))
-    if climb is None or before != known.size:
-        space = make(known.size)
+    search.size = tuple(map(max, search.size or size, size))
+    before, climb = search.climbs.get(fixed, ((), None))
+    if climb is None or before != search.size:
+        space = make(search.size)
         climb = Climb(judge, space, np.random.default_rng(0), surrogate, None, None, list(space.corners()))
-        known.climbs[fixed] = (known.size, climb)
-    if not isinstance(opening, Items) or opening.capacity[0] == known.size[1]:
+        search.climbs[fixed] = (search.size, climb)
+    if not isinstance(opening, Items) or opening.capacity[0] == search.size[1]:
         climb.opening.append(opening)
     return climb
 
