@@ -191,7 +191,7 @@ def _answer(
             kind, content = listener.recv()
         except (EOFError, OSError):
             process.join()
-            raise InputError(f"{name}: {_ended(process.exitcode)}{_given(board)}") from None
+            raise InputError(f"{name}: {_ended(process.exitcode)}{_instance_on(board)}") from None
         if kind == "answer":
             return content
         if kind == "raised":
@@ -206,7 +206,7 @@ def _answer(
         raise KeyboardInterrupt
     began, _ = HEAD.unpack(board[: HEAD.size])
     waited = f"in {time.monotonic() - began:.1f} s " if began else ""
-    stuck = f"{name}: gave no answer {waited}and was ended{_given(board)}"
+    stuck = f"{name}: gave no answer {waited}and was ended{_instance_on(board)}"
     if best is None:
         raise InputError(stuck)
     if warn is not None:
@@ -223,7 +223,7 @@ def _ended(status: int) -> str:
         return f"its process was ended by signal {-status}"
 
 
-def _given(board: mmap.mmap) -> str:
+def _instance_on(board: mmap.mmap) -> str:
     """Return the instance that the rule was given, in brackets, where it is known."""
     _, length = HEAD.unpack(board[: HEAD.size])
     if not length:
@@ -249,7 +249,7 @@ def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Con
     """Run the search, and send what comes of it: the main function of the process."""
     os.setsid()  # Ctrl-C on the terminal goes to the process that listens
     end_with(driver)
-    faulthandler.disable()  # a crash is told in one line by the process that listens
+    faulthandler.disable()  # the process that listens reports a crash in one line
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, _interrupt)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -263,7 +263,7 @@ def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Con
     except InputError as refusal:
         sender.send(("raised", type(refusal)(str(refusal))))
     except (SystemExit, GeneratorExit, RecursionError, MemoryError) as error:
-        sender.send(("raised", InputError(f"{name}: {type(error).__name__}: {error}{_given(wire.board)}")))
+        sender.send(("raised", InputError(f"{name}: {type(error).__name__}: {error}{_instance_on(wire.board)}")))
     except BrokenExecutor:
         sender.send(
             (

@@ -53,7 +53,7 @@ Judge = Callable[[Case], Judged]
 
 
 class Watch:
-    """What is told of a search while it goes on; this one tells nobody."""
+    """The listener of a search while it goes on; this one ignores everything."""
 
     def judging(self, case: object) -> None:
         """Take note of an instance, before the rule is called on it."""
@@ -151,7 +151,7 @@ def attack(
     engine : str
         ``local``, or ``dask://HOST:PORT``, as for `packproof.simulate`.
     watch : Watch, optional
-        Told of instances before they are judged, and of improvements.
+        Listens to instances before they are judged, and to improvements.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ from bounds.adversary.assignment import AssignmentRule, kept_on
 from bounds.adversary.division import measure_named, shared_on
 from bounds.adversary.engine import Judged
 from bounds.adversary.items import Items, judge_items
+from bounds.testing.directed import failing_instance
 from bounds.testing.failures import failure, shown_as_tables
 from bounds.testing.queueing import AnyQueue
 from bounds.testing.stability import growth_of_work
@@ -37,6 +39,7 @@ def assert_keeps(
     *,
     measure: str = "fair",
     target: bool = False,
+    directed: bool = True,
     folder: str | Path | None = None,
     alarm: float = 1e-6,
     jobs: int = 20_000,
@@ -57,6 +60,11 @@ def assert_keeps(
         Of sharing rules: ``fair``, ``equal-part``, ``utilisation`` or ``envy``.
     target : bool
         Whether to tell hypothesis how bad the example is, so that its search goes there: only within a test.
+    directed : bool
+        Whether the search of ``packproof attack`` goes on beside hypothesis, a few instances for each example, of the
+        kind and size of the examples (`bounds.testing.directed`). The instance that it finds fails the test, too.
+        Leave it out where the rule need not keep the share on all of these, as where a strategy is filtered. Policies
+        have no such search here: ``packproof attack --kind online`` is one.
     folder : str or Path, optional
         Where the example is written that fails, as ``NAME.toml``; hypothesis' own folder unless given. Hypothesis runs
         the smallest one last, so that this is the file that stays. The worst example of the test
@@ -72,7 +80,8 @@ def assert_keeps(
     ------
     AssertionError
         The rule keeps less: its first line says what, a small table shows the example, a line names the file; then
-        the same of the worst example that hypothesis has drawn in this test, where that is another one.
+        the same of the worst example that hypothesis has drawn in this test, where that is another one. Where the
+        search has found an instance, that one is shown, whatever the example.
     InputError
         One line: a rule that fails or gives what is no answer, a share that is none.
 
@@ -95,6 +104,7 @@ def assert_keeps(
         _aim(-float(value), f"{name} keeps little")
     met = Met(value, case, judged.evidence or {})
     worst = worst_met(rule, measure, met)
+    said = ""
     if value < least:
         known = "" if judged.exact else ", or less"
         what = f"{name} keeps {text(value)} ({float(value):.4g}){known}; expected at least {text(least)}"
@@ -102,7 +112,17 @@ def assert_keeps(
         if worst.value < value:
             what = f"the worst example of this test: {name} keeps {text(worst.value)} ({float(worst.value):.4g})"
             said += "\n\n" + failure(what, f"{name}-worst", worst.case, worst.evidence, folder)
-        raise AssertionError(said)
+    elif directed:
+        caller = sys._getframe(1).f_code
+        failing = failing_instance(rule, name, measure, least, case, caller)
+        if failing is not None:
+            what = (
+                f"{name} keeps {text(failing.value)} ({float(failing.value):.4g}); expected at least {text(least)}; "
+                "found by the search beside the examples"
+            )
+            said = failure(what, name, failing.case, failing.evidence, folder)
+    if said:
+        raise AssertionError(said)  # in one place: hypothesis tells failures apart by where they are raised
 
 
 def _judged(rule: Callable[..., Any], name: str, case: object, measure: str) -> Judged:

@@ -18,6 +18,7 @@ from fluid.chains import elimination
 from fluid.chains.elimination import expected_totals, irreducible_law, stationary
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law, slotted_law
+from fluid.chains.truncation import _greatest
 from fluid.simulation.policy_names import policy
 from theory.errors import InputError
 from theory.exact import rational
@@ -195,6 +196,36 @@ def test_bounds_hold_the_mean_of_the_truncated_chain(
         for quantity in (law.queue, law.waiting[:, 0], law.serving[:, 1], -law.queue):
             low, high = law.bounds(quantity)
             assert low <= law.mean(quantity) <= high
+
+
+def test_bounds_are_near_each_other_where_the_set_is_seldom_left() -> None:
+    """The set is left once in 10^15 units of time, so that where it is entered again makes no difference."""
+    system = additive([3], [[1], [2]], workload=["1/4", "1/5"])
+    for most in (20, 30, 40):
+        law = queue_law(policy("nonpreemptive"), system, 1, most)
+        low, high = law.bounds(law.queue)
+        assert low <= law.mean(law.queue) <= high
+        assert high - low < 1e-9
+
+
+@settings(max_examples=60)
+@given(rates(), st.data())
+def test_the_bound_of_any_potential_is_rounded_upwards(matrix: NDArray[np.float64], data: st.DataObject) -> None:
+    """The bound in floats is at least the exact one, for potentials of any size: the proof rests on nothing else."""
+    n = len(matrix)
+    vector = st.lists(st.floats(-1e9, 1e9), min_size=n, max_size=n)
+    potential, quantity = (np.array(data.draw(vector)) for _ in range(2))
+    exits = np.abs(np.array(data.draw(vector)))
+    entries = np.arange(n) < data.draw(st.integers(1, n))
+    h = [Fraction(value) for value in potential.tolist()]
+    top = max(value for value, enters in zip(h, entries.tolist(), strict=True) if enters)
+    exact = max(
+        Fraction(quantity[i])
+        + sum(Fraction(matrix[i, j]) * (h[j] - h[i]) for j in range(n))
+        + Fraction(exits[i]) * ((top if exits.any() else h[i]) - h[i])
+        for i in range(n)
+    )
+    assert Fraction(_greatest(csr_array(matrix), exits, entries, quantity, potential)) >= exact
 
 
 def test_bounds_of_slotted_queues_hold_the_exact_mean() -> None:

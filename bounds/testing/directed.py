@@ -1,0 +1,170 @@
+"""The search of ``packproof attack`` beside hypothesis: examples drawn at random seldom meet what a rule does worst.
+
+Each example that a test draws gives the search `STEPS` evaluations, or `SECONDS` at most, on instances of the same kind
+and of no larger size than the examples so far: a climb for each number of bins, types or users. It begins at the
+corners of its space and at the examples, with a seed of its own, so that equal examples give equal searches unless the
+clock ends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import CodeType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from bounds.adversary.assignment import AssignmentSpace, Numbers, judge_assignment
+from bounds.adversary.budget import Budget, OutOfTimeError
+from bounds.adversary.division import DivisionSpace, Shape, judge_division
+from bounds.adversary.documents import numbers_of, shape_of
+from bounds.adversary.engine import Climb, Space
+from bounds.adversary.items import Items, ItemSpace, estimate_items, judge_items
+from bounds.testing.worst import Met, running_test
+from theory.errors import InputError
+from theory.instance import Instance
+from theory.sharing.model import Cluster
+
+STEPS = 25
+"""Instances that the search judges for each example."""
+
+SECONDS = 0.05
+"""Seconds that they take at most, but for one instance: a quarter of what hypothesis allows an example."""
+
+SHRINKING = 2.0
+"""Seconds in which an instance on which a rule keeps too little is made simpler."""
+
+Size = tuple[int, ...]
+
+
+@dataclass
+class Directed:
+    """The searches beside one test of a rule.
+
+    Attributes
+    ----------
+    test : tuple
+        What distinguishes the test.
+    size : tuple of int
+        Of the largest examples so far: items a bin and the capacity, or the capacity, or the largest number.
+    climbs : dict
+        By the numbers of bins, types, users, servers and resources, which moves do not change; with the size that the
+        space was made for.
+    failing : Met or None
+        The simplest instance on which the rule keeps less than it should.
+    refusal : str
+        Why the rule failed on an instance of a search. Both stay: hypothesis runs an example that failed again.
+    """
+
+    test: tuple[Any, ...]
+    size: Size = ()
+    climbs: dict[Size, tuple[Size, Climb[Any]]] = field(default_factory=dict)
+    failing: Met | None = None
+    refusal: str = ""
+
+
+_SEARCHES: WeakKeyDictionary[Any, Directed] = WeakKeyDictionary()
+"""By rule; forgotten with the rule, or when another test begins."""
+
+
+def failing_instance(
+    rule: Callable[..., Any], name: str, measure: str, least: Fraction, case: object, caller: CodeType
+) -> Met | None:
+    """Search a little further, and return the instance on which the rule keeps too little, if one is known.
+
+    Parameters
+    ----------
+    rule, name, measure
+    least : Fraction
+        What the rule should keep.
+    case : Instance, Items or Cluster
+        The example; instances of several pools, and clusters that no search varies, are left out.
+    caller : code
+        Of the test.
+
+    Raises
+    ------
+    InputError
+        The rule fails on an instance of the search.
+    """
+    test = running_test(case, measure)
+    if test is None:
+        return None
+    key = (test, caller, least)
+    try:
+        search = _SEARCHES.get(rule)
+        if search is None or search.test != key:
+            search = _SEARCHES[rule] = Directed(key)
+    except TypeError:  # there are no weak references to the rule
+        return None
+    if search.failing is None and not search.refusal:
+        climb = _climb_at(search, rule, name, measure, case)
+        if climb is not None:
+            _go_on(search, climb, least)
+    if search.refusal:
+        raise InputError(search.refusal)
+    return search.failing
+
+
+def _go_on(search: Directed, climb: Climb[Any], least: Fraction) -> None:
+    """Search a little further, and note an instance on which the rule keeps too little, or fails."""
+    try:
+        with suppress(OutOfTimeError):
+            climb.go_on(Budget(SECONDS), STEPS)
+        if climb.worst is not None and climb.worst[1].value < least:
+            climb.shrink(Budget(SHRINKING))
+            worst, judged = climb.worst
+            search.failing = Met(Fraction(judged.value), _as_drawn(worst), judged.evidence or {})
+    except InputError as error:
+        search.refusal = f"{error}; met by the search beside the test, which directed=False leaves out"
+
+
+def _climb_at(search: Directed, rule: Callable[..., Any], name: str, measure: str, case: object) -> Climb[Any] | None:
+    """Return the search for instances like an example, which it will look at; a new one if that is larger than all."""
+    judge: Any
+    surrogate: Any = None
+    make: Callable[[Size], Space[Any]]
+    opening: Items | Numbers | Shape
+    fixed: Size
+    size: Size
+    try:
+        if isinstance(case, Items):
+            if not case.sizes or len(set(case.capacity)) > 1:
+                return None
+            opening, judge, surrogate = case, judge_items(rule, name), estimate_items(rule, name)
+            fixed = (case.bins, len(case.capacity))
+            size = (max(map(case.packing.count, case.packing)), case.capacity[0])
+            make = lambda size: ItemSpace(fixed[0], fixed[0] * size[0], fixed[1], size[1])  # noqa: E731
+        elif isinstance(case, Instance):
+            opening, judge = numbers_of(case), judge_assignment(rule, name)
+            fixed, size = (len(opening.rewards), len(opening.capacity)), (max(opening.capacity),)
+            make = lambda size: AssignmentSpace(fixed[0], fixed[1], size[0])  # noqa: E731
+        elif isinstance(case, Cluster):
+            opening, judge = shape_of(case), judge_division(rule, measure, name)
+            fixed = opening.size
+            size = (max(number for row in (*opening.capacity, *opening.demand) for number in row),)
+            make = lambda size: DivisionSpace(fixed[0], fixed[1], fixed[2], size[0])  # noqa: E731
+        else:
+            return None
+    except InputError:  # a kind of instance that no search varies
+        return None
+    search.size = tuple(map(max, search.size or size, size))
+    before, climb = search.climbs.get(fixed, ((), None))
+    if climb is None or before != search.size:
+        space = make(search.size)
+        climb = Climb(judge, space, np.random.default_rng(0), surrogate, None, None, list(space.corners()))
+        search.climbs[fixed] = (search.size, climb)
+    if not isinstance(opening, Items) or opening.capacity[0] == search.size[1]:
+        climb.opening.append(opening)
+    return climb
+
+
+def _as_drawn(case: Items | Numbers | Shape) -> Items | Instance | Cluster:
+    """Return an instance of the search as strategies draw them."""
+    if isinstance(case, Numbers):
+        return case.instance()
+    return case.cluster() if isinstance(case, Shape) else case
