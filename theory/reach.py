@@ -177,15 +177,15 @@ class _Copies:
         leaving: Callable[[Callable[..., Any]], bool],
     ) -> None:
         self._finish, self._names, self._wanted, self._leaving = finish, names, wanted, leaving
-        self._instead = {source_of(tool): other for tool, other in tools.items()}
-        self._stand = {source_of(other) for other in tools.values()}
+        self._instead = {id(source_of(tool)): other for tool, other in tools.items()}  # not all callables can be hashed
+        self._stand = {id(source_of(other)) for other in tools.values()}
         self._done: dict[int, tuple[Any, Any]] = {}
         """Things by number, which must live as long as it is used, and their copies."""
         self._unfinished: set[int] = set()
 
     def of_tool(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the copy of a function, or of what stands for it."""
-        return self._of_function(self._instead.get(source_of(function), function))
+        return self._of_function(self._instead.get(id(source_of(function)), function))
 
     def of(self, thing: Any, source: FunctionType) -> Any:
         """Return what stands for a thing that a function reaches."""
@@ -203,7 +203,7 @@ class _Copies:
         if self._finish is not None and id(thing) in self._unfinished and self._wanted(thing):
             raise TypeError(f"{source_of(thing).__name__} calls itself")
         # what stands for a tool may use it
-        return self._of_function(thing) if source in self._stand else self.of_tool(thing)
+        return self._of_function(thing) if id(source) in self._stand else self.of_tool(thing)
 
     def _of_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         source = source_of(function)

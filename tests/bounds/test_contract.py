@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -422,26 +424,34 @@ def test_a_store_with_the_mark_and_another_table(kind: str, tmp_path: Path, caps
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs users")
-def test_the_status_of_a_store_in_a_folder_that_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    stored = str(tmp_path / "s.db")
-    arguments = ["experiment", str(EXAMPLES / "small_grid.toml"), "--store", stored, "--status", "--json"]
-    Store(tmp_path / "s.db").close()
-    assert run(arguments) == 0
-    whole = capsys.readouterr().out
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    for beside in ("lock", "db-wal", "db-shm"):
-        next(tmp_path.glob(f"*{beside}")).unlink()
-    tmp_path.chmod(0o555)
+def test_the_status_of_a_store_in_a_folder_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
     user = os.geteuid()
-    try:
-        if user == 0:
-            os.seteuid(65534)  # root may write anywhere
-        status = run(arguments)
-    finally:
-        os.seteuid(user)
-        tmp_path.chmod(0o755)
+    with TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+        folder, grids = Path(name) / "store", Path(name) / "examples"
+        shutil.copytree(EXAMPLES, grids)
+        folder.mkdir()
+        Path(name).chmod(0o755)
+        arguments = [
+            "experiment",
+            f"{grids}/small_grid.toml",
+            "--store",
+            f"{folder}/s.db",
+            "--status",
+            "--json",
+        ]
+        Store(folder / "s.db").close()
+        assert run(arguments) == 0
+        whole = capsys.readouterr().out
+        for beside in ("lock", "db-wal", "db-shm"):
+            next(folder.glob(f"*{beside}")).unlink()
+        folder.chmod(0o555)
+        try:
+            if user == 0:
+                os.seteuid(65534)  # root may write anywhere
+            status = run(arguments)
+        finally:
+            os.seteuid(user)
+            folder.chmod(0o755)
+        left = [one.name for one in folder.iterdir()]
     assert (status, capsys.readouterr()) == (0, (whole, ""))
-    assert [one.name for one in tmp_path.iterdir()] == ["s.db"]
+    assert left == ["s.db"]

@@ -151,7 +151,7 @@ def test_text_of_small_and_large_clusters(middle: str, capsys: Any) -> None:
     out = capsys.readouterr().out
     assert out.startswith("ps-dsf (numeric: feasible exactly, within ")
     assert "conditions of Theorem 1" in out
-    assert "user 4   55/2" in out
+    assert '"user 4"   55/2' in out
     assert run(["share", middle, "--mechanism", "ps-dsf-tdm", "--tolerance", "1e-9"]) == 0
     out = capsys.readouterr().out
     assert "conditions of Theorem 2" in out
