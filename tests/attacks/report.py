@@ -17,10 +17,10 @@ class Report:
     wrong: list[str] = field(default_factory=list)
     slowest: tuple[float, str] = (0.0, "")
 
-    def took(self, seconds: float, what: str, most: float = SECONDS) -> None:
-        """Take note of the time of one answer, which is wrong beyond `most`."""
+    def took(self, seconds: float, what: str) -> None:
+        """Take note of the time of one answer."""
         self.slowest = max(self.slowest, (seconds, what))
-        if seconds > most:
+        if seconds > SECONDS:
             self.wrong.append(f"{what}: {seconds:.1f} s")
 
     def __str__(self) -> str:

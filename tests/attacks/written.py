@@ -131,7 +131,7 @@ def law_cases(draw: random.Random) -> Iterator[Case]:
     yield "throughput", lambda: throughput_certificate(given, bracket(given.law, gap), vqs_workload(given.law))
 
 
-def attack_written(small: bool, seed: int, seconds: float | None = None) -> Report:
+def attack_written(small: bool, seed: int, seconds: float | None = None, most: int = 10**9) -> Report:
     """Write certificates until the time is up, and let the checker verify them with the budget that users have.
 
     Parameters
@@ -142,6 +142,8 @@ def attack_written(small: bool, seed: int, seconds: float | None = None) -> Repo
         Of the instances; how many there are depends on the machine.
     seconds : float, optional
         Another time.
+    most : int
+        Certificates after which it ends, too.
     """
     draw, report = random.Random(seed), Report()
     end = time.monotonic() + (seconds or (40 if small else 600))
@@ -152,7 +154,7 @@ def attack_written(small: bool, seed: int, seconds: float | None = None) -> Repo
             lambda: law_cases(draw),
         )
         for kind, make in kinds[i % 3]():
-            if time.monotonic() > end:
+            if time.monotonic() > end or report.outcomes["accepted"] >= most:
                 return report
             start = time.process_time()
             try:
