@@ -77,8 +77,8 @@ def test_a_command_loads_what_it_needs(arguments: str, most: int, free_of: set[s
     ours = [name for name in loaded if name.partition(".")[0] in ("theory", "fluid", "bounds")]
     assert len(ours) <= most, len(ours)
     if arguments.startswith("verify autoscaling/"):
-        others = [name for name in ours if name.startswith("bounds.claims.") and name.count(".") > 2]
-        assert all(name.startswith("bounds.claims.autoscaling") for name in others)
+        others = [name for name in ours if name.startswith("bounds.results.") and name.count(".") > 2]
+        assert all(name.startswith("bounds.results.autoscaling") for name in others)
 
 
 def test_no_solver_stops_by_the_clock() -> None:

@@ -36,9 +36,9 @@ def reproduce(
     Results that stand in the folder with the same parameters and version are not computed again, so that an
     interrupted run continues.
     """
-    from bounds.reproduce.answers import answer_of, ending, line_of, listed, listing_lines
-    from bounds.reproduce.model import Effort, reproductions
-    from bounds.reproduce.run import reproduce_all
+    from bounds.results.answers import answer_of, ending, line_of, listed, listing_lines
+    from bounds.results.reproduction import Effort, reproductions
+    from bounds.results.run import reproduce_all
     from theory.errors import InputError
 
     if level not in ("quick", "full"):

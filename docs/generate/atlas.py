@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bounds.checker import check
-from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict, claims
-from bounds.claims.statements import coverage
+from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict
+from bounds.results import claims
+from bounds.results.statements import coverage
 from bounds.views.claims import FAILS
 from generate.evidence import CERTIFICATES, pictures
 from generate.text import code, hidden_toctree, plain, save, table

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Claim, claims, control, verify
-from bounds.claims.statements import coverage, numbers_of
+from bounds.claims import PAPERS, REGISTRY, Claim
 from bounds.cli import run
+from bounds.results import claims, control, verify
+from bounds.results.statements import coverage, numbers_of
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.id)

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import Checked, Outcome, claims
-from bounds.reproduce.model import Effort, reproductions
-from bounds.reproduce.run import picture
+from bounds.claims import Checked, Outcome
+from bounds.results import claims
+from bounds.results.reproduction import Effort, reproductions
+from bounds.results.run import picture
 from tests.pictures import faults
 
 pytest.importorskip("jupytext")
@@ -52,7 +53,7 @@ def test_what_is_stored_outlives_a_run_without_data(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(store, "RUN", tmp_path / "run.json")
     outcomes = dict(zip(names, (Outcome("now", True), Outcome("no real data", None)), strict=True))
     checked = (Checked(one, outcomes[one.id], 2.0) for one in claims(names))
-    monkeypatch.setattr("bounds.claims.verify_all", lambda some: checked if some == names else ())
+    monkeypatch.setattr("bounds.results.verify_all", lambda some: checked if some == names else ())
     assert store.main(names) == 0
     stored = {entry["id"]: entry["computed"] for entry in json.loads((tmp_path / "run.json").read_text())}
     assert stored == dict(zip(names, ("now", "before"), strict=True))

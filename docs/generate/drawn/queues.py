@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.claims import Level
-from bounds.claims.nonpreemptive.settings import LONG
-from bounds.claims.nonpreemptive.stability import BETA, INSIDE, SYSTEMS, stationary
-from bounds.claims.simulated_queues import simulated
-from bounds.claims.throughput.guarantees import FIVE_LAWS, NEAR, TWO_THIRDS, Load, adversarial_laws, maximum, offered
+from bounds.results.nonpreemptive.settings import LONG
+from bounds.results.nonpreemptive.stability import BETA, INSIDE, SYSTEMS, stationary
+from bounds.results.simulated_queues import simulated
+from bounds.results.throughput.guarantees import FIVE_LAWS, NEAR, TWO_THIRDS, Load, adversarial_laws, maximum, offered
 from bounds.views.panels import Chart, Curve, Line
 from bounds.views.simulation import curve_of
 from fluid.limits.drift import BASIC

@@ -7,9 +7,9 @@ from math import exp, log
 import numpy as np
 
 import packproof
-from bounds.claims.autoscaling.model import SMALL, erlang_reward
-from bounds.claims.autoscaling.subintervals import psi
-from bounds.claims.instances import dynamic_instance, four_types
+from bounds.results.autoscaling.model import SMALL, erlang_reward
+from bounds.results.autoscaling.subintervals import psi
+from bounds.results.instances import dynamic_instance, four_types
 from bounds.views.panels import Chart, Curve, Line
 from fluid.limits import state_of
 from generate.drawn import Drawing, draws

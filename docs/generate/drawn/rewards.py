@@ -9,7 +9,7 @@ import numpy as np
 
 import packproof
 from bounds.adversary import proven_bound
-from bounds.claims.instances import four_types, random_instance, tight_family, tight_family_additive
+from bounds.results.instances import four_types, random_instance, tight_family, tight_family_additive
 from bounds.views import ratios_on_record
 from bounds.views.panels import Chart, Curve, Line
 from examples import monotone_property, server_pools, worst_rewards

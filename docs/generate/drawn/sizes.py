@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import exp
 
 import packproof
-from bounds.claims.packproof.region import harmonic
+from bounds.results.packproof.region import harmonic
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line
 from generate.drawn import Drawing, draws
 from theory.partition import reduced_configurations, universal_cells

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds.claims.admission.instances import WORKED
-from bounds.claims.admission.moments import CAPACITY, PAIR
+from bounds.results.admission.instances import WORKED
+from bounds.results.admission.moments import CAPACITY, PAIR
 from bounds.views.panels import Chart, Curve
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief

@@ -1,0 +1,127 @@
+"""The systems of Section 7 of the non-preemptive scheduling paper, and how its claims simulate them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bounds.results.decisions import Decisions
+from bounds.results.simulated_queues import simulated
+from fluid.limits.drift import BASIC
+from fluid.simulation.arrivals import Law, batches
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.results import QueueResult
+from fluid.statistics import Interval
+from theory.instance import Instance, additive, pooled
+
+NAMES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
+"""The policies that the paper compares: Algorithm 1, M14 and G16."""
+
+EC2_SERVER = (900, 900, 5000)
+"""Table 1: tenths of a GB of memory, tenths of an EC2 unit, GB of storage."""
+
+EC2_TYPES = ((150, 80, 1690), (171, 65, 420), (70, 200, 1690))
+"""Table 1: standard, high-memory and high-CPU instances in the same units."""
+
+BOUNDARY = (Fraction(2, 3), Fraction(11, 3), Fraction(2, 3))
+"""The workload per server of Section 7.2, which is on the boundary of the region."""
+
+
+def table_1(intensity: Fraction | int) -> Instance:
+    """Return the types and servers of Table 1 at a traffic intensity."""
+    return additive(EC2_SERVER, EC2_TYPES, workload=[intensity * rho for rho in BOUNDARY])
+
+
+def example_1(intensity: Fraction | int) -> Instance:
+    """Return Example 1 at a traffic intensity: a server of 6 units, jobs of 4 and of 1."""
+    return additive([6], [[4], [1]], workload=[intensity * Fraction(1, 2), intensity * Fraction(4)])
+
+
+def example_2(intensity: Fraction | int, sizes: tuple[int, ...] = (1, 2, 4, 8)) -> Instance:
+    """Return Example 2 at a traffic intensity: a server of each size, and jobs that fill one of them."""
+    return pooled(
+        [(1, [size]) for size in sizes], [[size] for size in sizes], workload=[intensity / len(sizes)] * len(sizes)
+    )
+
+
+FROM_LONG_QUEUES = 16
+"""Replications of systems that begin with long queues."""
+
+
+@dataclass(frozen=True)
+class LongQueue:
+    """A system that begins with long queues.
+
+    Attributes
+    ----------
+    name : str
+    instance : callable
+        Makes the instance of a traffic intensity.
+    servers : int
+    queue : tuple of int
+        Jobs of each type that wait at time 0.
+    until : float
+        Time at which the system is looked at, in mean service times.
+    requests : tuple of tuple of int
+        Vectors of jobs, equally likely, whose mean is proportional to the workload.
+    """
+
+    name: str
+    instance: Any
+    servers: int
+    queue: tuple[int, ...]
+    until: float
+    requests: tuple[tuple[int, ...], ...]
+
+    def longer(self, factor: int) -> LongQueue:
+        """Return the system with queues and a time that are so many times as long."""
+        return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
+
+    def run(self, intensity: Fraction, options: dict[str, Any], service: Law, batch: bool) -> QueueResult[Any]:
+        """Simulate Algorithm 1 in `FROM_LONG_QUEUES` replications."""
+        instance, stream = self.instance(intensity), None
+        if batch:
+            mean = np.mean(self.requests, axis=0)
+            rate = self.servers * float(instance.workload[0]) / mean[0]
+            equal = [1 / len(self.requests)] * len(self.requests)
+            stream = partial(batches, rate, self.requests, equal, [1.0] * len(mean), service)
+        scenario = QueueScenario(
+            instance, self.servers, self.until, 0.0, service=service, options=options, bins=20, stream=stream,
+            queue=self.queue,
+        )  # fmt: skip
+        return simulated("nonpreemptive", scenario, FROM_LONG_QUEUES)
+
+
+LONG = (
+    LongQueue("Example 1", example_1, 1, (4000, 2000), 25_000.0, ((2, 4), (0, 12))),
+    LongQueue("Table 1", table_1, 3, (1000, 1000, 1000), 3000.0, ((4, 1, 0), (0, 21, 4))),
+)
+"""One server with two types, and three servers with three types, at long queues."""
+
+
+def what_is_left(
+    decisions: Decisions,
+    system: LongQueue,
+    intensity: Fraction,
+    options: dict[str, Any],
+    service: Law = Law(),
+    *,
+    batch: bool = False,
+) -> tuple[Interval, int]:
+    """Return the mean queue in the last tenth of the time over that at time 0, and the number of events.
+
+    Algorithm 1 runs as printed, without the customisations of Section 6, except for the options given. A stable system
+    forgets the start; one that is not keeps it, and grows.
+    """
+    result = system.run(intensity, {**BASIC, **options}, service, batch)
+    left = [run.queue[-2:].mean() / sum(system.queue) for run in result.runs]
+    return decisions.mean(left), sum(run.events for run in result.runs)
+
+
+def shown(number: Interval) -> str:
+    """Write an interval."""
+    return f"{number.mean:.3g} [{number.low:.3g}, {number.high:.3g}]"
