@@ -1,7 +1,8 @@
-"""What a claim is: a theorem, figure or table as something that can be checked, and can fail; and the registry of them.
+"""What a claim is, and the registry of claims: each is something that can be checked, and can fail.
 
-A claim is a function ``(level, broken) -> Outcome``. `broken` is empty, or one of the claim's named breaks: an input or
-a formula is then perturbed, and the outcome must not be the registered one, which shows that the check can fail.
+A claim is a theorem, a figure or a table of a paper with a function ``(level, broken) -> Outcome``. `broken` is empty,
+or one of the claim's named breaks: an input or a formula is then perturbed, and the outcome must not be the registered
+one, which shows that the check can fail. `bounds.results` has the claims themselves.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 PAPERS = ("autoscaling", "ps-dsf", "throughput", "nonpreemptive", "admission", "packproof")
-"""The papers by key; ``packproof`` stands for results of packproof itself.
-
-`bounds.results` has a folder for each, whose ``CLAIMS`` lists its claims by module; a claim loads no other paper."""
+"""The papers by key; ``packproof`` is the key of packproof's own results. Each has a folder in `bounds.results`."""
 
 
 class Level(StrEnum):
@@ -57,6 +56,10 @@ class Refutes(StrEnum):
     statement = "statement"
     proof_step = "proof step"
     number = "number"
+
+
+class WithoutData(Exception):  # noqa: N818 (it is a reason to skip, no error)
+    """The real data that a claim or a figure needs is not at hand; the message says which."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Claim:
         For the rank `formal`: the theorems that Coq checked, ``File.name`` of the folder ``proofs``. The check then
         shows that packproof's functions compute what they speak of.
     check : callable
-        ``(level, broken) -> Outcome``.
+        ``(level, broken) -> Outcome``; it may raise `WithoutData`.
     """
 
     id: str
@@ -124,6 +127,13 @@ class Claim:
     def holds(self) -> bool | None:
         """Whether what is printed is on record as coming out."""
         return {Verdict.holds: True, Verdict.skipped: None}.get(self.verdict, False)
+
+    def outcome(self, level: Level, broken: str = "") -> Outcome:
+        """Check the claim; without its data it is skipped."""
+        try:
+            return self.check(level, broken)
+        except WithoutData as reason:
+            return Outcome(str(reason), None)
 
     def is_as_registered(self, outcome: Outcome) -> bool:
         """Return whether an outcome is the one on record; a check that was skipped does not contradict it."""
@@ -210,7 +220,7 @@ def claim(
     breaks: tuple[str, ...] = (),
     theorems: tuple[str, ...] = (),
 ) -> Callable[[Check], Check]:
-    """Register a check function as a claim of the paper in whose folder it stands.
+    """Register a check function as a claim of the paper in whose folder it is.
 
     Parameters
     ----------
@@ -233,7 +243,7 @@ def claim(
         raise ValueError(f"{name}: a claim of rank formal, and no other, names its theorems")
 
     def register(check: Check) -> Check:
-        paper = check.__module__.split(".")[2].replace("_", "-")
+        paper = paper_of(check.__module__)
         identity = f"{paper}/{name}"
         REGISTRY[identity] = Claim(
             identity, paper, source, statement, printed, evidence, verdict, refutes, breaks, theorems, check
@@ -241,3 +251,8 @@ def claim(
         return check
 
     return register
+
+
+def paper_of(module: str) -> str:
+    """Return the key of the paper in whose folder, ``bounds/results/PAPER/``, a module is."""
+    return module.split(".")[2].replace("_", "-")

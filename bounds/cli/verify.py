@@ -90,7 +90,6 @@ def verify(
 
 def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> None:
     """Draw what shows these claims (`packproof reproduce`), and say how many have no picture."""
-    from bounds.results.answers import line_of
     from bounds.results.reproduction import Effort, reproductions
     from bounds.results.run import reproduce_all
 
@@ -98,7 +97,7 @@ def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> 
     with progress() as say:
         for done in reproduce_all(chosen, folder, Effort(level), progress=say):
             if not as_json:
-                say.print(line_of(done))
+                say.print(done.line())
     shown = {identity for one in chosen for identity in one.claims}
     bare = sum(identity not in shown for identity in identities)
     if bare and not as_json:

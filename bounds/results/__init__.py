@@ -1,7 +1,7 @@
-"""What the papers claim and print, a folder a paper: each claim with its check, its figure and its picture.
+"""What the papers claim and print, a folder a paper: a claim, its figure and its picture in one place.
 
 `bounds.claims` says what a claim is, `reproduction.py` what a reproduced figure or table is. The folder of a paper
-lists its claims (``CLAIMS``) and its results (``RESULTS``) by file, so that no other file is loaded for one of them.
+lists its claims (``CLAIMS``) by file, and the file of each figure (``FIGURES``), so that no other file is loaded.
 """
 
 from __future__ import annotations
@@ -17,11 +17,19 @@ from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Out
 from theory.errors import InputError, meant
 
 
-def _listed(paper: str) -> dict[str, str]:
-    """Return the module that holds each claim of a paper, by id, without loading any of them."""
-    folder = f"bounds.results.{paper.replace('-', '_')}"
-    tables: dict[str, tuple[str, ...]] = import_module(folder).CLAIMS
-    return {f"{paper}/{name}": f"{folder}.{module}" for module, names in tables.items() for name in names}
+def folder_of(paper: str) -> str:
+    """Return the package that holds the results of a paper."""
+    return f"bounds.results.{paper.replace('-', '_')}"
+
+
+def _contents(papers: Iterable[str]) -> dict[str, str]:
+    """Return the module that holds each claim of some papers, by id, without loading any of them."""
+    return {
+        f"{paper}/{name}": f"{folder_of(paper)}.{module}"
+        for paper in papers
+        for module, names in import_module(folder_of(paper)).CLAIMS.items()
+        for name in names.split()
+    }
 
 
 def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, str]:
@@ -41,18 +49,20 @@ def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, st
     """
     if paper is not None and paper not in PAPERS:
         raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
-    found: dict[str, str] = {}
-    for one in PAPERS if paper is None else (paper,):
-        found |= _listed(one)
     wanted = list(names)
+    papers = {name.partition("/")[0] for name in wanted}
+    every = _contents(one for one in PAPERS if one in papers)
+    if paper is not None or not wanted or not all(name in every for name in wanted):
+        every = _contents(PAPERS if paper is None else (paper,))
+    last_parts = {identity: identity.partition("/")[2] for identity in every}
     for name in wanted:
-        if not any(name in (identity, identity.partition("/")[2]) for identity in found):
-            near = meant(name, {part for identity in found for part in (identity, identity.partition("/")[2])})
+        if name not in every and name not in last_parts.values():
+            near = meant(name, {*every, *last_parts.values()})
             raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}{near}")
     return {
         identity: module
-        for identity, module in found.items()
-        if not wanted or identity in wanted or identity.partition("/")[2] in wanted
+        for identity, module in every.items()
+        if not wanted or identity in wanted or last_parts[identity] in wanted
     }
 
 
@@ -67,7 +77,7 @@ def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
 def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
     """Check a claim."""
     start = time.perf_counter()
-    outcome = claim_.check(level, "")
+    outcome = claim_.outcome(level)
     return Checked(claim_, outcome, time.perf_counter() - start)
 
 
@@ -95,8 +105,8 @@ def verify_all(identities: Sequence[str], level: Level = Level.quick) -> Iterato
             groups.append(group)
             yield [one.id for one in group], level
 
-    for number, found in run_all(_checked, tasks()):
-        for one, (outcome, seconds) in zip(groups[number], found, strict=True):
+    for number, outcomes in run_all(_checked, tasks()):
+        for one, (outcome, seconds) in zip(groups[number], outcomes, strict=True):
             yield Checked(one, outcome, seconds)
 
 
@@ -122,13 +132,12 @@ def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outco
     gc.freeze()  # what is loaded stays: the collector need not look at it again
     if level is None:
         return []
-    found = []
+    checked = []
     for one in chosen:
         # at the quick level the collector would find next to nothing: claims make numbers, not cycles
         with uncollected() if level is Level.quick else nullcontext():
-            checked = verify(one, level)
-        found.append((checked.outcome, checked.seconds))
-    return found
+            checked.append(verify(one, level))
+    return [(one.outcome, one.seconds) for one in checked]
 
 
 def control(claim_: Claim, broken: str, level: Level = Level.quick) -> Outcome:
@@ -141,4 +150,4 @@ def control(claim_: Claim, broken: str, level: Level = Level.quick) -> Outcome:
     """
     if broken not in claim_.breaks:
         raise ValueError(f"{claim_.id} has no break {broken!r}")
-    return claim_.check(level, broken)
+    return claim_.outcome(level, broken)

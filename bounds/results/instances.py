@@ -10,9 +10,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bounds.adversary.workload import worst_workload
-from theory.instance import Instance, additive, explicit, pooled
+from theory.instance import Additive, Instance, additive, explicit, pooled
 from theory.numbers import rational
 from theory.region.membership import traffic_intensity
 from theory.sharing.model import Cluster, ServerClass, User, cluster
@@ -95,8 +96,7 @@ def dynamic_instance(seed: int) -> Instance:
     workload, rates = generator.integers(1, 17, types), generator.integers(2, 9, types)
     rewards = [Fraction(int(u), 7) for u in generator.integers(5, 40, types)]
     instance = additive(capacity.tolist(), demands.tolist(), rewards, [Fraction(int(w), 4) for w in workload])
-    kinds = [replace(t, service_rate=Fraction(int(r), 4)) for t, r in zip(instance.types, rates, strict=True)]
-    return replace(instance, types=tuple(kinds))
+    return with_rates(instance, [Fraction(int(r), 4) for r in rates])
 
 
 def tight_family(types: int) -> Instance:
@@ -130,10 +130,23 @@ def small_grid(types: int, capacity: int, rewards: int) -> Iterator[Instance]:
                 yield base.with_workload(workload)
 
 
-def with_rates(instance: Instance, rates: tuple[Fraction | int | str, ...]) -> Instance:
+def with_rates(instance: Instance, rates: Sequence[Fraction | int | str]) -> Instance:
     """Return the instance with other service rates."""
-    kinds = [replace(t, service_rate=Fraction(rate)) for t, rate in zip(instance.types, rates, strict=True)]
-    return replace(instance, types=tuple(kinds))
+    types = (replace(t, service_rate=Fraction(rate)) for t, rate in zip(instance.types, rates, strict=True))
+    return replace(instance, types=tuple(types))
+
+
+def additive_space(instance: Instance) -> Additive:
+    """Return the configurations of an instance of one pool with additive resources."""
+    space = instance.pools[0].space
+    assert isinstance(space, Additive)
+    return space
+
+
+def full_of_the_first(instance: Instance, servers: int) -> NDArray[np.int32]:
+    """Return servers full of jobs of the first type, int32[L, J]."""
+    row = [instance.pools[0].space.most(0)] + [0] * (len(instance.types) - 1)
+    return np.tile(np.array(row, np.int32), (servers, 1))
 
 
 def not_limited_by_draining() -> dict[str, Instance]:
@@ -146,6 +159,10 @@ def not_limited_by_draining() -> dict[str, Instance]:
         "order changes": with_rates(changing, (2, "1/2")),
         **{f"random {seed}": dynamic_instance(seed) for seed in (32, 59, 136)},
     }
+
+
+DRAINING = ("drains one type", "drains two types", "drains three types", "drains two at once")
+"""The named instances of `limited_by_draining`."""
 
 
 def limited_by_draining() -> dict[str, Instance]:
@@ -171,10 +188,7 @@ WITHOUT_38 = ((0, 1, 1), (0, 4, 0), (1, 2, 0))
 
 def at_worst(instance: Instance) -> Instance:
     """Return the instance at its worst workload, with unequal service rates."""
-    worst = worst_workload(instance).workload
-    rates = (Fraction(1), Fraction(2), Fraction(1, 2))
-    kinds = [replace(t, service_rate=r) for t, r in zip(instance.types, rates, strict=True)]
-    return replace(instance, types=tuple(kinds)).with_workload(worst)
+    return with_rates(instance, (1, 2, "1/2")).with_workload(worst_workload(instance).workload)
 
 
 def scaled(instance: Instance, load: Fraction) -> Instance:
@@ -190,9 +204,9 @@ def loaded_instances(count: int, seed: int, *, fitting: bool = False) -> list[In
     while len(drawn) < count:
         instance = random_instance(generator, pools=1 if fitting else 1 + len(drawn) % 2)
         width = range(len(instance.types))
-        kinds = [replace(t, service_rate=Fraction(int(generator.integers(1, 6)), 2)) for t in instance.types]
+        rates = [Fraction(int(generator.integers(1, 6)), 2) for _ in width]
         if any(instance.workload) and (not fitting or all(map(instance.pools[0].space.most, width))):
-            drawn.append(replace(instance, types=tuple(kinds)))
+            drawn.append(with_rates(instance, rates))
     return drawn
 
 

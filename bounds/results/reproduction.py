@@ -1,20 +1,33 @@
-"""What a reproduced result is, and the registry of them."""
+"""Figures and tables of the papers, computed anew, and pictures of claims: what they are, and the registries of them.
+
+A result is one function that returns panels (`bounds.views.panels`), registered with what is printed, what is lost in
+the text at hand, what was chosen here, and its parameters at each size. A drawing is a picture of claims that no result
+shows, computed in seconds while the pages of the documentation are built.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bounds.views.panels import Panel
+from bounds.claims import paper_of
+from bounds.results import folder_of
+from bounds.views.panels import Chart, Curve, Panel, arranged
+from fluid.statistics import Interval
 from theory.errors import InputError
 
-WITH_RESULTS = ("autoscaling", "throughput", "ps-dsf", "nonpreemptive", "admission")
-"""The papers whose figures and tables are reproduced, in the order in which they are listed: ``RESULTS`` of the folder
-of a paper says which file has which."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fluid.simulation.results import QueueResult
+
+WITH_FIGURES = ("autoscaling", "throughput", "ps-dsf", "nonpreemptive", "admission")
+"""The papers whose figures and tables are reproduced, in the order in which they are listed."""
 
 
 class Effort(StrEnum):
@@ -23,10 +36,6 @@ class Effort(StrEnum):
     tiny = "tiny"
     quick = "quick"
     full = "full"
-
-
-class WithoutData(Exception):  # noqa: N818 (it is a reason to skip, no error)
-    """The real data that a result needs is not at hand; the message says which."""
 
 
 Compute = Callable[..., Sequence[Panel]]
@@ -59,7 +68,7 @@ class Reproduction:
     height : float
         Inches a row of panels.
     compute : callable
-        Returns the panels; raises `WithoutData`.
+        Returns the panels; raises `bounds.claims.WithoutData`.
     """
 
     id: str
@@ -98,7 +107,7 @@ def reproduction(
     columns: int = 2,
     height: float = 2.6,
 ) -> Callable[[Compute], Compute]:
-    """Register a function as a result ``paper/name``; see `Reproduction`.
+    """Register a function as a result of the paper in whose folder it is; see `Reproduction`.
 
     `quick` stands for sizes that are left out.
     """
@@ -109,23 +118,81 @@ def reproduction(
     }
 
     def register(compute: Compute) -> Compute:
-        paper = name.partition("/")[0]
-        named = tuple(one if "/" in one else f"{paper}/{one}" for one in claims)
-        REGISTRY[name] = Reproduction(
-            name, title, printed, lost, chosen, seed, named, parameters, columns, height, compute
+        paper = paper_of(compute.__module__)
+        identity, shown = f"{paper}/{name}", _identities(paper, claims)
+        REGISTRY[identity] = Reproduction(
+            identity, title, printed, lost, chosen, seed, shown, parameters, columns, height, compute
         )
         return compute
 
     return register
 
 
+def _identities(paper: str, claims: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of claims of a paper, or of another one that their names begin with."""
+    return tuple(name if "/" in name else f"{paper}/{name}" for name in claims)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of claims: `columns` panels side by side, `height` inches a row; `compute` returns the panels."""
+
+    title: str
+    columns: int
+    height: float
+    compute: Callable[[], Sequence[Panel]]
+
+    def figure(self) -> Figure:
+        """Return the picture."""
+        return arranged(self.compute(), self.title, self.columns, self.height)
+
+
+DRAWINGS: dict[str, Drawing] = {}
+"""By claim, once the file of the claim is loaded."""
+
+
+def drawing(
+    title: str, *claims: str, columns: int = 1, height: float = 2.4
+) -> Callable[[Callable[[], Sequence[Panel]]], Callable[[], Sequence[Panel]]]:
+    """Register a function as the drawing of claims of the paper in whose folder it is; it computes once for all."""
+
+    def register(compute: Callable[[], Sequence[Panel]]) -> Callable[[], Sequence[Panel]]:
+        once = cache(compute)
+        for claim in _identities(paper_of(compute.__module__), claims):
+            if claim in DRAWINGS:
+                raise ValueError(f"{claim}: another drawing shows this claim already")
+            DRAWINGS[claim] = Drawing(title, columns, height, once)
+        return once
+
+    return register
+
+
+def interval_curve(name: str, x: Sequence[float], intervals: Sequence[Interval], look: str = "line") -> Curve:
+    """Return means with their intervals as a curve."""
+    means, low, high = ([getattr(one, end) for one in intervals] for end in ("mean", "low", "high"))
+    return Curve(name, x, means, low, high, look)
+
+
+SURE = 0.999
+"""Level of the interval that must lie above 0 where a queue is marked as growing."""
+
+
+def mean_queues_chart(results: dict[str, list[QueueResult[Any]]], x: Sequence[float], xlabel: str, title: str) -> Chart:
+    """Return mean queues with intervals by policy, points at which they grow beyond doubt marked."""
+    curves = []
+    for name, by_point in results.items():
+        queues = interval_curve(name, x, [result.queue() for result in by_point])
+        grows = [bool(result.growth(SURE).low > 0) for result in by_point]
+        curves.append(replace(queues, low=[max(0.0, low) for low in queues.low], grows=grows))
+    return Chart(xlabel, "mean queue (jobs)", curves, title=title, yscale="log")
+
+
 def modules() -> dict[str, str]:
-    """Return the module that holds each result, by id, without loading any of them."""
+    """Return the module that holds each result, by id, in the order of the list, without loading any of them."""
     return {
-        f"{paper}/{name}": f"{folder}.{module}"
-        for paper, folder in ((paper, f"bounds.results.{paper.replace('-', '_')}") for paper in WITH_RESULTS)
-        for module, names in import_module(folder).RESULTS.items()
-        for name in names
+        f"{paper}/{name}": f"{folder_of(paper)}.{module}"
+        for paper in WITH_FIGURES
+        for name, module in import_module(folder_of(paper)).FIGURES.items()
     }
 
 
@@ -145,12 +212,12 @@ def reproductions(names: Iterable[str] = ()) -> list[Reproduction]:
     listed = modules()
     wanted: set[str] = set()
     for name in names or ("all",):
-        found = [one for one in listed if name in ("all", one, one.partition("/")[0])]
-        if not found:
-            near = get_close_matches(name, [*listed, *WITH_RESULTS], 1, 0.4)
+        meant = [one for one in listed if name in ("all", one, one.partition("/")[0])]
+        if not meant:
+            near = get_close_matches(name, [*listed, *WITH_FIGURES], 1, 0.4)
             hint = f" (did you mean {near[0]}?)" if near else ""
             raise InputError(f"RESULT: expected PAPER/RESULT of `packproof reproduce --list`, got {name!r}{hint}")
-        wanted.update(found)
+        wanted.update(meant)
     chosen = [one for one in listed if one in wanted]
     for one in chosen:
         import_module(listed[one])

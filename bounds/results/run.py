@@ -1,7 +1,8 @@
 """Results computed, drawn and stored: a folder has PAPER/RESULT.png, .svg, .csv and .json of each.
 
-The JSON is written last, so where it stands the others do. A result whose JSON stands, with the parameters, the seed
-and the version of today, is not computed again unless asked for.
+The JSON is written last, so where it is there the others are. A result whose JSON is there, with the parameters, the
+seed and the version of today, is not computed again unless asked for. The answers of the command, and its lines for
+people, follow.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ import io
 import json
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds.results.reproduction import Effort, Reproduction, WithoutData
+from bounds.claims import WithoutData
+from bounds.results.reproduction import Effort, Reproduction
 from bounds.views.panels import COLUMNS, Panel, arranged
 from bounds.views.pictures import as_bytes, styled
+from bounds.views.reproduced import ListedResult, Reproduced
+from bounds.views.tables import aligned
+from bounds.views.text import many
 from theory.errors import InputError
 from theory.files.places import write_bytes, write_json, write_text
 from theory.version import __version__
@@ -41,7 +46,7 @@ class Done:
     ----------
     result : Reproduction
     status : str
-        ``made``, ``stored`` (it stood there already) or ``skipped``.
+        ``made``, ``stored`` (its files were there already) or ``skipped``.
     reason : str
         Why it was skipped.
     seconds : float
@@ -54,6 +59,24 @@ class Done:
     reason: str = ""
     seconds: float = 0.0
     files: tuple[Path, ...] = ()
+
+    def answer(self, effort: Effort) -> Reproduced:
+        """Return it as an answer of the command."""
+        return Reproduced(
+            result=self.result.id,
+            status=self.status,
+            reason=self.reason,
+            level=effort.value,
+            cpu_seconds=None if self.status == "skipped" else round(self.seconds, 3),
+            files=[str(path) for path in self.files],
+        )
+
+    def line(self) -> str:
+        """Write it on one line."""
+        if self.status == "skipped":
+            return f"{self.result.id:26} skipped: {self.reason}"
+        what = f"made in {self.seconds:.1f} s of CPU" if self.status == "made" else "stored already"
+        return f"{self.result.id:26} {what}: {self.files[0].with_suffix('')}.png, .svg, .csv, .json"
 
 
 def reproduce_all(
@@ -91,8 +114,8 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
         panels = result.compute(**result.parameters[effort])
     except WithoutData as reason:
         return Done(result, "skipped", str(reason))
-    made = picture(result, panels)
-    content = [as_bytes(made, "png"), as_bytes(made, "svg")]
+    figure = picture(result, panels)
+    content = [as_bytes(figure, "png"), as_bytes(figure, "svg")]
     seconds = time.process_time() - begin
     try:
         files[0].parent.mkdir(parents=True, exist_ok=True)
@@ -108,9 +131,9 @@ def reproduce(result: Reproduction, folder: Path, effort: Effort = Effort.quick,
 @styled
 def picture(result: Reproduction, panels: Sequence[Panel]) -> Figure:
     """Draw the panels of a result in rows, its title above and its caption below."""
-    made = arranged(panels, f"{result.id}: {result.title}", result.columns, result.height)
-    made.supxlabel("\n".join(textwrap.wrap(result.caption, LETTERS)), x=0.01, ha="left", fontsize=6)
-    return made
+    figure = arranged(panels, f"{result.id}: {result.title}", result.columns, result.height)
+    figure.supxlabel("\n".join(textwrap.wrap(result.caption, LETTERS)), x=0.01, ha="left", fontsize=6)
+    return figure
 
 
 def table(panels: Sequence[Panel]) -> str:
@@ -125,7 +148,7 @@ def table(panels: Sequence[Panel]) -> str:
 
 
 def rests_on(result: Reproduction, effort: Effort) -> dict[str, Any]:
-    """Return what stands in the JSON, but for the time: what the picture depends on, and what it says."""
+    """Return the JSON of a result but for the time: what the picture depends on, and what it says."""
     return {
         "result": result.id,
         "title": result.title,
@@ -141,12 +164,40 @@ def rests_on(result: Reproduction, effort: Effort) -> dict[str, Any]:
 
 
 def _stored(files: Sequence[Path], document: dict[str, Any]) -> float | None:
-    """Return the CPU seconds that a result took, if it stands there with the same parameters; else None."""
+    """Return the CPU seconds that a result took, if it is stored with the same parameters; else None."""
     if not all(path.is_file() for path in files):
         return None
     try:
-        found = json.loads(files[-1].read_text("utf-8"))
-        seconds = float(found.pop("cpu_seconds"))
+        stored = json.loads(files[-1].read_text("utf-8"))
+        seconds = float(stored.pop("cpu_seconds"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return seconds if found == document else None
+    return seconds if stored == document else None
+
+
+def ending(became: Mapping[str, int], folder: Path, *, again: bool) -> str:
+    """Say in the end what was written where: how many results were made, stored already, or skipped.
+
+    Examples
+    --------
+    >>> ending({"made": 1, "skipped": 2}, Path("figures"), again=False)
+    '1 result written to figures (picture, numbers, description); 2 skipped'
+    """
+    parts = [f"{many(became.get('made', 0), 'result')} written to {folder} (picture, numbers, description)"]
+    if became.get("stored"):
+        parts.append(f"{became['stored']:,} stood there already{'' if again else ' (--again computes them anew)'}")
+    if became.get("skipped"):
+        parts.append(f"{became['skipped']:,} skipped")
+    return "; ".join(parts)
+
+
+def listed(result: Reproduction) -> ListedResult:
+    """Return a result as it is listed."""
+    entry = {name: value for name, value in rests_on(result, Effort.quick).items() if name not in ("level", "version")}
+    levels = {effort.value: rests_on(result, effort)["parameters"] for effort in (Effort.quick, Effort.full)}
+    return ListedResult(**{**entry, "parameters": levels})
+
+
+def listing_lines(results: Sequence[Reproduction]) -> list[str]:
+    """Write the list: a result a line."""
+    return aligned([["result", "what it shows"], *([one.id, one.title] for one in results)])

@@ -1,26 +1,20 @@
-"""What claims about simulations share: runs of queues with one seed, how intervals are written, the real window."""
+"""What claims about simulations share: runs of queues with one seed, and how intervals and runs are written."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from bounds.claims import Outcome
-from bounds.results.data import data_folder
+from bounds.results.decisions import Decisions
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval
-from fluid.traces.google import read_google_table
-from fluid.traces.model import Trace
-from fluid.traces.preprocess import completed, single_resource
 
 SEED = 4417
 """Of all simulated queues. None of the runs by which systems and loads were chosen had this seed."""
-WINDOW = "google2011_part0_attempts.csv.gz"
 
 
 def simulated(policy: Policy | str, scenario: Scenario, replications: int, seed: int = SEED) -> QueueResult[Any]:
@@ -39,32 +33,24 @@ def whole(run: Run) -> Run:
     return run
 
 
-def shown(number: Interval) -> str:
-    """Write an interval."""
-    return f"{number.mean:.4g} [{number.low:.3g}, {number.high:.3g}]"
+def shown(number: Interval, digits: int = 4) -> str:
+    """Write an interval, its mean with the given number of digits."""
+    return f"{number.mean:.{digits}g} [{number.low:.3g}, {number.high:.3g}]"
 
 
-@cache
-def real_table() -> Trace | str:
-    """Return all tasks of the real window; or why there are none."""
-    path = data_folder() / WINDOW
-    if not path.is_file():
-        return f"no real data: {path.name} is not in PACKPROOF_DATA"
-    return read_google_table(path)
+def spent(decisions: Decisions, *results: QueueResult[Any], seed: int = SEED) -> str:
+    """Say what the decisions rest on."""
+    events = sum(run.events for result in results for run in result.runs)
+    counts = {len(result.runs) for result in results}
+    which = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{min(counts)}"
+    return f"{decisions}, seed {seed}, {which} replications, {events:,} events"
 
 
-@cache
-def real_window() -> Trace | str:
-    """Return the completed tasks that arrive in the real window, as sizes; or why there are none."""
-    table = real_table()
-    return table if isinstance(table, str) else single_resource(completed(table).arrivals)
-
-
-def skipped(reason: str) -> Outcome:
-    """Return the outcome where the data is absent."""
-    return Outcome(reason, None)
+def mean_queue(result: QueueResult[Any]) -> float:
+    """Return the mean queue over all replications."""
+    return float(np.mean([run.mean_queue for run in result.runs]))
 
 
 def mean_queues(results: dict[str, QueueResult[Any]]) -> str:
     """Write mean queues side by side."""
-    return ", ".join(f"{name} {np.mean([run.mean_queue for run in r.runs]):.4g}" for name, r in results.items())
+    return ", ".join(f"{name} {mean_queue(result):.4g}" for name, result in results.items())

@@ -14,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from bounds.results.reproduction import Effort, Reproduction, WithoutData, reproductions
+from bounds.claims import WithoutData
+from bounds.results.reproduction import Effort, Reproduction, reproductions
 from bounds.results.run import picture, rests_on
 from bounds.views.panels import Bars, Cells, Chart, Panel, Spans
 from bounds.views.pictures import save

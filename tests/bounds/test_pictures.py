@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from bounds.claims import WithoutData
 from bounds.cli import run
-from bounds.results.reproduction import Effort, Reproduction, WithoutData, reproductions
+from bounds.results.reproduction import Effort, Reproduction, reproductions
 from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled

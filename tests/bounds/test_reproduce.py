@@ -16,9 +16,9 @@ import pytest
 from bounds.cli import run
 from bounds.results import claims
 from bounds.results.autoscaling.traces import window
+from bounds.results.real_data import real_table, real_window
 from bounds.results.reproduction import REGISTRY, Effort, modules, reproductions
 from bounds.results.run import ENDINGS, reproduce, table
-from bounds.results.simulated_queues import real_table, real_window
 from bounds.views.panels import Panel
 from tests.bounds.test_schemas import schema
 from theory.errors import InputError

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from bounds.results.decisions import Decisions
 from bounds.results.simulated_queues import simulated
 from bounds.results.throughput.drift import root_below, strictly_above
-from bounds.results.throughput.growth import slopes, waiting_size
 from bounds.results.throughput.guarantees import UNIT, at_least_as_many, least_n_1, slots_below_half
-from bounds.results.throughput.queues import greatest_workload, vqs_contents
+from bounds.results.throughput.queues import greatest_workload, slopes, vqs_contents, waiting_size
 from fluid.simulation.measures import DEPARTURE, START
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete as size_classes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +14,7 @@ import pytest
 
 from bounds.claims import Checked, Outcome
 from bounds.results import claims
-from bounds.results.reproduction import Effort, reproductions
+from bounds.results.reproduction import DRAWINGS, Drawing, Effort, reproductions
 from bounds.results.run import picture
 from tests.pictures import faults
 
@@ -33,12 +33,11 @@ def generate() -> Iterator[ModuleType]:
 
 
 def test_pictures_and_certificates_are_of_claims_and_exist() -> None:
-    from generate.drawn import PANELS
     from generate.evidence import CERTIFICATES, DRAWN, OF_EXAMPLES
 
     known = {claim.id for claim in claims()}
-    assert set(OF_EXAMPLES) | set(DRAWN) | set(PANELS) | set(CERTIFICATES) <= known
-    assert not set(DRAWN) & set(PANELS), "one picture a claim"
+    assert set(OF_EXAMPLES) | set(DRAWN) | set(DRAWINGS) | set(CERTIFICATES) <= known
+    assert not set(DRAWN) & set(DRAWINGS), "one picture a claim"
     assert all((DOCS / f"{name}.png").exists() for name in OF_EXAMPLES.values())
 
 
@@ -206,14 +205,24 @@ def test_results_are_computed_where_they_are_missing_or_changed(
     assert set(reproduced.shown(tmp_path)) == {name for one in chosen for name in one.claims}
 
 
-def _drawings() -> dict[str, Callable[[], Any]]:
-    sys.path.insert(0, str(DOCS))
-    from generate.drawn import PANELS
-
-    sys.path.remove(str(DOCS))
-    return {make.__name__: make for make in PANELS.values()}
+def _drawings() -> dict[str, Drawing]:
+    claims()  # each file of claims registers its drawings
+    return {drawing.title: drawing for drawing in DRAWINGS.values()}
 
 
-@pytest.mark.parametrize("make", _drawings().values(), ids=_drawings())
-def test_drawings_of_claims_are_sound(make: Callable[[], Any]) -> None:
-    assert not faults(make().figure())
+@pytest.mark.parametrize("drawing", _drawings().values(), ids=_drawings())
+def test_drawings_of_claims_are_sound(drawing: Drawing) -> None:
+    assert not faults(drawing.figure())
+
+
+def test_drawings_of_examples_are_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from generate import evidence
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(evidence, "save", lambda figure, _: drawn.append(figure))
+    for claim in ("packproof/tight", "packproof/sequential-pools", "packproof/worst-rewards"):
+        evidence.DRAWN[claim](tmp_path / "picture.png")
+        assert not faults(drawn[-1])
+    evidence.DRAWN["autoscaling/def-3.8-three-types"](tmp_path / "picture.png")
+    assert len(drawn) == 4
+    assert not faults(drawn[-1])

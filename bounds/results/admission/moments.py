@@ -1,21 +1,35 @@
-"""Propositions 3.1, 4.3, 4.5 and C.1, Corollary 3.2, and beliefs."""
+"""The cluster admission paper on laws: Propositions 3.1, 4.3, 4.5 and C.1, Corollary 3.2, and beliefs.
+
+Its own parameters (Table 1) are lost; priors and deployments here are ours.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
-from bounds.results.admission.instances import SHARP, STAND_IN, WORKED
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
 from fluid.admission.absorption import exact_moments
 from fluid.admission.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law import kind_law
 from fluid.admission.model import Gamma, Kind, Priors
 from fluid.admission.moments import belief_moments, composed_moments, constituents, joint_moments
+
+WORKED = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
+"""Priors of a worked example, ours: 4 cores, 1.7 hours ahead."""
+
+STAND_IN = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
+"""Priors, ours, that stand in for Table 1: fitted to four ratios which the text prints."""
+
+SHARP = Priors(Gamma(40, 20), Gamma(30, 20), Gamma(20, 8), 1.3, 0.1)
+"""Priors, ours, that say nearly what the parameters are."""
 
 PAIR = (Kind(0.5, 0.6, 0.4, 0.1, 1), Kind(0.5, 1.0, 0.8, 0.0, 2))
 """Two deployments of known kinds, with scale-outs of one core, for exact laws."""
@@ -42,11 +56,17 @@ def _relaxed(pair: Sequence[Kind], times: Sequence[float], most: int = 30) -> ND
     both = (kron(chains[0], eye) + kron(eye, chains[1])).T.tocsr()
     start = np.zeros((most + 1) ** 2)
     start[pair[0].size * (most + 1) + pair[1].size] = 1.0
-    made, now, before = [], start, 0.0
+    laws, now, before = [], start, 0.0
     for t in times:
         now, before = expm_multiply(both * (t - before), now), t
-        made.append(now.reshape(most + 1, most + 1))
-    return np.array(made)
+        laws.append(now.reshape(most + 1, most + 1))
+    return np.array(laws)
+
+
+def _tail(kinds: Sequence[Kind], t: float) -> float:
+    """Return the probability that the sizes of deployments reach the capacity, by convolution of their laws."""
+    law = reduce(np.convolve, (kind_law(kind, kind.size, t).probability for kind in kinds))
+    return float(law[CAPACITY:].sum())
 
 
 @claim(
@@ -62,7 +82,6 @@ def _relaxed(pair: Sequence[Kind], times: Sequence[float], most: int = 30) -> ND
 )
 def prop_3_1(level: Level, broken: str) -> Outcome:
     """Compare the joint chain with the convolution."""
-    del level
     worst, shown = 0.0, []
     times = (0.5, 2.0, 8.0)
     for t, joint in zip(times, _relaxed(PAIR, times), strict=True):
@@ -71,11 +90,21 @@ def prop_3_1(level: Level, broken: str) -> Outcome:
         rate = (a > 0)[:, None] * PAIR[0].scale_out_rate + (b > 0)[None, :] * PAIR[1].scale_out_rate
         by_event = float((joint * rate * fails).sum() / (joint * rate).sum())
         share = by_event if broken else float((joint * fails).sum())
-        laws = [kind_law(kind, kind.size, t).probability for kind in PAIR]
-        tail = float(np.convolve(laws[0], laws[1])[CAPACITY:].sum())
+        tail = _tail(PAIR, t)
         worst = max(worst, abs(share - tail))
         shown.append(f"t = {t:g}: {tail:.6f} (of the scale-outs that occur {by_event:.6f})")
     return Outcome(f"{'; '.join(shown)}; largest difference {worst:.1e}, tolerance 1e-8", worst < 1e-8)
+
+
+@drawing(
+    f"Two deployments of known kinds on {CAPACITY} cores",
+    "prop-3.1",
+)
+def failing() -> Sequence[Panel]:
+    """Draw the probability that the sizes of the two deployments of the claim reach the capacity, by time."""
+    times = np.linspace(0.0, 10.0, 81).tolist()
+    curve = Curve("Pr[sum of Q >= c]", times, [_tail(PAIR, t) for t in times], look="plain")
+    return [Chart("time ahead (hours)", "share of scale-outs that fail (1)", [curve])]
 
 
 ASKING = (Kind(0.5, 0.8, 0.6, 0.05, 1), Kind(0.25, 0.4, 0.2, 0.3, 2), Kind(0.25, 1.5, 1.0, 0.0, 1))
@@ -95,7 +124,6 @@ ASKING = (Kind(0.5, 0.8, 0.6, 0.05, 1), Kind(0.25, 0.4, 0.2, 0.3, 2), Kind(0.25,
 )
 def corollary_3_2(level: Level, broken: str) -> Outcome:
     """Compare the rule with the better of the two actions that (5) allows, from the joint chain."""
-    del level
     times = np.linspace(0.2, 9.8, 17)
     taus = (1e-4, 1e-3, 0.003, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.9)
     agreed = accepted = 0
@@ -105,13 +133,8 @@ def corollary_3_2(level: Level, broken: str) -> Outcome:
         over = joint[:, n[:, None] + n[None, :] >= CAPACITY].sum(axis=1)
         entering = joint @ n  # E[cores of the arrival; cores of the other]
         gain = float(entering.sum(axis=1).min())
-        tails = []
-        for t in times:
-            laws = [kind_law(one, one.size, float(t)) for one in (PAIR[0], kind)]
-            both = laws[0].probability if broken == "leaves the arrival out" else np.convolve(
-                laws[0].probability, laws[1].probability
-            )  # fmt: skip
-            tails.append(float(both[CAPACITY:].sum()))
+        counted = PAIR[:1] if broken == "leaves the arrival out" else (PAIR[0], kind)
+        tails = [_tail(counted, t) for t in times.tolist()]
         seen = tails[-1:] if broken == "looks at one time" else tails
         for tau in taus:
             rule = max(seen) <= tau
@@ -137,6 +160,10 @@ COARSE = 50_000_000
 """Products of a quadrature where its error is allowed for, and much less than what is shown."""
 
 
+def _without_shutdowns(priors: Priors) -> Priors:
+    return Priors(priors.mu, priors.lam, priors.sigma, priors.kappa, 0.0, priors.initial)
+
+
 @claim(
     "prop-4.3",
     "The right side of (16)-(17) is at least the probability Pr[D = 1] of not having run out of cores, on 8 instances "
@@ -151,8 +178,7 @@ def prop_4_3(level: Level, broken: str) -> Outcome:
     """Compare the bound with exact probabilities."""
     least, living = np.inf, {}
     for priors, size, t in _grid(level, cheap=False):
-        still = Priors(priors.mu, priors.lam, priors.sigma, priors.kappa, 0.0, priors.initial)
-        exact = exact_moments(still, size, t, work=COARSE)  # no shutdowns: alive means D = 1
+        exact = exact_moments(_without_shutdowns(priors), size, t, work=COARSE)  # alive means D = 1
         bound = constituents(priors, size, t).D.mean
         bound = 2 * exact.alive - bound if broken else bound
         least = min(least, bound - exact.alive - exact.error)
@@ -173,7 +199,6 @@ def prop_4_3(level: Level, broken: str) -> Outcome:
 )
 def prop_4_5(level: Level, broken: str) -> Outcome:
     """Expand both identities."""
-    del level
     import sympy
 
     eu, ev, vu, vv = sympy.symbols("E_U E_V V_U V_V")
@@ -202,7 +227,6 @@ def prop_4_5(level: Level, broken: str) -> Outcome:
 )
 def prop_4_5_uncorrelated(level: Level, broken: str) -> Outcome:
     """Compute the counterexample in rationals."""
-    del level
     values = [1, 2, 3]
     pairs = [(u, (w - 2) ** 2) for u in values for w in values] if broken else [(u, (u - 2) ** 2) for u in values]
 
@@ -252,7 +276,6 @@ def prop_c_1(level: Level, broken: str) -> Outcome:
 )
 def variance_understated(level: Level, broken: str) -> Outcome:
     """Compare the composition with the exact moments of Q."""
-    del level
     exact = exact_moments(WORKED, 4, 1.7)
     paper = joint_moments(WORKED, 4, 1.7) if broken else composed_moments(WORKED, 4, 1.7)
     half = composed_moments(WORKED, 4, 1.7, exact_new_cores=True)
@@ -260,6 +283,33 @@ def variance_understated(level: Level, broken: str) -> Outcome:
     good = round(lacks, 1) == 15.7 and round(lacks_half, 1) == 7.6 and exact.error < 1e-4
     shown = f"exact variance {exact.variance:.4f}, composed {paper.variance:.4f}: {lacks:.1f} % less"
     return Outcome(f"{shown}; with the exact variance of N {lacks_half:.1f} % less", good)
+
+
+@drawing(
+    "Moments of the size of a deployment of 4 cores (worked example)",
+    "prop-4.3",
+    "variance-understated",
+    columns=2,
+)
+def moments() -> Sequence[Panel]:
+    """Draw both statements on the worked example, by time."""
+    times = (0.4, 1.7, 6.0)
+    left = [
+        Curve("right side of (16)-(17)", times, [constituents(WORKED, 4, t).D.mean for t in times]),
+        Curve("exact", times, [exact_moments(_without_shutdowns(WORKED), 4, t).alive for t in times]),
+    ]
+    right = [
+        Curve("exact", times, [exact_moments(WORKED, 4, t).variance for t in times]),
+        Curve("Propositions 4.3 and 4.5 composed", times, [composed_moments(WORKED, 4, t).variance for t in times]),
+    ]
+    return [
+        Chart("time ahead (hours)", "Pr[not out of cores] (1)", left, xscale="log", ylim=(0, 1.05)),
+        Chart("time ahead (hours)", "variance of the size (cores^2)", right, xscale="log", ylim=(0, None)),
+    ]
+
+
+QUIET = Observed(core_time=5.0, alive_time=5.0)
+"""Five hours of one core in which nothing happens."""
 
 
 @claim(
@@ -274,15 +324,34 @@ def variance_understated(level: Level, broken: str) -> Outcome:
 )
 def belief_exact(level: Level, broken: str) -> Outcome:
     """Compare the belief with a sum over a grid of mu and lambda."""
-    del level
-    seen = Observed(core_time=5.0, alive_time=5.0)
-    exact, plug_in = exact_belief(WORKED, seen).mean_mu, plug_in_belief(WORKED, seen).mu.mean
+    exact, plug_in = exact_belief(WORKED, QUIET).mean_mu, plug_in_belief(WORKED, QUIET).mu.mean
     mu, lam = np.exp(np.linspace(-9, 3, 900))[:, None], np.exp(np.linspace(-11, 3, 900))[None, :]
     prior = mu**3 * np.exp(-2 * mu) * lam**2 * np.exp(-4 * lam)  # densities of log mu and log lambda
-    alive, no_scale_outs = np.exp(-mu * (seen.core_time + 0.2 * seen.alive_time)), np.exp(-lam * mu**0.8 * 5.0)
+    alive, no_scale_outs = np.exp(-mu * (QUIET.core_time + 0.2 * QUIET.alive_time)), np.exp(-lam * mu**0.8 * 5.0)
     weight = prior * alive * no_scale_outs
     grid = float((weight * mu).sum() / weight.sum())
     said = plug_in if broken else exact
     good = abs(said - grid) < 1e-6 and round(exact, 3) == 0.313 and round(plug_in, 3) == 0.429
     shown = f"exact {exact:.6f}, plug-in {plug_in:.6f}, by a grid {grid:.6f}; {abs(said - grid):.0e} from the grid"
     return Outcome(shown, bool(good))
+
+
+@drawing(
+    "What five quiet hours of one core say of mu (worked example)",
+    "belief-exact",
+)
+def beliefs() -> Sequence[Panel]:
+    """Draw the law of mu after five quiet hours of one core: exact, and by the conjugate update."""
+    from scipy.stats import gamma
+
+    mu = np.linspace(1e-3, 2.5, 200)
+    exact, plug_in = exact_belief(WORKED, QUIET), plug_in_belief(WORKED, QUIET).mu
+    # The nodes are equally spaced in log mu, so weight / (step mu) is the density of mu.
+    density = exact.weight / (np.log(exact.mu[1] / exact.mu[0]) * exact.mu)
+    x = mu.tolist()
+    curves = [
+        Curve("before", x, gamma.pdf(mu, WORKED.mu.shape, scale=1 / WORKED.mu.rate), look="plain"),
+        Curve("conjugate update", x, gamma.pdf(mu, plug_in.shape, scale=1 / plug_in.rate), look="plain"),
+        Curve("exact", x, np.interp(mu, exact.mu, density), look="plain"),
+    ]
+    return [Chart("death rate mu of a core (per hour)", "density (hours)", curves)]

@@ -1,4 +1,4 @@
-"""Proposition D.2 (redrawing by buckets) and Section 7 (pricing by variance)."""
+"""The cluster admission paper on sampling: Proposition D.2 (redrawing by buckets), Section 7 (pricing by variance)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,6 @@ def prop_d_2(level: Level, broken: str) -> Outcome:
 )
 def mixture_variance(level: Level, broken: str) -> Outcome:
     """Expand the variance of the mixture."""
-    del level
     import sympy
 
     q, a, b, va, vb = sympy.symbols("q a b v_a v_b", real=True)

@@ -16,6 +16,7 @@ from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
 from bounds.results.instances import (
     WITHOUT_38,
     at_worst,
+    full_of_the_first,
     limited_by_draining,
     not_limited_by_draining,
     tight_family,
@@ -91,7 +92,7 @@ def theorem_4_1(level: Level, broken: str) -> Outcome:
         for start in ("empty", "full"):
             rewards = []
             for servers, count in zip(sizes, runs[name], strict=True):
-                full = np.tile(np.array(_first(instance), np.int32), (servers, 1)) if start == "full" else None
+                full = full_of_the_first(instance, servers) if start == "full" else None
                 options = VARIANTS.get(broken, {})
                 scenario = LossScenario(instance, servers, until, until / 2, initial=full, bins=4, options=options)
                 seeds = [
@@ -109,13 +110,8 @@ def theorem_4_1(level: Level, broken: str) -> Outcome:
     return Outcome(computed, bool(good))
 
 
-def _first(instance: Instance) -> list[int]:
-    """Return a server full of jobs of the first type."""
-    return [instance.pools[0].space.most(0)] + [0] * (len(instance.types) - 1)
-
-
-def _part(found: Interval, limit: float) -> str:
-    return f"{found.mean / limit:.4f} [{found.low / limit:.4f}, {found.high / limit:.4f}]"
+def _part(reward: Interval, limit: float) -> str:
+    return f"{reward.mean / limit:.4f} [{reward.low / limit:.4f}, {reward.high / limit:.4f}]"
 
 
 @claim(

@@ -7,7 +7,7 @@ reject group. Each check is in whole numbers; the runs are samples, the statemen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -19,6 +19,8 @@ import numpy as np
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.autoscaling.greedy import STAGES_MATTER
 from bounds.results.instances import dynamic_instance, four_types, limited_by_draining
+from bounds.results.reproduction import reproduction
+from bounds.views.panels import Panel, Span, Spans
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.slot_lists import CONFIGURATION, OLDER
@@ -27,7 +29,7 @@ from fluid.simulation.policy_names import policy
 from theory.exact.configurations import maximal
 from theory.greedy.assignment import MaxRewards, greedy_configurations
 from theory.greedy.servers import greedy_placement, max_jobs
-from theory.instance import Configuration, Instance
+from theory.instance import Configuration, Instance, additive
 
 SEED = 184
 
@@ -206,6 +208,44 @@ def remark_2(level: Level, broken: str) -> Outcome:
         f"configuration, {wrong} steps that the groups do not allow"
     )
     return Outcome(computed, not crowded and not wrong and moved > 0)
+
+
+@reproduction(
+    "figure-1",
+    "servers, their slots and their group under classification and reassignment",
+    printed="an illustration of the state of the algorithm",
+    lost="the picture",
+    chosen="12 servers of 6 units, two types (2 and 3 units), g = 1, the state after some 300 events",
+    seed=2005_13744,
+    claims=("remark-2",),
+    quick={"servers": 12, "events": 300.0, "reserve": 1},
+    columns=1,
+    height=3.2,
+)
+def figure_1_panels(servers: int, events: float, reserve: int) -> Sequence[Panel]:
+    """Return the slots of each server: jobs, and empty slots."""
+    instance = additive([6], [[2], [3]], rewards=["5/2", 3], workload=["9/5", "1/2"])
+    observer = watched(instance, servers, events, reserve, 2005_13744, full=True, migration=True)
+    # the last state in which servers of both groups are there, so that there is something to see
+    sight = next((one for one in reversed(observer.seen) if one.rejects), observer.seen[-1])
+    names, units = ("type 1 (2 units)", "type 2 (3 units)"), (2, 3)
+    down: list[str] = []
+    spans: list[Span] = []
+    for k in sorted(sight.order, reverse=True):
+        for index, server in enumerate(sight.order[k], 1):
+            effective = index > len(sight.order[k]) - sight.effective(k)
+            group = "reject group" if server in sight.rejects else "accept group"
+            what = f"{k}, index {index}{', effective' if effective else ''}, {group}"
+            at = 0
+            for j, slots in enumerate(k):
+                for n in range(slots):
+                    filled = n < sight.jobs[server][j]
+                    spans.append(
+                        Span(len(down), at, at + units[j], "job" if filled else "empty", names[j] if filled else "")
+                    )
+                    at += units[j]
+            down.append(what)
+    return (Spans("capacity of the server (units)", down, spans, ylabel="server by configuration (name)"),)
 
 
 @claim(

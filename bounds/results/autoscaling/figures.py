@@ -6,18 +6,23 @@ L)^1.5. All runs have fixed seeds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.autoscaling.convergence import VARIANTS
+from bounds.results.autoscaling.vm_types import PRINTED_RATIO
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.instances import four_types
+from bounds.results.instances import additive_space, four_types, full_of_the_first, with_rates
+from bounds.results.reproduction import interval_curve, reproduction
 from bounds.results.simulated_queues import whole
+from bounds.views.panels import Chart, Line, Panel
+from bounds.views.simulation import curve_of
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.bitset import insert
 from fluid.simulation.driver import run_once
@@ -26,10 +31,11 @@ from fluid.simulation.loss.policies.preemption import DRA_PREEMPTION
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, REFUSAL
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
-from fluid.simulation.results import Run
+from fluid.simulation.results import LossResult, Run
 from fluid.simulation.state import Setting
 from theory.greedy.assignment import global_greedy
-from theory.instance import Additive, Instance, additive
+from theory.greedy.optimal import solve
+from theory.instance import additive
 
 SEED = 2005_13744
 
@@ -43,10 +49,23 @@ def runs_of(one: Policy, scenario: LossScenario, count: int, seed: int = SEED) -
     return [whole(run_once(one, scenario, seed)) for seed in seeds]
 
 
-def full_of_the_smallest(instance: Instance, servers: int) -> np.ndarray:
-    """Return servers full of the first type, int32[L, J]."""
-    row = [instance.pools[0].space.most(0)] + [0] * (len(instance.types) - 1)
-    return np.tile(np.array(row, np.int32), (servers, 1))
+def reservation_runs(
+    servers: int,
+    start: str,
+    until: float,
+    warmup: float,
+    bins: int,
+    count: int,
+    *,
+    name: str = "dra",
+    options: Mapping[str, Any] = MappingProxyType({}),
+    seed: int = SEED,
+) -> LossResult[Any]:
+    """Run a policy on the four VM types; `start` begins with ``empty`` or ``full`` (of the smallest type)."""
+    instance, rule = four_types(), policy(name)
+    initial = full_of_the_first(instance, servers) if start.startswith("full") else None
+    scenario = LossScenario(instance, servers, until, warmup, initial=initial, bins=bins, options=options)
+    return LossResult(rule, scenario, tuple(runs_of(rule, scenario, count, seed)))
 
 
 @claim(
@@ -61,31 +80,63 @@ def full_of_the_smallest(instance: Instance, servers: int) -> np.ndarray:
 )
 def figure_3(level: Level, broken: str) -> Outcome:
     """Estimate the reward at three sizes."""
-    instance = four_types()
-    limit = float(global_greedy(instance).reward)
+    limit = float(global_greedy(four_types()).reward)
     sizes = (50, 400, 1600) if level is Level.quick else (50, 400, 6400)
     counts, until, warm_up = ((40, 16, 10), 11.0, 8.0) if level is Level.quick else ((24, 24, 24), 40.0, 10.0)
-    chosen = policy("power-of-d" if broken.startswith("the policy") else "dra")
+    name = "power-of-d" if broken.startswith("the policy") else "dra"
     decisions, holds, shown, events = Decisions(6), True, [], 0
     for start in ("empty", "full"):
-        found = []
+        rewards = []
         for servers, count in zip(sizes, counts, strict=True):
-            initial = full_of_the_smallest(instance, servers) if start == "full" else None
-            scenario = LossScenario(
-                instance, servers, until, warm_up, initial=initial, bins=4, options=VARIANTS.get(broken, {})
-            )
-            runs = runs_of(chosen, scenario, count, FRESH_SEED)
+            options = VARIANTS.get(broken, {})
+            runs = reservation_runs(
+                servers, start, until, warm_up, 4, count, name=name, options=options, seed=FRESH_SEED
+            ).runs
             events += sum(run.events for run in runs)
-            found.append(decisions.mean([run.mean_reward for run in runs]))
-        small, middle, large = found
+            rewards.append(decisions.mean([run.mean_reward for run in runs]))
+        small, middle, large = rewards
         holds &= small.high < middle.low and 0.99 * limit < large.low and large.high < 1.01 * limit
-        means = ", ".join(f"{servers:,}: {one.mean:.3f}" for servers, one in zip(sizes, found, strict=True))
+        means = ", ".join(f"{servers:,}: {one.mean:.3f}" for servers, one in zip(sizes, rewards, strict=True))
         shown.append(f"{start}: {means} (last in [{large.low:.3f}, {large.high:.3f}])")
     computed = (
         f"limit {limit:.3f}; reward from {'; '.join(shown)}; {counts} runs, {events:,} events, {decisions}, "
         f"seed {FRESH_SEED}"
     )
     return Outcome(computed, bool(holds))
+
+
+def _references() -> list[Line]:
+    """Return the limit, the optimum, and what is printed of the one over the other."""
+    solution = solve(four_types())
+    best = float(solution.optimal.reward)
+    return [
+        Line("greedy, many servers", float(solution.greedy.reward)),
+        Line("optimal", best),
+        Line("86 % of the optimum", PRINTED_RATIO * best, printed=True),
+    ]
+
+
+@reproduction(
+    "figure-3",
+    "reward of dynamic reservation against the number of servers",
+    printed="approaches the global greedy reward, and 86 % of the optimum, as servers become many",
+    lost="the workload, g(L), the numbers of servers, the curve",
+    chosen="the worst workload of the four VM types, g(L) = (log L)^1.5; the exactly worst ratio is 0.8718",
+    seed=SEED,
+    claims=("figure-3", "theorem-4.1"),
+    tiny={"servers": (20, 60), "runs": 3, "until": 6.0},
+    quick={"servers": (25, 50, 100, 200, 400, 800, 1600), "runs": 6, "until": 16.0},
+    full={"servers": (25, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800), "runs": 12, "until": 30.0},
+    columns=1,
+    height=2.9,
+)
+def figure_3_panels(servers: Sequence[int], runs: int, until: float) -> Sequence[Panel]:
+    """Return the mean reward with its interval at each number of servers, from empty and from full servers."""
+    curves = []
+    for start in ("empty", "full of the smallest type"):
+        rewards = [reservation_runs(number, start, until, until / 2, 4, runs).reward() for number in servers]
+        curves.append(interval_curve(f"dynamic reservation, from {start}", servers, rewards))
+    return (Chart("servers (number)", "reward (per server)", curves, _references(), xscale="log"),)
 
 
 @claim(
@@ -100,23 +151,42 @@ def figure_3(level: Level, broken: str) -> Outcome:
 )
 def figure_4(level: Level, broken: str) -> Outcome:
     """Compare curves with the limit."""
-    instance = four_types()
-    limit = float(global_greedy(instance).reward)
+    limit = float(global_greedy(four_types()).reward)
     servers, until = 800, 1.0 if broken.startswith("the time") else 12.0
     count = 12 if level is Level.quick else 30
     decisions, shown, holds, events = Decisions(4), [], True, 0
-    for name, initial in (("empty", None), ("full", full_of_the_smallest(instance, servers))):
-        scenario = LossScenario(
-            instance, servers, until, 0.0, initial=initial, bins=60, options=VARIANTS.get(broken, {})
-        )
-        runs = runs_of(policy("dra"), scenario, count)
+    for start in ("empty", "full"):
+        runs = reservation_runs(servers, start, until, 0.0, 60, count, options=VARIANTS.get(broken, {})).runs
         events += sum(run.events for run in runs)
         late = decisions.mean([run.reward[40:].mean() for run in runs])
         early = decisions.mean([run.reward[:6].mean() for run in runs])
         holds &= 0.985 * limit < late.low and late.high < 1.015 * limit and early.high < late.low
-        shown.append(f"{name}: {early.mean:.2f} early, {late.mean:.2f} late in [{late.low:.2f}, {late.high:.2f}]")
+        shown.append(f"{start}: {early.mean:.2f} early, {late.mean:.2f} late in [{late.low:.2f}, {late.high:.2f}]")
     computed = f"limit {limit:.3f}; {'; '.join(shown)}; {count} runs, {events:,} events, {decisions}, seed {SEED}"
     return Outcome(computed, bool(holds))
+
+
+@reproduction(
+    "figure-4",
+    "reward of dynamic reservation over time",
+    printed="converges to the global greedy reward",
+    lost="the workload, g(L), the number of servers",
+    chosen="the worst workload of the four VM types, g(L) = (log L)^1.5, 800 servers",
+    seed=SEED,
+    claims=("figure-4", "theorem-6.1"),
+    tiny={"servers": 40, "runs": 3, "until": 6.0},
+    quick={"servers": 800, "runs": 6, "until": 12.0},
+    full={"servers": 800, "runs": 30, "until": 12.0},
+    columns=1,
+    height=2.9,
+)
+def figure_4_panels(servers: int, runs: int, until: float) -> Sequence[Panel]:
+    """Return the reward over time from empty and from full servers."""
+    curves = [
+        curve_of(reservation_runs(servers, start, until, 0.0, 60, runs), f"from {start}")
+        for start in ("empty", "full of the smallest type")
+    ]
+    return (Chart("time (mean service times)", "reward (per server)", curves, _references(), ylim=(0.0, None)),)
 
 
 def _largest_first(setting: Setting) -> Any:
@@ -194,8 +264,7 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     decisions = Decisions(2)
     rewards = [[run.mean_reward for run in some] for some in runs]
     gain, ahead = decisions.paired(rewards[0], rewards[1]), decisions.paired(rewards[0], rewards[2])
-    space = instance.pools[0].space
-    assert isinstance(space, Additive)
+    space = additive_space(instance)
     sizes = [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True)) for row in space.demands]
     reserve = int(DRA_PREEMPTION.prepare(scenario.setting()).reserve[0])
     refused, wrong = _wrong_stops(logged, sizes, [priority[name] for name in instance.names], reserve)
@@ -207,7 +276,20 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     return Outcome(computed, bool(gain.low > 0 and ahead.low > 0 and not wrong and refused > 0))
 
 
-def spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) -> JobList:
+SPIKES = {10: ((10.0, 3.0), 30.0), 50: ((6.0, 0.6), 24.0)}
+"""By the mean service time: jobs per server in the two spikes, and the time at which the run ends."""
+
+SPIKED_SERVERS = 100
+
+TITLES = {
+    "dra-preemption": "reservation with preemption",
+    "dra": "dynamic reservation",
+    "power-of-d": "power of two choices",
+}
+"""The policies of Figures 5 and 6, as they are called there."""
+
+
+def spiked(seed: int, service: int, spikes: tuple[float, float]) -> JobList:
     """Draw jobs: a steady load, a spike of priority 0 over [20, 21], and one of priority 1 over [21, 22].
 
     Jobs per server: 4 of size 1/16 and 2 of size 1/8 in the mean besides, and the given numbers in the spikes.
@@ -217,7 +299,7 @@ def spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) -
     spans += [(0, 20.0, 21.0, spikes[0]), (1, 21.0, 22.0, spikes[1])]
     times, types = [], []
     for j, begin, end, jobs in spans:
-        drawn = generator.uniform(begin, end, int(generator.poisson(jobs * servers)))
+        drawn = generator.uniform(begin, end, int(generator.poisson(jobs * SPIKED_SERVERS)))
         times.append(drawn)
         types.append(np.full(len(drawn), j, np.int32))
     order = np.argsort(np.concatenate(times))
@@ -225,20 +307,22 @@ def spiked(seed: int, servers: int, service: int, spikes: tuple[float, float]) -
     return JobList(np.concatenate(times)[order], np.concatenate(types)[order], work)
 
 
-SPIKES = {10: ((10.0, 3.0), 30.0), 50: ((6.0, 0.6), 24.0)}
-"""By the mean service time: jobs per server in the two spikes, and the time at which the run ends."""
-
-
 def spike_scenario(
     service: int, jobs: JobList, *, second: int = 1, warmup: float = 21.0, bins: int = 3
 ) -> LossScenario:
-    """Return 100 servers with a steady load at the start; `second` is the priority of the larger jobs."""
+    """Return the servers with a steady load at the start; `second` is the priority of the larger jobs."""
     base = additive([16], [[1], [2]], rewards=[1, 8], workload=[4, 2])
-    kinds = tuple(replace(t, service_rate=Fraction(1, service)) for t in base.types)
-    return LossScenario(
-        replace(base, types=kinds), 100, SPIKES[service][1], warmup, jobs=jobs, bins=bins,
-        options={"priority": {"t1": 0, "t2": second}}, initial=np.tile(np.array([4, 2], np.int32), (100, 1)),
-    )  # fmt: skip
+    instance = with_rates(base, [Fraction(1, service)] * 2)
+    initial = np.tile(np.array([4, 2], np.int32), (SPIKED_SERVERS, 1))
+    options, until = {"priority": {"t1": 0, "t2": second}}, SPIKES[service][1]
+    return LossScenario(instance, SPIKED_SERVERS, until, warmup, jobs=jobs, bins=bins, options=options, initial=initial)
+
+
+def spike_runs(name: str, service: int, lists: Sequence[JobList], **setting: Any) -> LossResult[Any]:
+    """Run a policy on lists of jobs with spikes."""
+    rule, scenarios = policy(name), [spike_scenario(service, jobs, **setting) for jobs in lists]
+    runs = [whole(run_once(rule, one, np.random.SeedSequence((SEED, n)))) for n, one in enumerate(scenarios)]
+    return LossResult(rule, scenarios[0], tuple(runs))
 
 
 @claim(
@@ -257,20 +341,14 @@ def spike_scenario(
 def figure_6_spike(level: Level, broken: str) -> Outcome:
     """Compare rewards after spikes, on the same jobs."""
     count = 20 if level is Level.quick else 60
-    decisions, found, shown = Decisions(4), {}, []
-    for service, (spikes, _) in SPIKES.items():
-        rewards: dict[str, list[float]] = {}
-        second = 0.0 if broken.startswith("there") else spikes[1]
-        lists = [spiked(seed, 100, service, (spikes[0], second)) for seed in range(count)]
-        for name in ("dra-preemption", "dra", "power-of-d"):
-            rewards[name] = []
-            for seed, jobs in enumerate(lists):
-                scenario = spike_scenario(service, jobs, second=0 if broken.startswith("the second") else 1)
-                run = whole(run_once(policy(name), scenario, np.random.SeedSequence((SEED, seed))))
-                rewards[name].append(run.mean_reward)
-        found[service] = rewards
-        shown.append(f"{service}: " + ", ".join(f"{np.mean(values):.2f}" for values in rewards.values()))
-    short, long = found[10], found[50]
+    decisions, rewards, shown = Decisions(4), dict[int, dict[str, list[float]]](), []
+    priority = 0 if broken.startswith("the second") else 1
+    for service, ((first, second), _) in SPIKES.items():
+        lists = [spiked(seed, service, (first, 0.0 if broken.startswith("there") else second)) for seed in range(count)]
+        results = {name: spike_runs(name, service, lists, second=priority) for name in TITLES}
+        rewards[service] = {name: [run.mean_reward for run in result.runs] for name, result in results.items()}
+        shown.append(f"{service}: " + ", ".join(f"{np.mean(values):.2f}" for values in rewards[service].values()))
+    short, long = rewards[10], rewards[50]
     gains = [
         decisions.paired(short["dra-preemption"], short["dra"]),
         decisions.paired(short["dra-preemption"], short["power-of-d"]),
@@ -283,3 +361,17 @@ def figure_6_spike(level: Level, broken: str) -> Outcome:
         f"{least} ({count} pairs, {decisions}, seed {SEED})"
     )
     return Outcome(computed, all(gain.low > 0 for gain in gains))
+
+
+def around_spikes(lists: int, service: int) -> Panel:
+    """Return the reward around a spike of priority 0 over [20, 21] and one of priority 1 over [21, 22]."""
+    spikes, until = SPIKES[service]
+    jobs = [spiked(seed, service, spikes) for seed in range(lists)]
+    rewards = [
+        curve_of(spike_runs(name, service, jobs, warmup=0.0, bins=int(4 * until)), title)
+        for name, title in TITLES.items()
+    ]
+    shaded = (("spike of priority 0", 20.0, 21.0), ("spike of priority 1", 21.0, 22.0))
+    title = f"spikes, jobs last {service} times as long"
+    x, y = "time (lengths of a spike)", "reward (per server)"
+    return Chart(x, y, rewards, title=title, xlim=(18.0, until), shaded=shaded)

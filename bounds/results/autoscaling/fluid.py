@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.instances import (
-    dynamic_instance,
-    four_types,
-)
+from bounds.results.instances import dynamic_instance, four_types
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.reservation import Reservation, fluid_path, state_of
 from fluid.limits.reservation.path import State
 from theory.exact.configurations import maximal
 from theory.greedy.servers import max_jobs
+from theory.instance import Configuration
 
 SEED = 514
-SLOPES = (-0.8, -0.35)
-"""A distance that falls like L^-1/2, with g/L and the largest of many fluctuations on top."""
-
-RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}
-"""g where (log L)^2 is no more than the jobs that a server holds."""
+EPS = 1e-3
+"""eps of Lemma 5.9."""
 
 
 def random_states(model: Reservation, generator: np.random.Generator, count: int) -> list[State]:
@@ -35,6 +33,16 @@ def random_states(model: Reservation, generator: np.random.Generator, count: int
         jobs, masses = state_of(model, assignment)
         states.append((jobs * generator.uniform(0, 1, len(jobs)), masses))
     return states
+
+
+def full_in(model: Reservation, configuration: Sequence[int]) -> State:
+    """Return the state in which all servers are full in one configuration."""
+    return state_of(model, {tuple(configuration): 1.0})
+
+
+def greedy_shares(model: Reservation) -> dict[Configuration, float]:
+    """Return the fraction of servers of each configuration in the global greedy assignment."""
+    return {stage.configurations[0]: float(stage.fraction) for stage in model.equilibrium.stages}
 
 
 @claim(
@@ -55,18 +63,25 @@ def theorem_6_1(level: Level, broken: str) -> Outcome:
         instance = dynamic_instance(seed)
         model = Reservation(instance)
         goal = Reservation(instance.with_workload([rho / 2 for rho in instance.workload])) if broken else model
-        wanted = {s.configurations[0]: float(s.fraction) for s in goal.equilibrium.stages}
         until = 40.0 / float(model.service.min())
         for start in [None, *random_states(model, generator, states)]:
             jobs, masses = fluid_path(model, until, start).state(until)
             # servers to spare may keep a configuration: only what lacks counts
-            away = max((share - masses.get(k, 0.0) for k, share in wanted.items()), default=0.0)
+            away = max((share - masses.get(k, 0.0) for k, share in greedy_shares(goal).items()), default=0.0)
             away = max(away, float(np.abs(jobs - np.array([float(y) for y in goal.equilibrium.served])).max()))
             worst[start is not None] = max(worst[start is not None], away)
     computed = (
         f"{instances} instances, {instances * states} random states: {worst[0]:.1e} off from empty, {worst[1]:.1e}"
     )
     return Outcome(computed, bool(max(worst) < 1e-6))
+
+
+def _of_lemma_5_9(seed: int) -> tuple[Reservation, float, State]:
+    """Return a system at an eighth of its workload, the time of the lemma, and a state that is full of jobs."""
+    instance = dynamic_instance(seed)
+    model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
+    time = log(max_jobs(instance) / EPS) / float(model.service.min())
+    return model, time, full_in(model, maximal(instance.pools[0].space)[0].tolist())
 
 
 @claim(
@@ -80,17 +95,31 @@ def theorem_6_1(level: Level, broken: str) -> Outcome:
 def lemma_5_9(level: Level, broken: str) -> Outcome:
     """Follow paths from random states to that time."""
     count = 2 if level is Level.quick else 40
-    generator, eps, kept, total = np.random.default_rng(SEED), 1e-3, 0, 0
+    generator, within, paths = np.random.default_rng(SEED), 0, 0
     for seed in range(count):
-        instance = dynamic_instance(seed)
-        model = Reservation(instance.with_workload([rho / 8 for rho in instance.workload]))
-        time = log(max_jobs(instance) / eps) / float(model.service.min()) * (1 / 3 if broken else 1)
-        full = state_of(model, {tuple(maximal(instance.pools[0].space)[0].tolist()): 1.0})
+        model, time, full = _of_lemma_5_9(seed)
+        time *= 1 / 3 if broken else 1
         for start in [full, *random_states(model, generator, 1)]:
             jobs = fluid_path(model, time, start).jobs([time])[0]
-            kept += bool((jobs <= model.workload + eps).all())
-            total += 1
-    return Outcome(f"{kept} of {total} paths, eps = {eps:g}", kept == total)
+            within += bool((jobs <= model.workload + EPS).all())
+            paths += 1
+    return Outcome(f"{within} of {paths} paths, eps = {EPS:g}", within == paths)
+
+
+@drawing(
+    "Jobs above the workload leave: a random instance at an eighth of its workload",
+    "lemma-5.9",
+)
+def enters() -> Sequence[Panel]:
+    """Draw the jobs above the workload along a path that begins with too many, and the time of the lemma."""
+    model, time, full = _of_lemma_5_9(0)
+    times = np.linspace(0.0, 1.15 * time, 100)
+    jobs = fluid_path(model, 1.15 * time, full).jobs(times)
+    most = np.clip(jobs - model.workload, 1e-9, None).max(axis=1)
+    above = Curve("fluid path", times.tolist(), most.tolist(), look="plain")
+    lines = [Line(f"eps = {EPS:g}", EPS), Line("time of the lemma", time, upright=True)]
+    x, y = "time (units of the instance)", "greatest y_j - rho_j (jobs per server)"
+    return [Chart(x, y, [above], lines, yscale="log", ylim=(1e-5, None))]
 
 
 @claim(
@@ -135,7 +164,6 @@ def proposition_5_10(level: Level, broken: str) -> Outcome:
 )
 def section_7_path(level: Level, broken: str) -> Outcome:
     """Follow the path."""
-    del level
     instance = four_types()
     if broken:
         instance = instance.with_workload([2 * rho for rho in instance.workload])
@@ -147,3 +175,19 @@ def section_7_path(level: Level, broken: str) -> Outcome:
     computed = f"full at {path.switches[0]:.4f}, within 1 % from {near:.3f}, reward {reward:.6f}"
     good = kinds == ["idle", "tracking"] and abs(reward - 1796 / 13) < 1e-6 and not path.draining_limits
     return Outcome(computed, good)
+
+
+@drawing(
+    "Fluid path of dynamic reservation, four VM types at their worst workload, from the empty system",
+    "section-7-path",
+    columns=2,
+)
+def path_of_four_types() -> Sequence[Panel]:
+    """Draw jobs of each type, and the reward, along the fluid path from the empty system."""
+    model, times = Reservation(four_types()), np.linspace(0.0, 12.0, 241).tolist()
+    path, time = fluid_path(model, 12.0), "time (mean service times)"
+    by_type = zip(model.instance.names, path.jobs(times).T, strict=True)
+    jobs = [Curve(name, times, y.tolist(), look="plain") for name, y in by_type]
+    reward = Curve("fluid path", times, path.rewards(times).tolist(), look="plain")
+    greedy = Line("greedy reward", float(model.equilibrium.reward))
+    return [Chart(time, "jobs (per server)", jobs), Chart(time, "reward (per server)", [reward], [greedy])]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.instances import random_instance, small_grid
+from bounds.results.instances import four_types, random_instance, small_grid
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
 from theory.exact.configurations import feasible
 from theory.exact.knapsack import max_reward, weight
 from theory.greedy.assignment import (
@@ -36,7 +38,6 @@ from theory.numbers import text, to_integers
 )
 def introduction(level: Level, broken: str) -> Outcome:
     """Enumerate the rivals."""
-    del level
     small, dear = broken.startswith("the third"), broken.startswith("the first")
     instance = additive([10, 10], [[6, 6], [7, 1], [1, 4 if small else 7]], [7 if dear else 4, 3, 3])
     space, u = instance.pools[0].space, instance.rewards
@@ -277,3 +278,21 @@ def corollary_3_6(level: Level, broken: str) -> Outcome:
         f"{count} instances, largest error {float(worst):.4f} of the bound, {float(last):.1e} of the ratio at L = 10^8"
     )
     return Outcome(computed, worst <= 1)
+
+
+@drawing(
+    "Greedy placement on whole servers: its ratio tends to that of the assignment",
+    "prop-3.5",
+    "corollary-3.6",
+)
+def whole_servers() -> Sequence[Panel]:
+    """Draw how far the ratio of integer placement is from that of the assignment, and how far it may be."""
+    instance, sizes = four_types(("1/3", "2/7", 3, 2)), [10**n for n in range(1, 9)]
+    greedy, best = global_greedy(instance), optimal_assignment(instance).reward
+    loss = lemma_b1_bound(instance, greedy)
+    assert loss is not None
+    allowed = [float(loss / (servers * best)) for servers in sizes]
+    ratios = [greedy_placement(instance, servers).reward / (servers * best) for servers in sizes]
+    errors = [float(abs(ratio - greedy.reward / best)) for ratio in ratios]
+    curves = [Curve("bound of Lemma B.1", sizes, allowed, look="plain"), Curve("four VM types", sizes, errors)]
+    return [Chart("servers L (number)", "difference of the ratios (1)", curves, xscale="log", yscale="log")]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import e, prod
 from typing import Any
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import random_instance, tight_family
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Line, Panel
 from theory.exact.knapsack import max_reward, weight
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import Solution, optimal_assignment, solve
@@ -105,6 +107,27 @@ def theorem_3_7(level: Level, broken: str) -> Outcome:
     return Outcome(computed, all(value >= 0 for value in least.values()))
 
 
+def cloud(*, pools: int = 1, exact_fit: bool = False) -> Chart:
+    """Return ratio against guarantee for 300 random instances: no point is below the diagonal."""
+    generator, points = np.random.default_rng(9), list[tuple[float, float]]()
+    while len(points) < 300:
+        solution = solve(random_instance(generator, pools=pools, exact_fit=exact_fit))
+        if solution.optimal.reward:
+            greedy = solution.greedy
+            points.append((float(max(greedy.guarantee, greedy.guarantee_stagewise)), float(solution.ratio)))
+    x, y = zip(*sorted(points), strict=True)
+    dots, diagonal = Curve("random instances", x, y, look="dots"), (0.6, 1)
+    curves = [dots, Curve("ratio = guarantee", diagonal, diagonal, look="plain")]
+    label = "guarantee read off the greedy run (1)"
+    return Chart(label, "greedy reward / optimum (1)", curves, [Line("1 - 1/e", 1 - 1 / e)])
+
+
+@drawing("One pool, any workload: the ratio is at least the guarantee", "packproof/always-1-1/e", "thm-3.7", height=2.9)
+def any_workload() -> Sequence[Panel]:
+    """Draw instances of one pool."""
+    return [cloud()]
+
+
 TWO_TYPES: dict[str, tuple[Instance, ...]] = {
     "(a, b)": (
         additive([12], [[5], [7]], [3, 4]),
@@ -194,7 +217,6 @@ def _points_of_two_types(instance: Instance, case: str) -> list[tuple[str, tuple
 )
 def two_types_are_monotone(level: Level, broken: str) -> Outcome:
     """Differentiate the pieces of U^(g) for J = 2."""
-    del level
     import sympy as sp
 
     signs, jumps, agree, compared, rising = [], [], 0, 0, []
@@ -233,7 +255,6 @@ def two_types_are_monotone(level: Level, broken: str) -> Outcome:
 )
 def three_types_may_fail(level: Level, broken: str) -> Outcome:
     """Evaluate both workloads."""
-    del level
     half = Fraction(1, 2)
     rows = [[0, 1, 1], [0, 4, 0], [1, 0, 0] if broken.startswith("the config") else [1, 2, 0]]
     instance = explicit(rows, [8, 3, 10], [0, half, 2])
@@ -281,6 +302,12 @@ def theorem_3_9(level: Level, broken: str) -> Outcome:
         f"{float(min(s.ratio for s in solutions)):.4f}, at least {float(min(above)):.4f} above its bound"
     )
     return Outcome(computed, not unequal and min(steps) >= 0 and min(above) >= 0)
+
+
+@drawing("One pool, workloads that fit the servers exactly", "thm-3.9", height=2.9)
+def exact_fit() -> Sequence[Panel]:
+    """Draw instances whose workload fits exactly."""
+    return [cloud(exact_fit=True)]
 
 
 @claim(
@@ -372,7 +399,6 @@ def _symbolic_tight_family(fall: int) -> Sequence[tuple[str, bool]]:
 )
 def proposition_3_10(level: Level, broken: str) -> Outcome:
     """Decide the identities, and solve members exactly."""
-    del level
     steps = _symbolic_tight_family(2 if broken.startswith("rewards fall") else 1)
     good, shown = 0, []
     for types in range(2, 9):

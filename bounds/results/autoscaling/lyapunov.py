@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
-from bounds.results.autoscaling.fluid import random_states
+from bounds.results.autoscaling.fluid import greedy_shares, random_states
 from bounds.results.decisions import Decisions
-from bounds.results.instances import dynamic_instance, limited_by_draining, not_limited_by_draining
+from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.limits.lyapunov_function import Lyapunov, is_unique_maximiser, lyapunov
 from fluid.limits.reservation import Reservation, fluid_path, state_of
 from fluid.limits.reservation.path import State
@@ -46,17 +49,26 @@ def proposition_6_2(level: Level, broken: str) -> Outcome:
 
 def _starts(instance: Instance, model: Reservation, generator: np.random.Generator) -> list[State | None]:
     """Return initial states in which no type has more jobs than its workload: empty, one configuration, and mixed."""
-    rows = maximal(instance.pools[0].space)
-    few = np.minimum(model.workload, rows[0])
-    mixed = random_states(model, generator, 1)[0]
-    below = (np.minimum(mixed[0], model.workload), mixed[1])
-    return [None, state_of(model, {tuple(rows[0].tolist()): 1.0}, few.tolist()), below]
+    jobs, masses = random_states(model, generator, 1)[0]
+    below = (np.minimum(jobs, model.workload), masses)
+    return [None, _in_one(model, maximal(instance.pools[0].space)[0].tolist()), below]
+
+
+def _in_one(model: Reservation, row: Sequence[int]) -> State:
+    """Return the state in which all servers have one configuration, and no type more jobs than its workload."""
+    return state_of(model, {tuple(row): 1.0}, np.minimum(model.workload, row).tolist())
+
+
+def _greatest(model: Reservation, v: Lyapunov) -> float:
+    """Return the greatest value of the Lyapunov function over all assignments: sum of Z_i x_i of the greedy one."""
+    shares = greedy_shares(model)
+    return sum(float(z) * shares.get(k, 0.0) for k, z in zip(v.configurations, v.weights, strict=True))
 
 
 def _distance(model: Reservation, state: State, v: Lyapunov) -> float:
     """Return how far the effective configurations lie below the greedy assignment: 0 on the set (44) only."""
-    wanted = {s.configurations[0]: float(s.fraction) for s in model.equilibrium.stages}
-    return max((share - state[1].get(k, 0.0) for k, share in wanted.items() if k in v.configurations), default=0.0)
+    wanted = {k: share for k, share in greedy_shares(model).items() if k in v.configurations}
+    return max((share - state[1].get(k, 0.0) for k, share in wanted.items()), default=0.0)
 
 
 def _broken_weights(v: Lyapunov, broken: str) -> Lyapunov:
@@ -91,8 +103,7 @@ def proposition_6_3(level: Level, broken: str) -> Outcome:
         top, until = float(max(right.weights)), 40.0 / float(model.service.min())
         if broken.startswith("the path"):
             until /= 40
-        goal = {s.configurations[0]: float(s.fraction) for s in model.equilibrium.stages}
-        most = sum(float(z) * goal.get(k, 0.0) for k, z in zip(right.configurations, right.weights, strict=True))
+        most = _greatest(model, right)
         for start in _starts(instance, model, generator):
             path = fluid_path(model, until, start)
             times = np.concatenate([np.linspace(0.0, until / 8, 60), np.linspace(until / 8, until, 30)[1:]])
@@ -110,6 +121,27 @@ def proposition_6_3(level: Level, broken: str) -> Outcome:
         f"rise, end {short:.1e} from the maximum"
     )
     return Outcome(computed, bool(falls < 1e-9 and not flat and short < 1e-6))
+
+
+@drawing(
+    "The Lyapunov function rises along fluid paths to its greatest value",
+    "prop-6.3",
+)
+def rising() -> Sequence[Panel]:
+    """Draw the Lyapunov function along paths from empty and from servers full in one configuration."""
+    instance = dynamic_instance(0)
+    model, v = Reservation(instance), lyapunov(instance)
+    until, top = 5.0 / float(model.service.min()), float(max(v.weights))
+    starts: dict[str, State | None] = {"from empty": None}
+    for row in maximal(instance.pools[0].space)[:3].tolist():
+        starts[f"from all at ({', '.join(map(str, row))})"] = _in_one(model, row)
+    times, curves = np.linspace(0.0, until, 100).tolist(), []
+    for name, start in starts.items():
+        path = fluid_path(model, until, start)
+        values = [v.value(model, *path.state(t)) / top for t in times]
+        curves.append(Curve(name, times, values, look="plain"))
+    greatest = Line("greatest value, of greedy", _greatest(model, v) / top)
+    return [Chart("time (units of the instance)", "V / Z_1 (1)", curves, [greatest])]
 
 
 def _scaled_state(state: Any, servers: int) -> State:
@@ -136,13 +168,11 @@ def _scaled_state(state: Any, servers: int) -> State:
 )
 def lemma_6_4(level: Level, broken: str) -> Outcome:
     """Compare V before and after a short time."""
-    every = limited_by_draining() | not_limited_by_draining()
-    names = ("drains one type", "drains two types", "drains three types", "drains two at once")
     servers, count, until = 4000, (12 if level is Level.quick else 40), 0.1
-    decisions, shown, good = Decisions(len(names)), [], True
+    decisions, shown, good = Decisions(len(DRAINING)), [], True
     options = {"migration": broken != "no migration"}
-    for name in names:
-        instance = every[name]
+    for name in DRAINING:
+        instance = limited_by_draining()[name]
         model, v = Reservation(instance), lyapunov(instance)
         top = float(max(v.weights))
         initial = _start(instance, servers, in_the_limit=broken.startswith("the system"))
@@ -163,9 +193,7 @@ def lemma_6_4(level: Level, broken: str) -> Outcome:
 def _start(instance: Instance, servers: int, *, in_the_limit: bool) -> np.ndarray:
     """Return servers full of small jobs, or as many in each greedy configuration as the greedy assignment has."""
     if not in_the_limit:
-        row = [0] * len(instance.types)
-        row[0] = instance.pools[0].space.most(0)
-        return np.tile(np.array(row, np.int32), (servers, 1))
+        return full_of_the_first(instance, servers)
     rows = []
     for stage in Reservation(instance).equilibrium.stages:
         rows += [list(stage.configurations[0])] * round(servers * stage.fraction)
@@ -177,14 +205,12 @@ def _start(instance: Instance, servers: int, *, in_the_limit: bool) -> np.ndarra
     "lemma-i.1",
     "Nothing is checked.",
     source="Lemma I.1",
-    printed=(
-        "an inequality between the local derivatives, (183), with probability 1 - o(L^-q); formula and constants lost"
-    ),
+    printed="an inequality between the local derivatives, (183), with probability 1 - o(L^-q); formula and constants "
+    "lost",
     evidence=None,
     verdict=Verdict.skipped,
 )
 def lemma_i_1(level: Level, broken: str) -> Outcome:
     """Say why it is skipped."""
-    del level, broken
     reason = "inequality (183) and its constants (182), (190), (204), (217) are lost; lemma-6.4 is what it is for"
     return Outcome(f"not checked: {reason}", None)

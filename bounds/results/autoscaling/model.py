@@ -1,7 +1,8 @@
-"""Claims of the auto-scaling paper on its model (Section 2) and static program (Section 3): what no policy exceeds."""
+"""The auto-scaling paper on its model (Section 2) and static program (Section 3): what no policy exceeds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import four_types, not_limited_by_draining, with_rates
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
 from fluid.chains.loss import stationary_law
 from fluid.simulation.loss.policies.static import configurations
 from fluid.simulation.policy_names import policy
@@ -17,9 +20,12 @@ from theory.exact.configurations import feasible
 from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Instance, additive, explicit
 
+FIVE_AND_SEVEN = additive([12], [[5], [7]], [1, 1], [1, 1])
+"""Jobs of 5 and of 7 on servers of 12, on which greedy keeps 3/4 of the optimum."""
+
 SMALL: dict[str, Instance] = {
     "sizes 1 and 2": additive([2], [[1], [2]], [1, 3], [1, "1/2"]),
-    "sizes 5 and 7": with_rates(additive([12], [[5], [7]], [1, 1], [1, 1]), (1, "1/2")),
+    "sizes 5 and 7": with_rates(FIVE_AND_SEVEN, (1, "1/2")),
     "three types": with_rates(explicit([[1, 0, 0], [0, 1, 0], [1, 1, 1]], [2, 1, 2], ["1/2", 1, "1/2"]), (1, 2, "1/2")),
 }
 """Systems small enough for exact chains."""
@@ -35,6 +41,11 @@ def _options(name: str, instance: Instance) -> dict[str, object]:
     return {"reservation": 1} | ({"priority": priority} if name == "dra-preemption" else {})
 
 
+def _tail(law: Mapping[tuple[int, ...], float], j: int, n: int) -> float:
+    """Return the probability of at least n jobs of type j."""
+    return sum(p for y, p in law.items() if y[j] >= n)
+
+
 @claim(
     "poisson-domination",
     "In equilibrium the jobs of each type in service are stochastically dominated by a Poisson number of mean L "
@@ -47,7 +58,6 @@ def _options(name: str, instance: Instance) -> dict[str, object]:
 )
 def poisson_domination(level: Level, broken: str) -> Outcome:
     """Compare tails."""
-    del level
     from scipy.special import pdtrc
 
     servers, levels, worst = 2, 0, -1.0
@@ -61,11 +71,34 @@ def poisson_domination(level: Level, broken: str) -> Outcome:
         for j in range(len(instance.types)):
             most = max(y[j] for y in law)
             for n in range(1, most + 1):
-                tail = sum(p for y, p in law.items() if y[j] >= n)
-                worst = max(worst, tail - float(pdtrc(n - 1, mean[j])))  # the tail of Poisson's law
+                worst = max(worst, _tail(law, j, n) - float(pdtrc(n - 1, mean[j])))  # the tail of Poisson's law
                 levels += 1
     computed = f"{levels} tails of {len(names) * len(POLICIES)} exact laws, the largest excess over Poisson {worst:.2e}"
     return Outcome(computed, worst <= 1e-9)
+
+
+@drawing(
+    "Jobs in service on two servers of 12, demands 5 and 7: exact laws and the Poisson law",
+    "poisson-domination",
+    columns=2,
+)
+def tails_of_jobs() -> Sequence[Panel]:
+    """Draw exact tails of the jobs in service on two servers beside those of the Poisson law."""
+    from scipy.special import pdtrc
+
+    instance, servers = SMALL["sizes 5 and 7"], 2
+    laws = {name: stationary_law(policy(name), instance, servers) for name in ("first-fit", "best-fit", "power-of-d")}
+    levels, panels = range(1, 5), []
+    for j, demand in enumerate((5, 7)):
+        mean = servers * float(instance.workload[j])
+        curves = [Curve("Poisson", levels, [float(pdtrc(n - 1, mean)) for n in levels])]
+        for rule, law in laws.items():
+            curves.append(Curve(rule, levels, [_tail(law.totals(), j, n) for n in levels]))
+        ticks = [(n, str(n)) for n in levels]
+        panels.append(
+            Chart("jobs in service n (number)", "Pr[at least n] (1)", curves, title=f"jobs of {demand}", xticks=ticks)
+        )
+    return panels
 
 
 def _totals(instance: Instance, servers: int) -> list[tuple[int, ...]]:
@@ -89,24 +122,24 @@ class _Process:
         place = {y: n for n, y in enumerate(self.states)}
         rows = np.array(self.states)
         self.arrivals = [servers * t.workload * t.service_rate for t in self.types]
-        one = np.eye(len(self.types), dtype=int)
+        unit = np.eye(len(self.types), dtype=int)
         #: below[j][n]: the states with no more jobs of any type than state n and an arriving job of type j
-        self.below = [(rows[None] <= (rows + one[j])[:, None]).all(axis=2) for j in range(len(self.types))]
+        self.below = [(rows[None] <= (rows + unit[j])[:, None]).all(axis=2) for j in range(len(self.types))]
         self.left = [
-            [place.get(tuple((row - one[j]).tolist()), n) for n, row in enumerate(rows)] for j in range(len(one))
+            [place.get(tuple((row - unit[j]).tolist()), n) for n, row in enumerate(rows)] for j in range(len(unit))
         ]
 
     def gains(self, values: list[Fraction]) -> list[Fraction]:
         """Return ``r + Q h`` under the best action by state: no policy gains more than the greatest, one the least."""
-        found = []
+        gains = []
         for n, y in enumerate(self.states):
             gain = Fraction(0)
             for j, t in enumerate(self.types):
                 best = max(values[m] for m in np.flatnonzero(self.below[j][n]).tolist())
                 gain += t.reward * y[j] + self.arrivals[j] * (best - values[n])
                 gain += t.service_rate * y[j] * (values[self.left[j][n]] - values[n])
-            found.append(gain)
-        return found
+            gains.append(gain)
+        return gains
 
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Return exact bounds on the greatest mean reward of any policy, from values found by iteration in floats."""
@@ -153,15 +186,14 @@ def upper_bound_lp(level: Level, broken: str) -> Outcome:
     for name, instance, servers in _programs(level):
         dear = instance.with_rewards([2 * u for u in instance.rewards]) if broken.startswith("rewards") else instance
         low, high = _Process(dear, servers).bounds()
-        given = instance
-        if broken.startswith("the program has"):
-            given = instance.with_workload([rho / 2 for rho in instance.workload])
-        bound = servers * optimal_assignment(given).reward
+        part = Fraction(1, 2) if broken.startswith("the program has") else 1
+        offered = instance.with_workload([part * rho for rho in instance.workload])
+        bound = servers * optimal_assignment(offered).reward
         above.append(bound - high)
         widest = max(widest, high - low)
         if servers == 2:
-            known = [rule for rule in POLICIES if rule != "dra-preemption" or name != "three types"]  # that needs sizes
-            laws = [stationary_law(policy(rule), instance, 2, _options(rule, instance)) for rule in known]
+            rules = [rule for rule in POLICIES if rule != "dra-preemption" or name != "three types"]  # that needs sizes
+            laws = [stationary_law(policy(rule), instance, 2, _options(rule, instance)) for rule in rules]
             best = max(law.reward for law in laws) * servers
             below.append(float(high) - best)
             shown.append(f"{name}: program {float(bound):.4f}, best policy {float(high):.4f}, best known {best:.4f}")
@@ -193,15 +225,15 @@ def _blocking(load: float, slots: int) -> float:
 )
 def static_limit(level: Level, broken: str) -> Outcome:
     """Evaluate Erlang's formula at growing L."""
-    systems = {"four VM types": four_types(), "tight": additive([12], [[5], [7]], [1, 1], [1, 1])}
+    systems = {"four VM types": four_types(), "tight": FIVE_AND_SEVEN}
     systems |= {name: instance for name, instance in not_limited_by_draining().items() if name.startswith("random")}
     largest = 40_000 if level is Level.quick else 160_000
     factors, gaps, shown = [], [], []
     for name, instance in list(systems.items())[:4]:
         best = float(solve(instance).optimal.reward)
-        found = [best - erlang_reward(instance, servers, broken) for servers in (largest // 4, largest)]
-        factors.append(found[0] / found[1] if found[1] else 0.0)
-        gaps.append(found[1] / best)
+        smaller, gap = (best - erlang_reward(instance, servers, broken) for servers in (largest // 4, largest))
+        factors.append(smaller / gap if gap else 0.0)
+        gaps.append(gap / best)
         shown.append(f"{name} {gaps[-1]:.5f}")
     worst = 0.0
     for instance in SMALL.values():
@@ -227,3 +259,18 @@ def erlang_reward(instance: Instance, servers: int, broken: str = "") -> float:
         load = servers * float(t.workload)
         reward += float(t.reward) * load * (1 - _blocking(load, n)) if load else 0.0
     return reward / servers
+
+
+@drawing(
+    "Static reservation: what it lacks of the optimum, by Erlang's formula",
+    "static-limit",
+)
+def erlang() -> Sequence[Panel]:
+    """Draw the gap of static reservation to the optimum, and a line that falls like L^-1/2."""
+    sizes, curves = [10**2 * 4**n for n in range(7)], []
+    for name, instance in (("four VM types", four_types()), ("demands 5, 7 on 12", FIVE_AND_SEVEN)):
+        best = float(solve(instance).optimal.reward)
+        gaps = [1 - erlang_reward(instance, servers) / best for servers in sizes]
+        curves.append(Curve(name, sizes, gaps))
+    slope = Curve("falls like L^-1/2", sizes, [0.5 * (n / sizes[0]) ** -0.5 for n in sizes], look="plain")
+    return [Chart("servers L (number)", "1 - reward / optimum (1)", [*curves, slope], xscale="log", yscale="log")]

@@ -8,29 +8,35 @@ stopped.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Verdict, claim
+from bounds.results.autoscaling.figures import SEED, SPIKES, TITLES, around_spikes
 from bounds.results.decisions import Decisions
-from bounds.results.simulated_queues import WINDOW, real_table, whole
+from bounds.results.real_data import real_table
+from bounds.results.reproduction import interval_curve, reproduction
+from bounds.results.simulated_queues import whole
+from bounds.views.panels import Chart, Curve, Panel
+from bounds.views.simulation import curve_of
+from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
-from fluid.simulation.results import Run
+from fluid.simulation.results import LossResult, Run
+from fluid.statistics import mean_interval
 from fluid.traces.types import FACTORS, TaskSystem, tasks_of, upper_bound
 
-SEED = 2005_13744
 SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)
 """Numbers of servers from overload to idle."""
 
 
 @cache
-def window(factors: tuple[int, ...] = FACTORS) -> TaskSystem | None:
-    """Return the real window under reward factors of the priority classes, None where there is no data."""
-    table = real_table()
-    return None if isinstance(table, str) else tasks_of(table, factors)
+def window(factors: tuple[int, ...] = FACTORS) -> TaskSystem:
+    """Return the real window under reward factors of the priority classes; raises `WithoutData`."""
+    return tasks_of(real_table(), factors)
 
 
 def run_on_window(
@@ -43,9 +49,8 @@ def run_on_window(
 ) -> Run:
     """Run a policy on the window, measured over [1000, 5000] s; only policies that draw differ by replication."""
     system = window(factors)
-    assert system is not None
-    given = {"priority": system.priority, "trigger": trigger}
-    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=given, bins=bins)
+    options = {"priority": system.priority, "trigger": trigger}
+    scenario = LossScenario(system.instance, servers, 5000.0, 1000.0, jobs=system.jobs, options=options, bins=bins)
     return whole(run_once(policy(name), scenario, np.random.SeedSequence(SEED, spawn_key=(servers, replication))))
 
 
@@ -55,9 +60,6 @@ def rewards_on_window(
 ) -> list[float]:
     """Return the mean rewards of so many runs on the window."""
     return [run_on_window(name, servers, r, factors, trigger).mean_reward for r in range(count)]
-
-
-WITHOUT_DATA = Outcome(f"no real data: PACKPROOF_DATA holds no {WINDOW}", None)
 
 
 @claim(
@@ -73,8 +75,6 @@ WITHOUT_DATA = Outcome(f"no real data: PACKPROOF_DATA holds no {WINDOW}", None)
 def figure_5_bound(level: Level, broken: str) -> Outcome:
     """Compare rewards with the bound."""
     system = window()
-    if system is None:
-        return WITHOUT_DATA
     sizes: tuple[int, ...] = (50, 800)
     names: tuple[str, ...] = ("dra", "dra-preemption", "power-of-d")
     if level is Level.full:
@@ -105,8 +105,6 @@ def figure_5_bound(level: Level, broken: str) -> Outcome:
 )
 def figure_5_order(level: Level, broken: str) -> Outcome:
     """Compare rewards at every number of servers."""
-    if window() is None:
-        return WITHOUT_DATA
     sizes: tuple[int, ...] = SIZES
     if broken:
         sizes = (600,) if broken.startswith("only the") else (300, 400, 600)
@@ -125,6 +123,34 @@ def figure_5_order(level: Level, broken: str) -> Outcome:
     return Outcome(computed, len(held) == len(sizes))
 
 
+@reproduction(
+    "figure-5",
+    "reward against the number of servers on the Google trace",
+    printed="reservation with preemption above plain reservation and above power of two choices, all below the bound",
+    lost="the curves, the numbers of servers, the factors of the priorities, g(L)",
+    chosen="the first 84 minutes of the trace, factors 1, 2, 4, g(L) = (log L)^1.5, mean over [1000, 5000] s",
+    seed=SEED,
+    claims=("figure-5-bound", "figure-5-order"),
+    tiny={"servers": (50, 800), "runs": 2, "spans": 2},
+    quick={"servers": (50, 100, 200, 300, 400, 600, 800, 1200), "runs": 2, "spans": 4},
+    full={"servers": (50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 800, 1000, 1200), "runs": 8, "spans": 20},
+    columns=1,
+    height=2.9,
+)
+def figure_5_panels(servers: Sequence[int], runs: int, spans: int) -> Sequence[Panel]:
+    """Return the mean rewards; reservation draws nothing on listed jobs, so that only sampling has an interval."""
+    system = window()
+    bound = [upper_bound(system, number, 1000.0, 5000.0, spans) for number in servers]
+    curves = [Curve("no policy has more", servers, bound)]
+    for name, title in TITLES.items():
+        if name == "power-of-d":
+            sampled = [mean_interval(rewards_on_window(name, number, runs)) for number in servers]
+            curves.append(interval_curve(title, servers, sampled))
+        else:
+            curves.append(Curve(title, servers, [rewards_on_window(name, number)[0] for number in servers]))
+    return (Chart("servers (number)", "reward (per server)", curves, xscale="log", ylim=(0.0, None)),)
+
+
 @claim(
     "figure-6-window",
     "On the window of Figure 5 dynamic reservation with preemption earns more than without at every number of servers "
@@ -138,12 +164,9 @@ def figure_5_order(level: Level, broken: str) -> Outcome:
 )
 def figure_6_window(level: Level, broken: str) -> Outcome:
     """Compare rewards on the same jobs."""
-    if window() is None:
-        return WITHOUT_DATA
     holds, shown = True, []
     for factors in (FACTORS,) if level is Level.quick else (FACTORS, (1, 10, 100)):
         system = window(factors)
-        assert system is not None
         size = {t.name: float(t.reward) / factors[system.priority[t.name]] for t in system.instance.types}
         load = {t.name: float(t.workload) * size[t.name] for t in system.instance.types}
         low = sum(load[name] for name, p in system.priority.items() if p == 0) / sum(load.values())
@@ -159,3 +182,42 @@ def figure_6_window(level: Level, broken: str) -> Outcome:
             f"factors {', '.join(map(str, factors))}, {low:.1%} of the load has priority 0: {'; '.join(gains)}"
         )
     return Outcome(f"reward without, gain where the trigger is lost, and served; {'; '.join(shown)}", bool(holds))
+
+
+@reproduction(
+    "figure-6",
+    "reward over time on part of the trace, and around two spikes in demand",
+    printed="preemption reacts to spikes better than the others; power of two choices can be better than reservation",
+    lost="the part of the trace, the number of servers, the curves",
+    chosen="300 servers on the first 84 minutes; spikes of our own on 100 servers",
+    seed=SEED,
+    claims=("figure-6-preemption", "figure-6-spike", "figure-6-window"),
+    tiny={"servers": 300, "bins": 20, "lists": 2},
+    quick={"servers": 300, "bins": 80, "lists": 6},
+    full={"servers": 300, "bins": 80, "lists": 40},
+    height=2.5,
+)
+def figure_6_panels(servers: int, bins: int, lists: int) -> Sequence[Panel]:
+    """Return rewards over time and arrivals by priority, on the trace and around spikes."""
+    system, rewards = window(), []
+    for name, title in TITLES.items():
+        run = run_on_window(name, servers, bins=bins)
+        rewards.append(curve_of(LossResult(policy(name), run.scenario, (run,)), title))
+    sizes = np.array([float(row[0]) / 128 for row in system.instance.pools[0].space.demands])  # type: ignore[union-attr]
+    priority = np.array([system.priority[name] for name in system.instance.names])
+    arriving = _arrivals(system.jobs, sizes, priority, np.linspace(0.0, 5000.0, 51))
+    return (
+        Chart("time (s)", "reward (per server)", rewards, title=f"trace, {servers} servers", ylim=(0, None)),
+        Chart("time (s)", "size of arrivals (servers per s)", arriving, title="trace, arrivals", ylim=(0, None)),
+        *(around_spikes(lists, service) for service in SPIKES),
+    )
+
+
+def _arrivals(system: JobList, sizes: np.ndarray, priority: np.ndarray, edges: np.ndarray) -> list[Curve]:
+    """Return the size of the jobs that arrive in each span of time, a curve a priority."""
+    curves = []
+    for level in sorted(set(priority.tolist())):
+        of_level = priority[system.types] == level
+        total, _ = np.histogram(system.times[of_level], edges, weights=sizes[system.types[of_level]])
+        curves.append(Curve(f"priority {level}", edges[:-1].tolist(), (total / np.diff(edges)).tolist(), look="steps"))
+    return curves

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import log, sqrt
@@ -13,6 +14,8 @@ from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import FRESH_SEED
 from bounds.results.instances import LARGE, MEMORY, PRINTED_TYPES, SERVER, SMALL, collection, four_types
+from bounds.results.reproduction import reproduction
+from bounds.views.panels import Cells, Chart, Curve, Line, Panel
 from theory.exact.configurations import feasible
 from theory.greedy.optimal import Solution, solve
 from theory.greedy.workload_scaling import Scaling, scaling
@@ -21,6 +24,9 @@ from theory.numbers import text, to_integers, total
 
 COLLECTIONS = FRESH_SEED
 """Seed of the random collections of Table 1."""
+
+PRINTED_RATIO = 0.86
+"""The reward of dynamic reservation over the optimum with many servers, printed beside Figure 3."""
 
 
 def random_solutions(count: int) -> list[Solution]:
@@ -55,6 +61,44 @@ def table_1(level: Level, broken: str) -> Outcome:
         f"worst {values.min():.4f}, equal to the optimum in {equal / count:.1%}"
     )
     return Outcome(computed, lower >= 0.9)
+
+
+@reproduction(
+    "table-1",
+    "sizes of VM types, and what greedy keeps on random collections of them",
+    printed="the grid; greedy is often identical to the optimum, close to it on average",
+    lost="the range of the workloads, and the statistics",
+    chosen="workloads in quarters, uniform on [0, 10] jobs per server",
+    seed=COLLECTIONS,
+    claims=("table-1",),
+    tiny={"collections": 8},
+    quick={"collections": 300},
+    full={"collections": 2000},
+)
+def table_1_panels(collections: int) -> Sequence[Panel]:
+    """Return the grid, and how often which ratio comes out."""
+    rows = [[f"{v * m} GB" for m in sorted(MEMORY)] for v in (*SMALL, *LARGE)]
+    tones = [["good" if v * m <= SERVER[1] else "bad" for m in sorted(MEMORY)] for v in (*SMALL, *LARGE)]
+    kinds = {1: "low", 2: "low", 4: "regular", 8: "high", 16: "high"}
+    grid = Cells(
+        [f"{m} GB/vCPU\n({kinds[m]})" for m in sorted(MEMORY)],
+        [f"{v} vCPU" for v in (*SMALL, *LARGE)],
+        rows,
+        tones,
+        f"green: fits a server of {SERVER[0]} vCPU and {SERVER[1]} GB",
+    )
+    ratios = np.sort([float(one.ratio) for one in random_solutions(collections)])
+    share = np.arange(collections + 1) / collections
+    optimal = float((ratios == 1).mean())
+    chart = Chart(
+        "greedy / optimal reward (1)",
+        "collections (share)",
+        [Curve("with at most this ratio", [float(ratios[0]), *ratios.tolist()], share.tolist(), look="steps")],
+        [Line(f"mean ratio {ratios.mean():.4f}", float(ratios.mean()), upright=True)],
+        f"{collections:,} collections; optimal in {optimal:.0%}",
+        ylim=(0.0, 1.03),
+    )
+    return grid, chart
 
 
 def _mean_lower_limit(values: np.ndarray, error: float) -> float:
@@ -127,7 +171,6 @@ def _optimal_stretch(curve: Scaling) -> tuple[Fraction, Fraction]:
 )
 def figure_2(level: Level, broken: str) -> Outcome:
     """Compare both piecewise linear curves at all breakpoints, and the rewards at and beyond the critical points."""
-    del level
     instance = four_types()
     curve = scaling(instance)
     shift = Fraction(101, 100) if broken.startswith("the critical") else Fraction(1)
@@ -161,7 +204,6 @@ def figure_2(level: Level, broken: str) -> Outcome:
 )
 def figure_2_between(level: Level, broken: str) -> Outcome:
     """Look where the curves coincide."""
-    del level
     curve = scaling(four_types())
     limit = Fraction(3) if broken else curve.saturated
     between = [s for s in _equal_between(curve) if s < limit]
@@ -212,6 +254,45 @@ def printed_86_percent(level: Level, broken: str) -> Outcome:
     found = [*orders.values(), *priced.values()]
     rounds = sum(100 * ratio < percent + Fraction(1, 2) for ratio in found)
     return Outcome(f"{computed}; {rounds} of {len(found)} round to {percent} % or less", rounds > 0)
+
+
+@reproduction(
+    "figure-2",
+    "greedy and optimal reward as the workload is scaled",
+    printed="two critical points, outside of which both rewards are equal; 86 % at many servers (beside Figure 3)",
+    lost="the workload, both points, and the least ratio",
+    chosen="the exactly worst workload of the four printed VM types",
+    claims=("figure-2", "figure-2-between", "figure-2-86-percent"),
+)
+def figure_2_panels() -> Sequence[Panel]:
+    """Return both rewards, and their ratio."""
+    curve = scaling(four_types())
+    scales = [0.0, *map(float, curve.scales), 1.15 * float(curve.saturated)]
+    greedy, optimal = ([0.0, *map(float, v), float(v[-1])] for v in (curve.greedy, curve.optimal))
+    points = [
+        Line(f"first critical point {float(curve.full):.4g}", float(curve.full), upright=True),
+        Line(f"second critical point {float(curve.saturated):.4g}", float(curve.saturated), upright=True),
+    ]
+    fine = np.unique(np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(scales[1:])]))
+    ratio = np.interp(fine, scales, greedy) / np.interp(fine, scales, optimal)
+    rewards = Chart(
+        "scale of the workload (1)",
+        "reward (per server)",
+        [Curve("optimal", scales, optimal), Curve("greedy", scales, greedy)],
+        points,
+        ylim=(0.0, None),
+    )
+    scale, least = curve.worst
+    ratios = Chart(
+        "scale of the workload (1)",
+        "greedy / optimal (1)",
+        [
+            Curve("ratio", fine.tolist(), ratio.tolist(), look="plain"),
+            Curve(f"least, {float(least):.4f}", [float(scale)], [float(least)], look="dots"),
+        ],
+        [Line("86 %", PRINTED_RATIO, printed=True)],
+    )
+    return rewards, ratios
 
 
 @claim(

@@ -141,7 +141,6 @@ def _lightened(found: LeastMove, beta: Fraction) -> Fraction:
 )
 def lemma_4_1_angle(level: Level, broken: str) -> Outcome:
     """Compare squares of the distance to the hyperplane of (9) and of what (11) allows."""
-    del level
     width, beta = (2 if broken else 3), Fraction(1, 2)
     first, second = ((1, *(0,) * (width - 1)), (0, 1, *(0,) * (width - 2)))
     gap = [a - beta * b for a, b in zip(first, second, strict=True)]
@@ -170,7 +169,6 @@ def lemma_4_1_angle(level: Level, broken: str) -> Outcome:
 )
 def lemma_4_1_constant(level: Level, broken: str) -> Outcome:
     """Compare squares of moves that make it too light and of C ||Q||."""
-    del level
     beta, width = Fraction(19, 20), 2 if broken else 3
     instance, taken = additive([7], [[3], [1], [7]][:width], workload=[1] * width), (2, 1, 0)[:width]
     rows = [tuple(k) for k in feasible(instance.pools[0].space).tolist() if any(k)]

@@ -10,8 +10,9 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import loaded_instances, scaled
-from bounds.results.nonpreemptive.settings import shown, table_1
+from bounds.results.instances import additive_space, loaded_instances, scaled
+from bounds.results.nonpreemptive.settings import table_1
+from bounds.results.simulated_queues import shown
 from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, norm
 from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
@@ -104,8 +105,7 @@ def proposition_4_5(level: Level, broken: str) -> Outcome:
     """Simulate intervals, and bound generators exactly."""
     runs, others, size = (14, 1, 3000) if level is Level.quick else (60, 3, 20_000)
     instance = table_1(1)
-    space = instance.pools[0].space
-    assert isinstance(space, Additive)
+    space = additive_space(instance)
     normal = CapacityProgram(instance).intensity().prices
     generator, good, parts, serving = np.random.default_rng(45), True, [], []
     overload = broken.startswith("110%")
@@ -127,7 +127,7 @@ def proposition_4_5(level: Level, broken: str) -> Outcome:
         falls = [fall for fall in tried if fall is not None]
         good &= 2 * len(falls) > len(tried) and all(falls)
         serving.append(f"{sum(falls)} of {len(falls)}")
-        parts.append(f"{oracle}: " + ", ".join(map(shown, drifts)))
+        parts.append(f"{oracle}: " + ", ".join(shown(drift, 3) for drift in drifts))
     computed = (
         f"(V(NT) - V(0)) / (NT sum Q), z = {'1.1' if overload else '0.97 r beta'}: {'; '.join(parts)}; {decisions}, "
         f"{runs} runs each, seed 45; A V is below the bound in {', '.join(serving)} states whose servers all serve"
@@ -202,8 +202,7 @@ def theorem_3_1(level: Level, broken: str) -> Outcome:
     count, draws, paths = (4, 20, 1) if level is Level.quick else (60, 200, 20)
     generator, good, number, uncovered = np.random.default_rng(33), 0, 0, 0
     for instance in loaded_instances(count, 33, fitting=True):
-        space = instance.pools[0].space
-        assert isinstance(space, Additive)
+        space = additive_space(instance)
         rows, support = feasible(space), Support(instance)
         for name in RULES:
             rule = oracles.oracle(space, name)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
-from bounds.results.nonpreemptive.settings import NAMES, example_1, example_2, shown, table_1
-from bounds.results.simulated_queues import SEED, mean_queues, simulated
+from bounds.results.nonpreemptive.settings import NAMES, example_1, example_2, table_1
+from bounds.results.reproduction import mean_queues_chart, reproduction
+from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
+from bounds.views.panels import Chart, Curve, Panel
+from bounds.views.simulation import curve_of
 from fluid.simulation.arrivals import ArrivalLaw, Law
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
@@ -16,12 +20,6 @@ from theory.instance import Instance, pooled
 
 INTERVALS = Law("log-normal", 4.0)
 """Interarrival times of the log-normal runs; the paper prints no variance."""
-
-
-def _cost(decisions: Decisions, *results: QueueResult[Any], seed: int = SEED) -> str:
-    """Say at which rate of false alarms, and from what."""
-    events = sum(run.events for result in results for run in result.runs)
-    return f"{decisions}, seed {seed}, {len(results[0].runs)} replications, {events:,} events"
 
 
 @claim(
@@ -52,9 +50,9 @@ def example_1_queues(level: Level, broken: str) -> Outcome:
         results[" ".join([name, *map(str, options.values())])] = simulated(name, scenario, 16)
     rates = {name: decisions.growth(result) for name, result in results.items()}
     ours, *local = rates.values()
-    computed = ", ".join(f"{name} grows by {shown(rate)}" for name, rate in rates.items())
+    computed = ", ".join(f"{name} grows by {shown(rate, 3)}" for name, rate in rates.items())
     holds = all(rate.low > 0 and rate.holds(1.56) for rate in local) and ours.high < 1.56 / 20
-    return Outcome(f"{computed}; {_cost(decisions, *results.values())}", holds)
+    return Outcome(f"{computed}; {spent(decisions, *results.values())}", holds)
 
 
 @claim(
@@ -76,8 +74,56 @@ def example_2_queues(level: Level, broken: str) -> Outcome:
     sampling, ours = (simulated(name, scenario, 10) for name in (rival, NAMES[0]))
     more = decisions.queue_order(sampling, ours)
     far = more.low > 4 * ours.queue(decisions.level()).high
-    computed = f"{mean_queues({rival: sampling, 'Algorithm 1': ours})}, more by {shown(more)}"
-    return Outcome(f"{computed}; {_cost(decisions, sampling, ours)}", far)
+    computed = f"{mean_queues({rival: sampling, 'Algorithm 1': ours})}, more by {shown(more, 3)}"
+    return Outcome(f"{computed}; {spent(decisions, sampling, ours)}", far)
+
+
+INTENSITY = Fraction(89, 100)
+TITLES = dict(zip(NAMES, ("Algorithm 1", "M14", "G16"), strict=True))
+
+
+SIZES: dict[str, Any] = {
+    "tiny": {"until": 60.0, "runs": 2},
+    "quick": {"until": 1000.0, "runs": 5},
+    "full": {"until": 4000.0, "runs": 16},
+}
+
+
+@reproduction(
+    "example-1",
+    "queue over time, a server of 6 with jobs of 4 and 1 at intensity 0.89 (Figure 3)",
+    printed="the queues of M14 go to infinity, Algorithm 1 keeps them stable",
+    lost="the curves, the time",
+    chosen="the time; the slope of 3.56 - 2 = 1.56 follows from the printed rates",
+    seed=SEED,
+    claims=("example-1", "example-1-queues"),
+    columns=1,
+    **SIZES,
+)
+def example_one(until: float, runs: int) -> Sequence[Panel]:
+    """Return the queue of Algorithm 1 and of M14."""
+    scenario = QueueScenario(example_1(INTENSITY), 1, until, until / 10, bins=100)
+    curves = [curve_of(simulated(name, scenario, runs), TITLES[name]) for name in NAMES[:2]]
+    curves.append(Curve("growth of 1.56 per service time", [0.0, until], [0.0, 1.56 * until], look="plain"))
+    return (Chart("time (mean service times)", "queue (jobs)", curves, ylim=(0.0, None)),)
+
+
+@reproduction(
+    "example-2",
+    "queue over time, servers and jobs of 1, 2, 4 and 8 at intensity 0.89 (Figure 4)",
+    printed="G16 performs poorly although it converges; Algorithm 1 performs much better",
+    lost="the curves, the time",
+    chosen="the time, and how often G16 samples (option intervals)",
+    seed=SEED,
+    claims=("example-2", "example-2-queues"),
+    columns=1,
+    **SIZES,
+)
+def example_two(until: float, runs: int) -> Sequence[Panel]:
+    """Return the queue of Algorithm 1 and of G16."""
+    scenario = QueueScenario(example_2(INTENSITY), 4, until, until / 10, bins=100)
+    curves = [curve_of(simulated(name, scenario, runs), TITLES[name]) for name in (NAMES[0], NAMES[2])]
+    return (Chart("time (mean service times)", "queue (jobs)", curves, ylim=(0.0, None)),)
 
 
 def runs_of(
@@ -98,9 +144,9 @@ def runs_of(
     rate = 2 * servers * float(sum(t.workload for t in instance.types))
     results = {}
     for name in names:
-        given = options if name == "nonpreemptive" else {}
+        own = options if name == "nonpreemptive" else {}
         scenario = QueueScenario(
-            instance, servers, events / rate, events / rate / 4, ArrivalLaw(law), options=given, bins=50, queue=queue
+            instance, servers, events / rate, events / rate / 4, ArrivalLaw(law), options=own, bins=50, queue=queue
         )
         results[name] = simulated(name, scenario, replications, seed)
     return results
@@ -135,8 +181,8 @@ def figure_5(level: Level, broken: str) -> Outcome:
         more = decisions.queue_order(sampling, ours)
         good &= min(falls.low, grows.low) > 0 and more.low > local.queue(decisions.level()).high
         parts += [f"{law.name}, {n} servers: {mean_queues(results)}" for n, results in every.items()]
-        parts.append(f"falls by {shown(falls)}, grows by {shown(grows)}, at the end more by {shown(more)}")
-    return Outcome(f"{'; '.join(parts)}; {_cost(decisions, *last.values(), seed=SECOND_FRESH_SEED)} each", bool(good))
+        parts.append(f"falls by {shown(falls, 3)}, grows by {shown(grows, 3)}, at the end more by {shown(more, 3)}")
+    return Outcome(f"{'; '.join(parts)}; {spent(decisions, *last.values(), seed=SECOND_FRESH_SEED)} each", bool(good))
 
 
 @claim(
@@ -171,5 +217,58 @@ def figure_6(level: Level, broken: str) -> Outcome:
             good &= local.low > max(0, ours.high)
             good &= decisions.queue_order(watched[NAMES[1]], watched[NAMES[0]]).low > 0
             parts.append(f"{float(high):g} from {sum(queue)} jobs: {mean_queues(watched)}")
-            parts.append(f"growth {shown(local)} and {shown(ours)}, {runs} replications of {events:,} events")
+            parts.append(f"growth {shown(local, 3)} and {shown(ours, 3)}, {runs} replications of {events:,} events")
     return Outcome(f"{'; '.join(parts)}; {decisions}, seed {FRESH_SEED}", bool(good))
+
+
+LAWS = {"Poisson arrivals": Law(), "log-normal interarrival times": INTERVALS}
+
+
+def _panels(
+    points: Sequence[tuple[float, Any, int]], xlabel: str, events: float, runs: int, options: dict[str, Any]
+) -> list[Panel]:
+    """Return a panel a law; a point is its place on the axis, its instance and its servers."""
+    panels: list[Panel] = []
+    for title, law in LAWS.items():
+        every = [runs_of(instance, servers, law, events, options, replications=runs) for _, instance, servers in points]
+        results = {TITLES[name]: [at[name] for at in every] for name in NAMES}
+        panels.append(mean_queues_chart(results, [x for x, *_ in points], xlabel, title))
+    return panels
+
+
+@reproduction(
+    "figure-5",
+    "mean queue against the number of servers, types of Table 1 at intensity 0.89",
+    printed="Algorithm 1 and M14 perform better as servers increase, unlike G16",
+    lost="the curves, the variance of the log-normal law",
+    chosen="a squared coefficient of variation of 4; runs of equal length for all policies",
+    seed=SEED,
+    claims=("figure-5",),
+    tiny={"servers": (4, 8), "events": 2e3, "runs": 2},
+    quick={"servers": (20, 50, 100, 200), "events": 2e5, "runs": 6},
+    full={"servers": (20, 40, 60, 80, 100, 125, 150, 175, 200), "events": 1e6, "runs": 12},
+    height=2.9,
+)
+def figure_5_panels(servers: Sequence[int], events: float, runs: int) -> Sequence[Panel]:
+    """Return mean queues; a quarter of each run is dropped, as printed."""
+    points = [(float(number), table_1(Fraction(89, 100)), number) for number in servers]
+    return _panels(points, "servers (number)", events, runs, {})
+
+
+@reproduction(
+    "figure-6",
+    "mean queue against traffic intensity, types of Table 1 on 20 servers",
+    printed="M14 deteriorates at higher traffic and G16 at lower traffic",
+    lost="the curves, the variance of the log-normal law",
+    chosen="a squared coefficient of variation of 4; runs of equal length for all policies",
+    seed=SEED,
+    claims=("figure-6",),
+    tiny={"intensities": ("0.8", "0.95"), "events": 2e3, "runs": 2},
+    quick={"intensities": ("0.8", "0.85", "0.9", "0.95"), "events": 2e5, "runs": 6},
+    full={"intensities": ("0.8", "0.83", "0.86", "0.89", "0.92", "0.95"), "events": 1e6, "runs": 16},
+    height=2.9,
+)
+def figure_6_panels(intensities: Sequence[str], events: float, runs: int) -> Sequence[Panel]:
+    """Return mean queues with beta = 0.98, as printed."""
+    points = [(float(z), table_1(Fraction(z)), 20) for z in intensities]
+    return _panels(points, "traffic intensity (1)", events, runs, {"beta": Fraction(98, 100)})

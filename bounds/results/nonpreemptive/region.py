@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import prod
 
 import numpy as np
@@ -11,8 +12,11 @@ import numpy as np
 from bounds import checker
 from bounds.certificates.region import region_certificate
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import random_instance
-from bounds.results.nonpreemptive.settings import EC2_SERVER, EC2_TYPES
+from bounds.results.instances import additive_space, random_instance
+from bounds.results.nonpreemptive.settings import BOUNDARY, EC2_SERVER, EC2_TYPES
+from bounds.results.nonpreemptive.settings import table_1 as ec2
+from bounds.results.reproduction import drawing, reproduction
+from bounds.views.panels import Cells, Chart, Curve, Panel
 from theory.exact.configurations import maximal
 from theory.exact.knapsack import max_weight, weight
 from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
@@ -20,14 +24,15 @@ from theory.numbers import text, total
 from theory.region.facets import region_facets
 from theory.region.membership import CapacityProgram
 from theory.region.oracles import lemma_6_1, oracle
+from theory.region.slices import region_slice
 from theory.region.subset import kept_fraction, single_types
 from theory.region.worst_case import worst_weights
 
+FOUR_AND_ONE = additive([6], [[4], [1]], workload=["1/4", "1/4"])
+"""Jobs of 4 and of 1 on a server of 6."""
 
-def _space(instance: Instance) -> Additive:
-    space = instance.pools[0].space
-    assert isinstance(space, Additive)
-    return space
+NOT_EMPTY = [(a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6]
+"""Its configurations but the empty one."""
 
 
 def _servers(count: int, seed: int) -> list[Instance]:
@@ -36,7 +41,7 @@ def _servers(count: int, seed: int) -> list[Instance]:
     drawn: list[Instance] = []
     while len(drawn) < count:
         instance = random_instance(generator)
-        if all(_space(instance).most(j) for j in range(len(instance.types))):
+        if all(additive_space(instance).most(j) for j in range(len(instance.types))):
             drawn.append(instance)
     return drawn
 
@@ -55,14 +60,10 @@ def _servers(count: int, seed: int) -> list[Instance]:
 )
 def region_2(level: Level, broken: str) -> Outcome:
     """Compare the least sum over the hull with the workload's."""
-    del level
-    instance = additive([6], [[4], [1]], workload=["1/4", "1/4"])
-    z = CapacityProgram(instance).intensity().value
-    least = min(sum(k) for k in product(range(2), range(7)) if _space(instance).holds(k) and (broken or any(k)))
-    inside = sum(instance.workload) >= least
-    holds = (z < 1) == inside
-    computed = f"traffic intensity {text(z)}, jobs {text(total(instance.workload))}, least number in the hull {least}"
-    return Outcome(computed, holds)
+    z, jobs = CapacityProgram(FOUR_AND_ONE).intensity().value, total(FOUR_AND_ONE.workload)
+    least = 0 if broken else min(map(sum, NOT_EMPTY))
+    computed = f"traffic intensity {text(z)}, jobs {text(jobs)}, least number in the hull {least}"
+    return Outcome(computed, (z < 1) == (jobs >= least))
 
 
 @claim(
@@ -81,16 +82,11 @@ def maximal_same_hull(level: Level, broken: str) -> Outcome:
 
     The least number of jobs of a maximal configuration against that of all but the empty one.
     """
-    del level
-    space = _space(additive([6], [[4], [1]]))
-    tops = [tuple(map(int, k)) for k in maximal(space)]
-    everything = [k for k in product(range(2), range(7)) if any(k) and space.holds(k)]
-    least = [min(sum(k) for k in rows) for rows in (tops, everything)]
-    if broken:
-        least = [-max(sum(k) for k in rows) for rows in (tops, everything)]
-    same = least[0] == least[1]
+    tops = [tuple(map(int, k)) for k in maximal(FOUR_AND_ONE.pools[0].space)]
+    sign = -1 if broken else 1
+    least = [min(sign * sum(k) for k in rows) for rows in (tops, NOT_EMPTY)]
     computed = f"least jobs: {least[0]} over the maximal {tops}, {least[1]} over all but the empty"
-    return Outcome(computed, same)
+    return Outcome(computed, least[0] == least[1])
 
 
 @claim(
@@ -107,12 +103,12 @@ def max_weight_two_ways(level: Level, broken: str) -> Outcome:
     generator = np.random.default_rng(61)
     wrong = tried = 0
     for instance in _servers(40 if level is Level.quick else 400, 61):
-        space = _space(instance)
+        space = additive_space(instance)
         rules = [oracle(space, name) for name in ("maximal", "dynamic-program")]
         queues = generator.integers(0, 50, len(instance.types)).tolist()
         best = weight(max_weight(space, queues), [Fraction(q) for q in queues])
-        found = [int(rule(queues) @ np.array(queues)) for rule in rules]
-        wrong += any(value != best for value in (*found, _printed_recursion(space, queues, broken)))
+        values = [int(rule(queues) @ np.array(queues)) for rule in rules]
+        wrong += any(value != best for value in (*values, _printed_recursion(space, queues, broken)))
         tried += 1
     return Outcome(f"{tried} servers, {wrong} answers below the greatest weight", wrong == 0)
 
@@ -148,7 +144,7 @@ def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     good = True
     servers = _servers(300 if level is Level.quick else 20_000, 6)
     for instance in servers:
-        space = _space(instance)
+        space = additive_space(instance)
         r = lemma_6_1(space)
         if broken.startswith("the number"):
             fits = min(space.most(j) for j in range(len(instance.types)))
@@ -192,9 +188,9 @@ def refinement_same_guarantee(level: Level, broken: str) -> Outcome:
         if resources == 3 and scale > 20:
             continue
         unit = scale * (fits + 1)
-        whole = [scale + (0 if broken else 1)] * resources
+        of_all = [scale + (0 if broken else 1)] * resources
         single = [[scale if s == r else 0 for s in range(resources)] for r in range(resources)]
-        space = _space(additive([unit] * resources, [whole, *single]))
+        space = additive_space(additive([unit] * resources, [of_all, *single]))
         infimum = worst_weights(space, "refined").ratio
         r = Fraction(fits, resources * (fits + 1))
         good &= infimum == r * (1 + Fraction(fits + 1, unit)) and lemma_6_1(space) == r
@@ -217,7 +213,7 @@ def corollary_6_2(level: Level, broken: str) -> Outcome:
     count = 200 if level is Level.quick else 5_000
     good, least = True, Fraction(9)
     for instance in _servers(count, 62):
-        space = _space(instance)
+        space = additive_space(instance)
         subset = single_types(instance)
         if broken:
             rows = [[max(n - 1, min(n, 1)) for n in k] for k in maximal(subset.pools[0].space).tolist()]
@@ -230,8 +226,37 @@ def corollary_6_2(level: Level, broken: str) -> Outcome:
         instance = random_instance(generator, pools=2)
         pools = [additive(p.space.capacity, p.space.demands) for p in instance.pools if isinstance(p.space, Additive)]
         kept = kept_fraction(instance, single_types(instance)).fraction
-        good &= kept >= min(worst_weights(_space(pool), "single-type").ratio for pool in pools)
+        good &= kept >= min(worst_weights(additive_space(pool), "single-type").ratio for pool in pools)
     return Outcome(f"{count} servers, least f {text(least)}", good)
+
+
+@drawing(
+    "A server of 6, jobs of 4 and 1: the region C and other hulls",
+    "maximal-same-hull",
+    "region-2",
+    "corollary-6.2",
+    height=3.2,
+)
+def hulls() -> Sequence[Panel]:
+    """Draw hulls of configurations for jobs of 4 and 1 on a server of 6."""
+    f = kept_fraction(FOUR_AND_ONE, single_types(FOUR_AND_ONE)).fraction
+    corners = sorted(region_facets(FOUR_AND_ONE).vertices, key=lambda corner: (corner[0], -corner[1]))
+
+    def boundary(name: str, factor: Fraction | int) -> Curve:
+        x, y = ([float(factor * corner[axis]) for corner in corners] for axis in (0, 1))
+        return Curve(name, x, y, look="plain")
+
+    large, small = zip((0, 0), *NOT_EMPTY, strict=True)
+    curves = [
+        Curve("configurations", large, small, look="dots"),
+        boundary("outer boundary of C", 1),
+        boundary(f"its multiple by f = {f}", f),
+        Curve("single types alone", (0, 1), (6, 0), look="plain"),
+        Curve("hull of the maximal ones", (0, 1), (6, 2), look="plain"),
+        Curve("hull without (0, 0): its lower side", (0, 1), (1, 0), look="plain"),
+        Curve("workload (1/4, 1/4)", (0.25,), (0.25,), look="stars"),
+    ]
+    return [Chart("jobs of size 4 (per server)", "jobs of size 1 (per server)", curves)]
 
 
 def subset_of(instance: Instance, rows: list[list[int]]) -> Instance:
@@ -251,7 +276,6 @@ def subset_of(instance: Instance, rows: list[list[int]]) -> Instance:
 )
 def example_1(level: Level, broken: str) -> Outcome:
     """Have the checker accept intensity and facets."""
-    del level
     instance = additive([7 if broken else 6], [[4], [1]], workload=["1/2", 4])
     program = CapacityProgram(instance)
     on = program.intensity()
@@ -279,7 +303,6 @@ def example_1(level: Level, broken: str) -> Outcome:
 )
 def example_2(level: Level, broken: str) -> Outcome:
     """Have the checker accept it."""
-    del level
     sizes = (1, 2, 4, 8)
     capacities = (1, 2, 3, 8) if broken else sizes
     instance = pooled([(1, [c]) for c in capacities], [[size] for size in sizes], workload=["1/4"] * 4)
@@ -306,7 +329,6 @@ def example_2(level: Level, broken: str) -> Outcome:
 )
 def table_1(level: Level, broken: str) -> Outcome:
     """Have the checker accept it."""
-    del level
     server = (*EC2_SERVER[:2], 5070) if broken else EC2_SERVER
     instance = additive(server, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
     on = CapacityProgram(instance).intensity()
@@ -316,3 +338,31 @@ def table_1(level: Level, broken: str) -> Outcome:
     good = on.value == 1 and {k for _, k, _ in on.columns} <= tops
     facets = "; ".join(f"{facet.normal} x <= {text(facet.offset)}" for facet in region.outer)
     return Outcome(f"intensity {claims['traffic_intensity']}; {facets}", good)
+
+
+@reproduction(
+    "table-1",
+    "the EC2 types, and their region cut through the printed workload",
+    printed="types and servers; the workload [2/3, 11/3, 2/3] is on the boundary",
+    claims=("table-1",),
+    height=2.2,
+)
+def table_1_panels() -> Sequence[Panel]:
+    """Return the table, and the three slices through the workload."""
+    names = ("standard", "high-memory", "high-CPU")
+    rows = [[f"{m / 10:g} GB", f"{c / 10:g} EC2", f"{s:,} GB"] for m, c, s in (*EC2_TYPES, EC2_SERVER)]
+    panels: list[Panel] = [Cells(["memory", "CPU", "storage"], [*names, "server"], rows)]
+    instance = ec2(1)
+    for i, j in combinations(range(3), 2):
+        cut = region_slice(instance, i, j)
+        x, y = ([float(point[axis]) for point in cut.vertices] for axis in (0, 1))
+        workload = Curve("printed workload", [float(BOUNDARY[i])], [float(BOUNDARY[j])], look="stars")
+        chart = Chart(
+            f"{names[i]} (jobs per server)",
+            f"{names[j]} (jobs per server)",
+            [Curve("boundary of the region", x, y), workload],
+            xlim=(0.0, None),
+            ylim=(0.0, None),
+        )
+        panels.append(chart)
+    return panels

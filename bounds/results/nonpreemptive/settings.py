@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bounds.results.decisions import Decisions
 from bounds.results.simulated_queues import simulated
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law, batches
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
-from fluid.statistics import Interval
 from theory.instance import Instance, additive, pooled
 
 NAMES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
@@ -81,8 +79,13 @@ class LongQueue:
         """Return the system with queues and a time that are so many times as long."""
         return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
 
-    def run(self, intensity: Fraction, options: dict[str, Any], service: Law, batch: bool) -> QueueResult[Any]:
-        """Simulate Algorithm 1 in `FROM_LONG_QUEUES` replications."""
+    def run(
+        self, intensity: Fraction, options: dict[str, Any], service: Law = Law(), *, batch: bool = False
+    ) -> QueueResult[Any]:
+        """Simulate Algorithm 1 as printed, except for the options, in `FROM_LONG_QUEUES` replications.
+
+        With `batch` the jobs come in the vectors of `requests`.
+        """
         instance, stream = self.instance(intensity), None
         if batch:
             mean = np.mean(self.requests, axis=0)
@@ -90,7 +93,8 @@ class LongQueue:
             equal = [1 / len(self.requests)] * len(self.requests)
             stream = partial(batches, rate, self.requests, equal, [1.0] * len(mean), service)
         scenario = QueueScenario(
-            instance, self.servers, self.until, 0.0, service=service, options=options, bins=20, stream=stream,
+            instance, self.servers, self.until, 0.0, service=service, options={**BASIC, **options}, bins=20,
+            stream=stream,
             queue=self.queue,
         )  # fmt: skip
         return simulated("nonpreemptive", scenario, FROM_LONG_QUEUES)
@@ -101,27 +105,3 @@ LONG = (
     LongQueue("Table 1", table_1, 3, (1000, 1000, 1000), 3000.0, ((4, 1, 0), (0, 21, 4))),
 )
 """One server with two types, and three servers with three types, at long queues."""
-
-
-def what_is_left(
-    decisions: Decisions,
-    system: LongQueue,
-    intensity: Fraction,
-    options: dict[str, Any],
-    service: Law = Law(),
-    *,
-    batch: bool = False,
-) -> tuple[Interval, int]:
-    """Return the mean queue in the last tenth of the time over that at time 0, and the number of events.
-
-    Algorithm 1 runs as printed, without the customisations of Section 6, except for the options given. A stable system
-    forgets the start; one that is not keeps it, and grows.
-    """
-    result = system.run(intensity, {**BASIC, **options}, service, batch)
-    left = [run.queue[-2:].mean() / sum(system.queue) for run in result.runs]
-    return decisions.mean(left), sum(run.events for run in result.runs)
-
-
-def shown(number: Interval) -> str:
-    """Write an interval."""
-    return f"{number.mean:.3g} [{number.low:.3g}, {number.high:.3g}]"

@@ -7,6 +7,8 @@ what it was, or it is not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -16,8 +18,10 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.nonpreemptive.settings import FROM_LONG_QUEUES, LONG, example_1, shown, table_1, what_is_left
-from bounds.results.simulated_queues import SEED, simulated
+from bounds.results.nonpreemptive.settings import FROM_LONG_QUEUES, LONG, LongQueue, example_1, table_1
+from bounds.results.reproduction import drawing, interval_curve
+from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
+from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.chains.steps import ContinuousSteps
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import Law
@@ -38,24 +42,58 @@ INSIDE = Fraction(97, 100)
 OVERLOAD, LOW_BETA = "1.1 times the boundary", "beta = 1/4, below the load"
 
 
+@dataclass(frozen=True)
+class LongRun:
+    """A run of Algorithm 1 from long queues: its name, and what it is run with (`LongQueue.run`)."""
+
+    name: str
+    system: LongQueue
+    load: Fraction
+    options: dict[str, Any]
+    service: Law = Law()
+    batch: bool = False
+
+    def result(self) -> QueueResult[Any]:
+        """Simulate it."""
+        return self.system.run(self.load, self.options, self.service, batch=self.batch)
+
+    def part_left(self) -> tuple[list[float], int]:
+        """Return the mean queue in the last tenth of the time over that at time 0 by replication, and events.
+
+        A stable system forgets the start; one that is not keeps it, and grows.
+        """
+        runs = self.result().runs
+        return [run.queue[-2:].mean() / sum(self.system.queue) for run in runs], sum(run.events for run in runs)
+
+
+def _fall(runs: Sequence[LongRun], setting: str = "", replications: str = "") -> Outcome:
+    """Decide that all queues fall to less than half."""
+    decisions, good, parts, events = Decisions(len(runs)), True, [], 0
+    for run in runs:
+        left, more = run.part_left()
+        part = decisions.mean(left)
+        good &= part.high < 1 / 2
+        events += more
+        parts.append(f"{run.name}: {shown(part, 3)}")
+    computed = (
+        f"queue at the end over that at the start{setting}: {'; '.join(parts)}; {decisions}{replications}, "
+        f"seed {SEED}, {events:,} events"
+    )
+    return Outcome(computed, good)
+
+
 def _supported(level: Level, broken: str, laws: tuple[Law, ...], *, batch: bool = False) -> Outcome:
     """Decide that the queues of both systems fall to less than half, at 0.97 beta of the boundary, under each law."""
     systems = LONG if level is Level.quick else [system.longer(5) for system in LONG]
-    decisions = Decisions(len(LONG) * len(laws))
     load = Fraction(11, 10) if broken == OVERLOAD else INSIDE * BETA
     beta = Fraction(1, 4) if broken == LOW_BETA else BETA
-    good, parts, spent = True, [], 0
-    for system in systems:
-        for law in laws:
-            left, events = what_is_left(decisions, system, load, {"beta": beta}, law, batch=batch)
-            good &= left.high < 1 / 2
-            spent += events
-            parts.append(f"{system.name}, {_name(law)}: {shown(left)}")
-    computed = (
-        f"queue at the end over that at the start, intensity {float(load):.4g}, beta {text(beta)}: {'; '.join(parts)}; "
-        f"{decisions}, {FROM_LONG_QUEUES} replications, seed {SEED}, {spent:,} events"
-    )
-    return Outcome(computed, good)
+    runs = [
+        LongRun(f"{system.name}, {_name(law)}", system, load, {"beta": beta}, law, batch)
+        for system in systems
+        for law in laws
+    ]
+    setting = f", intensity {float(load):.4g}, beta {text(beta)}"
+    return _fall(runs, setting, f", {FROM_LONG_QUEUES} replications")
 
 
 def _name(law: Law) -> str:
@@ -126,21 +164,23 @@ def corollary_5_3(level: Level, broken: str) -> Outcome:
 )
 def corollary_6_2_queues(level: Level, broken: str) -> Outcome:
     """Simulate from long queues."""
-    del level
-    decisions, good, parts, spent = Decisions(len(LONG)), True, [], 0
     share = Fraction(105, 100) if broken.startswith("5 %") else INSIDE * BETA
+    runs = []
     for system in LONG:
-        boundary = 1 / traffic_intensity(single_types(system.instance(1)))
-        options = {"oracle": "single", "beta": 0 if broken.startswith("beta") else BETA}
-        left, events = what_is_left(decisions, system, share * boundary, options)
-        good &= left.high < 1 / 2
-        spent += events
+        boundary = _boundary_of_single_types(system)
         at = f"{float(share * boundary):.4f} of C ({text(boundary)} for single types)"
-        parts.append(f"{system.name} at {at}: {shown(left)}")
-    computed = (
-        f"queue at the end over that at the start: {'; '.join(parts)}; {decisions}, seed {SEED}, {spent:,} events"
-    )
-    return Outcome(computed, good)
+        options = {"oracle": "single", "beta": 0 if broken.startswith("beta") else BETA}
+        runs.append(LongRun(f"{system.name} at {at}", system, share * boundary, options))
+    return _fall(runs)
+
+
+def _boundary_of_single_types(system: LongQueue) -> Fraction:
+    """Return the traffic intensity at which the workload is on the boundary of the region of single types."""
+    return 1 / traffic_intensity(single_types(system.instance(1)))
+
+
+BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)}
+"""beta of (29)."""
 
 
 @claim(
@@ -154,20 +194,43 @@ def corollary_6_2_queues(level: Level, broken: str) -> Outcome:
 )
 def corollary_6_3(level: Level, broken: str) -> Outcome:
     """Simulate from long queues."""
-    del level
-    decisions, good, parts, spent = Decisions(len(LONG)), True, [], 0
-    highest = Fraction(9, 10)
-    options = {"beta": highest, "p": Fraction(-1, 20), "z": 0 if broken.startswith("z") else Fraction(1, 200)}
-    load = Fraction(11, 10) if broken == OVERLOAD else INSIDE * highest
+    options = BOUNDED | ({"z": 0} if broken.startswith("z") else {})
+    load = Fraction(11, 10) if broken == OVERLOAD else INSIDE * BOUNDED["beta"]
+    return _fall([LongRun(system.name, system, load, options) for system in LONG])
+
+
+@drawing(
+    "Algorithm 1 from long queues, 95 % bands of 16 replications",
+    "theorem-3.1-queues",
+    "corollary-5.2",
+    "corollary-5.3",
+    "corollary-6.2-queues",
+    "corollary-6.3",
+    columns=2,
+    height=3.4,
+)
+def from_long_queues() -> Sequence[Panel]:
+    """Draw the queue over that at the start, of each system that the claims simulate, and one beyond the boundary."""
+    panels = []
     for system in LONG:
-        left, events = what_is_left(decisions, system, load, options)
-        good &= left.high < 1 / 2
-        spent += events
-        parts.append(f"{system.name}: {shown(left)}")
-    computed = (
-        f"queue at the end over that at the start: {'; '.join(parts)}; {decisions}, seed {SEED}, {spent:,} events"
-    )
-    return Outcome(computed, good)
+        load, beta = INSIDE * BETA, {"beta": BETA}
+        alone = load * _boundary_of_single_types(system)
+        runs = (
+            LongRun("Theorem 3.1", system, load, beta),
+            LongRun("hyper-exponential service", system, load, beta, Law("hyper-exponential", 4.0)),
+            LongRun("requests for vectors", system, load, beta, batch=True),
+            LongRun("single types", system, alone, {"oracle": "single", **beta}),
+            LongRun("beta of (29)", system, INSIDE * BOUNDED["beta"], BOUNDED),
+            LongRun("1.1 times the boundary", system, Fraction(11, 10), beta),
+        )
+        curves = []
+        for run in runs:
+            at, *bands = run.result().curve()
+            mean, low, high = (band / sum(system.queue) for band in bands)
+            curves.append(Curve(run.name, at.tolist(), mean.tolist(), low.clip(min=0.0).tolist(), high.tolist()))
+        x, y, half = "time (mean service times)", "queue / queue at the start (1)", [Line("one half", 0.5)]
+        panels.append(Chart(x, y, curves, half, title=system.name, ylim=(0.0, None)))
+    return panels
 
 
 def stationary(
@@ -217,15 +280,15 @@ def remark_1(level: Level, broken: str) -> Outcome:
             results.append(stationary(instance(Fraction(7, 10)), servers, until, options, level))
         rises = [decisions.queue_order(after, before) for before, after in pairwise(results)]
         good &= all(rise.low > 0 for rise in rises)
-        queues = ", ".join(f"{np.mean([run.mean_queue for run in result.runs]):.4g}" for result in results)
-        parts.append(f"{name}, mean queue {queues}, rising by {' and '.join(map(shown, rises))}")
+        queues = ", ".join(f"{mean_queue(result):.4g}" for result in results)
+        parts.append(f"{name}, mean queue {queues}, rising by {' and '.join(shown(rise, 3) for rise in rises)}")
     high, low = (Fraction(1, 4), betas[-1]) if broken.startswith("the two") else (betas[-1], Fraction(1, 4))
     load = INSIDE * BETA
-    ends = [what_is_left(decisions, LONG[0], load, {"beta": beta})[0] for beta in (high, low)]
+    ends = [decisions.mean(LongRun("", LONG[0], load, {"beta": beta}).part_left()[0]) for beta in (high, low)]
     good &= ends[0].high < 1 / 2 and ends[1].low > 1
     computed = (
-        f"{'; '.join(parts)}, seed {FRESH_SEED}; of the long queue is left {shown(ends[0])}, {shown(ends[1])}, seed "
-        f"{SEED}; {decisions}"
+        f"{'; '.join(parts)}, seed {FRESH_SEED}; of the long queue is left {shown(ends[0], 3)}, {shown(ends[1], 3)}, "
+        f"seed {SEED}; {decisions}"
     )
     return Outcome(computed, bool(good))
 
@@ -242,8 +305,8 @@ def _shorter(level: Level, with_: dict[str, Any], without: dict[str, Any], syste
             ]
             saved = decisions.queue_order(*pair)
             good &= saved.low > 0
-            queues = [float(np.mean([run.mean_queue for run in result.runs])) for result in pair]
-            parts.append(f"{name} at {float(load):g}: {queues[0]:.4g} falls to {queues[1]:.4g}, by {shown(saved)}")
+            queues = [mean_queue(result) for result in pair]
+            parts.append(f"{name} at {float(load):g}: {queues[0]:.4g} falls to {queues[1]:.4g}, by {shown(saved, 3)}")
     replications = f"{REPLICATIONS[level]} replications, seed {FRESH_SEED}"
     return Outcome(f"mean queue, {'; '.join(parts)}; {decisions}, {replications}", good)
 
@@ -276,6 +339,42 @@ def section_6_4(level: Level, broken: str) -> Outcome:
     """Compare queues on the same jobs."""
     limit = {} if broken.startswith("q(s)") else {"cut": Fraction(1, 10), "fall": 1}
     return _shorter(level, limit, {}, SYSTEMS[:1] if broken.startswith("Algorithm") else SYSTEMS[1:])
+
+
+@drawing(
+    "Algorithm 1 at intensity 0.7: mean queues with 95 % intervals",
+    "remark-1",
+    "section-6.3",
+    "section-6.4",
+    columns=2,
+    height=2.8,
+)
+def effect_of_options() -> Sequence[Panel]:
+    """Draw mean queues at intensity 0.7: they grow with beta; early renewal and a limit of stalling shorten them."""
+    high = {"beta": Fraction(19, 20)}
+    runs: dict[str, dict[str, Any]] = {
+        "1/2": {"beta": Fraction(1, 2)},
+        "3/4": {"beta": Fraction(3, 4)},
+        "19/20": high,
+        "early\nrenewal": {**high, "early": True},
+        "limit of\nstalling": {**high, "cut": Fraction(1, 10), "fall": 1},
+    }
+    panels = []
+    for name, instance, servers, until in SYSTEMS:
+        chosen = runs if servers > 1 else {label: runs[label] for label in runs if not label.startswith("limit")}
+        queues = [
+            stationary(instance(Fraction(7, 10)), servers, until, options, Level.quick).queue()
+            for options in chosen.values()
+        ]
+        places = [float(n) for n in range(len(queues))]
+        curves = [
+            interval_curve("beta", places[:3], queues[:3], "marks"),
+            interval_curve("beta = 19/20 with an option", places[3:], queues[3:], "marks"),
+        ]
+        title, ticks = f"{name}, {servers} server{'s' * (servers > 1)}", list(zip(places, chosen, strict=True))
+        x = "beta, and options (Sections 6.3, 6.4)"
+        panels.append(Chart(x, "mean queue (jobs)", curves, title=title, xticks=ticks, ylim=(0.0, None)))
+    return panels
 
 
 @claim(

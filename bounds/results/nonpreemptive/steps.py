@@ -37,7 +37,6 @@ BETA = Fraction(7, 8)
 )
 def proposition_4_2(level: Level, broken: str) -> Outcome:
     """Compute both sides in rationals."""
-    del level
     outcomes = [(0, 0), (0, 1), (1, 0), (1, 1)] if broken else [(0, 1), (1, 0)]
     law = dict.fromkeys(outcomes, Fraction(1, len(outcomes)))
     joint = sum(p for (x, y), p in law.items() if x + y < 1)
@@ -127,7 +126,6 @@ def _stalls(
 )
 def lemma_4_4(level: Level, broken: str) -> Outcome:
     """Multiply the probabilities of the steps of that path."""
-    del level
     b_1, beta = 40, Fraction(1, 2)
     rare, often = Fraction(1, 2) if broken else Fraction(1, 1000), Fraction(1, 2)
     system = Algorithm1(additive([1], [[1], [1]], workload=[rare, often]), 1, beta)
@@ -167,7 +165,6 @@ def equations_19_22(level: Level, broken: str) -> Outcome:
     """Solve C_j < 0 in symbols, take the least whole N that is asked for, and compute a generator."""
     import sympy as sp
 
-    del level
     n, servers, m, t, rho, k, mu = sp.symbols("N L M T rho K mu", positive=True)
     v = -sp.Symbol("w", positive=True)
     coefficient = (n - servers * m) * t * v + servers * m * t * rho  # C_j of (21)

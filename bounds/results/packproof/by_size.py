@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bounds.adversary.by_size import on_record
 from bounds.adversary.chains import even_chains, proven_bound
 from bounds.adversary.realisation import realise
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 from theory.numbers import text
@@ -51,7 +54,6 @@ def one_resource(level: Level, broken: str) -> Outcome:
     """
     import sympy as sp
 
-    del level
     best, before, x, reward = sp.symbols("U_star F_before x U_i", positive=True)
     t, s, r = sp.symbols("t s r", nonnegative=True)
     after = before + x * reward
@@ -135,8 +137,8 @@ def by_size(level: Level, broken: str) -> Outcome:
         for chain in even_chains(types)
         if realise(chain, resources + more).instance is not None
     ]
-    found = ", ".join(f"{types},{resources}: {text(ratio)}" for (types, resources), (ratio, _) in record.items())
-    computed = f"least ratios by types and resources: {found}" if not wrong else f"other ratios at {wrong[:3]}"
+    listed = ", ".join(f"{types},{resources}: {text(ratio)}" for (types, resources), (ratio, _) in record.items())
+    computed = f"least ratios by types and resources: {listed}" if not wrong else f"other ratios at {wrong[:3]}"
     computed += f"; refuted for {refuted}" if not realised else f"; realised: {realised[:2]}"
     return Outcome(computed, complete and not wrong and not realised)
 
@@ -149,3 +151,20 @@ def _broken(instance: Instance, broken: str) -> Instance:
         capacity = [c + 1 for c in space.capacity]
         return additive(capacity, space.demands, instance.rewards, instance.workload)
     return instance
+
+
+@drawing(
+    "Least ratios on record, by number of types and of resources R",
+    "one-resource-not-attained",
+)
+def ratios_by_types() -> Sequence[Panel]:
+    """Draw the least ratios on record by number of types, for one resource and for more."""
+    record = {size: float(ratio) for size, (ratio, _) in on_record().items()}
+    types = sorted({J for J, _ in record})
+    bound = Curve("1 - (1 - 1/J)^J", types, [float(proven_bound(J)) for J in types], look="plain")
+    curves = []
+    for R in sorted({R for _, R in record}):
+        measured = [J for J in types if (J, R) in record]
+        curves.append(Curve(f"R = {R}", measured, [record[J, R] for J in measured]))
+    x, ticks = "job types J (number)", [(J, str(J)) for J in types]
+    return [Chart(x, "greedy reward / optimum (1)", [*curves, bound], xticks=ticks)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -10,7 +11,10 @@ import numpy as np
 from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.autoscaling.guarantees import cloud
 from bounds.results.instances import PRINTED_TYPES, SERVER, price, random_instance
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Panel
 from theory.greedy.assignment import global_greedy, sequential_greedy
 from theory.greedy.optimal import solve
 from theory.instance import additive, pooled
@@ -31,11 +35,10 @@ from theory.numbers import text
 )
 def exactly_worst(level: Level, broken: str) -> Outcome:
     """Decide it in every order of the list, then solve the instances found."""
-    del level
     paper = ("48/13", "18/13", "3", "2")
     expected = {True: (Fraction(11047, 12679), ("39/10", "27/20", "3", "2")), False: (Fraction(449, 515), paper)}
     orders = list(permutations(range(4)))
-    good, found = True, []
+    good, worst_of = True, []
     for order in orders[::4] if broken else orders:
         types = [PRINTED_TYPES[j] for j in order]
         instance = additive((80, 512) if broken == "servers have 512 GB" else SERVER, types, [price(*t) for t in types])
@@ -45,9 +48,9 @@ def exactly_worst(level: Level, broken: str) -> Outcome:
         place = order[::-1].index if broken.startswith("ties") else order.index
         early = place(1) < min(place(0), place(2))
         good &= worst.complete and attained == worst.ratio and (worst.ratio, where) == expected[early]
-        found.append((worst.ratio, where))
-    shown = (f"{text(r)} at ({', '.join(w)}) in {found.count((r, w))}" for r, w in sorted(set(found)))
-    computed = f"{len(found)} orders: {'; '.join(shown)}; {'as' if good else 'not as'} the order of the list says"
+        worst_of.append((worst.ratio, where))
+    shown = (f"{text(r)} at ({', '.join(w)}) in {worst_of.count((r, w))}" for r, w in sorted(set(worst_of)))
+    computed = f"{len(worst_of)} orders: {'; '.join(shown)}; {'as' if good else 'not as'} the order of the list says"
     return Outcome(computed, good)
 
 
@@ -109,6 +112,12 @@ def pools(level: Level, broken: str) -> Outcome:
         least = min(least, reward / best if best else Fraction(1))
     computed = f"{count} instances, {violations} below the guarantee, least ratio {float(least):.4f}"
     return Outcome(computed, violations == 0)
+
+
+@drawing("Three pools of servers, filled at once", "pools", height=2.9)
+def three_pools() -> Sequence[Panel]:
+    """Draw instances of three pools."""
+    return [cloud(pools=3)]
 
 
 @claim(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.data import data_folder
+from bounds.claims import Evidence, Level, Outcome, WithoutData, claim
 from bounds.results.instances import random_law
+from bounds.results.real_data import data_folder
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory.files.google import REQUESTS, google_law
 from theory.numbers import text, total
 from theory.partition.bounding import bracket
@@ -18,7 +21,7 @@ from theory.partition.laws import Law, discrete, uniform
 from theory.partition.mixing import initial_cells, mixed
 from theory.partition.rounded import lower_rounded, supportable, upper_rounded
 from theory.partition.spread import lemma_2, spread_prices
-from theory.partition.universal import universal_cells
+from theory.partition.universal import universal_cells, vqs_workload
 
 TWO_THIRDS = Fraction(2, 3)
 
@@ -81,6 +84,32 @@ def mixed_cells(level: Level, broken: str) -> Outcome:
         f"{', '.join(map(text, exact))}"
     )
     return Outcome(computed, between == count and exact == [2, 10])
+
+
+@drawing(
+    "Sizes uniform on [1/10, 9/10]: bounds from above and from below",
+    "linear-prices",
+    "mixed-cells",
+    "throughput/example-uniform",
+    "throughput/lemma-2",
+    "throughput/theorem-1",
+)
+def cells() -> Sequence[Panel]:
+    """Draw bounds of the supportable workload of sizes uniform on [1/10, 9/10] by the number of equal cells."""
+    law, numbers = uniform("1/10", "9/10"), (1, 2, 4, 8)
+    values: dict[str, list[float]] = {"rounding down": [], "linear prices": [], "mixed cells": [], "rounding up": []}
+    for number in numbers:
+        cut = by_cuts(Fraction(1, 10) + Fraction(8 * i, 10 * number) for i in range(1, number))
+        down, up = lower_rounded(law, cut), upper_rounded(law, cut)
+        prices = spread_prices(law, 10 * number, _grid(law, 10 * number), 1e-9).bound(law)
+        bounds = (down, prices, mixed(initial_cells(law, number)).workload, up)
+        for name, value in zip(values, bounds, strict=True):
+            values[name].append(float("nan") if value is None else float(value))
+    curves, lemma_2_bound = (
+        [Curve(name, numbers, y) for name, y in values.items()],
+        Line("1 / mean size (Lemma 2)", 2.0),
+    )
+    return [Chart("equal cells (number)", "workload (jobs per server)", curves, [lemma_2_bound], xscale="log")]
 
 
 @claim(
@@ -178,6 +207,13 @@ def best_of_few_cuts(level: Level, broken: str) -> Outcome:
     return Outcome("; ".join(shown), good)
 
 
+def _universal_without(depth: int) -> tuple[list[Fraction], Fraction, dict[Fraction, Fraction]]:
+    """Return the cuts of the universal partition, its guarantee on (1/8, 1], and that without each of its cuts."""
+    every = [high for _, high in universal_cells(depth)[1:]]
+    without = {cut: guarantee([c for c in every if c != cut], Fraction(1, 8)).ratio for cut in every}
+    return every, guarantee(every, Fraction(1, 8)).ratio, without
+
+
 @claim(
     "universal-cuts",
     "On (1/4, 1] one cut does what the universal partition does with three. On (1/8, 1] each of its five cuts is needed"
@@ -189,16 +225,28 @@ def best_of_few_cuts(level: Level, broken: str) -> Outcome:
 )
 def universal_cuts(level: Level, broken: str) -> Outcome:
     """Drop cuts one at a time and search for fewer."""
-    every = [high for _, high in universal_cells(4 if broken else 3)[1:]]
     one = guarantee(["1/2"], "1/4").ratio
-    whole = guarantee(every, Fraction(1, 8)).ratio
-    without = {cut: guarantee([c for c in every if c != cut], Fraction(1, 8)).ratio for cut in every}
+    _, whole, without = _universal_without(4 if broken else 3)
     *_, four = best_partitions(4, "1/8", 12 if level is Level.quick else 24)
     computed = f"one cut {text(one)}, five {text(whole)}; "
     computed += ", ".join(f"without {text(cut)}: {text(ratio)}" for cut, ratio in without.items())
     computed += f"; best of four {text(four.ratio)} at {{{', '.join(map(text, four.cuts))}}}"
     good = one == whole == TWO_THIRDS and max(*without.values(), four.ratio) <= Fraction(3, 5)
     return Outcome(computed, good)
+
+
+@drawing(
+    "The universal partition of (1/8, 1]: every cut is needed for 2/3",
+    "universal-cuts",
+    "partition-guarantee",
+    height=1.9,
+)
+def each_cut() -> Sequence[Panel]:
+    """Draw the guarantee of the universal partition of (1/8, 1] without each of its cuts."""
+    every, whole, without = _universal_without(3)
+    names = [f"all five cuts: {whole}", *(f"without the cut at {cut}: {without[cut]}" for cut in sorted(every))]
+    ratios = [float(whole), *(float(without[cut]) for cut in sorted(every))]
+    return [Bars("kept for every law (share)", names, [("guarantee", ratios)], xlim=(0.0, 0.8))]
 
 
 @claim(
@@ -214,9 +262,7 @@ def google(level: Level, broken: str) -> Outcome:
     """Bracket both laws."""
     folder = data_folder()
     if not (folder / REQUESTS).exists():
-        return Outcome(f"no {REQUESTS} in PACKPROOF_DATA", None)
-    from theory.partition.universal import vqs_workload
-
+        raise WithoutData(f"no {REQUESTS} in PACKPROOF_DATA")
     good, shown = True, []
     for resource in ("memory",) if level is Level.quick else ("memory", "cpu"):
         law = google_law(folder, resource)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
 
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
 from theory.instance import Additive, additive
 from theory.numbers import ceiling
 from theory.region.worst_case import worst_weights
@@ -103,6 +106,21 @@ def lemma_6_1_constant(level: Level, broken: str) -> Outcome:
         f"{', '.join(failing)}; N up to {most}: {above} above T; attained {', '.join(nearest)}"
     )
     return Outcome(computed, bool(good))
+
+
+@drawing(
+    "The best configuration of a single job type against the greatest weight",
+    "lemma-6.1-constant",
+    "nonpreemptive/lemma-6.1",
+)
+def single_types() -> Sequence[Panel]:
+    """Draw both constants times the number of resources."""
+    fits = range(1, 9)
+    curves = [
+        Curve("1 / T, attained in the limit", fits, [float(1 / harmonic(n)) for n in fits]),
+        Curve("N / (N + 1), Lemma 6.1", fits, [n / (n + 1) for n in fits]),
+    ]
+    return [Chart("jobs of any type that fit a server N (number)", "constant times resources R (1)", curves)]
 
 
 def _steps(broken: str) -> dict[str, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -20,6 +21,8 @@ from bounds.adversary.sharing import (
     unfair_family,
 )
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Bars, Chart, Curve, Line, Panel
 from theory.numbers import text, total
 from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.maxmin import c_drfh, tsf
@@ -39,7 +42,6 @@ from theory.sharing.properties import pareto_optimality
 )
 def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
     """Run it in rationals until a state comes back."""
-    del level
     instance = cluster([[9, 18]], [[1, 4], [3, 1]]) if broken else cycling_cluster()
     cycle = exact_cycle(instance, 12)
     allocation = ps_dsf(instance)
@@ -77,6 +79,26 @@ def algorithm_1_endless(level: Level, broken: str) -> Outcome:
     return Outcome(computed, parts == expected and moving)
 
 
+@drawing(
+    "Algorithm I in exact arithmetic: it enters a cycle (left), or converges and never ends (right)",
+    "algorithm-1-cycles",
+    "algorithm-1-endless",
+    columns=2,
+)
+def rounds() -> Sequence[Panel]:
+    """Draw totals by round where the algorithm cycles, and the distance to its limit where it does not end."""
+    cycle, endless = exact_rounds(cycling_cluster(), 12), exact_rounds(endless_cluster(), 12)
+    users = range(len(cycle[0]))
+    left = [Curve(f"user {n + 1}", range(len(cycle)), [float(total(state[n])) for state in cycle]) for n in users]
+    parts = [float(state[2][1]) - 1 / 3 for state in endless]
+    right = [Curve("part of user 3 on server 2, less 1/3", range(len(parts)), parts)]
+    right.append(Curve("4^-k / 6", range(len(parts)), [4.0**-k / 6 for k in range(len(parts))], look="plain"))
+    return [
+        Chart("round (number)", "tasks (number)", left),
+        Chart("round k (number)", "difference (tasks)", right, yscale="log"),
+    ]
+
+
 @claim(
     "resource-division-not-unique",
     "PS-DSF allocations under resource division are not unique, not even in the totals: one cluster, two allocations "
@@ -88,13 +110,29 @@ def algorithm_1_endless(level: Level, broken: str) -> Outcome:
 )
 def not_unique(level: Level, broken: str) -> Outcome:
     """Check both."""
-    del level
     instance, first, second = two_allocations()
     check = is_ps_dsf_tdm if broken else is_ps_dsf
     totals = [[total(row) for row in tasks] for tasks in (first, second)]
     passed = check(instance, first) + check(instance, second)
     shown = " and ".join("(" + ", ".join(map(text, row)) + ")" for row in totals)
     return Outcome(f"totals {shown}; {passed} of 2 satisfy the theorem", passed == 2 and totals[0] != totals[1])
+
+
+@drawing(
+    "Two PS-DSF allocations of one cluster under resource division",
+    "resource-division-not-unique",
+    columns=2,
+    height=1.5,
+)
+def both() -> Sequence[Panel]:
+    """Draw the tasks of both allocations, by user and server."""
+    shared, *allocations = two_allocations()
+    users = [f"user {n + 1}" for n in range(len(shared.users))]
+    panels = []
+    for title, tasks in zip(("one allocation", "another"), allocations, strict=True):
+        parts = [(f"server {i + 1}", [float(row[i]) for row in tasks]) for i in range(len(shared.servers))]
+        panels.append(Bars("tasks (number)", users, parts, title, (0.0, 0.95)))
+    return panels
 
 
 @claim(
@@ -146,7 +184,6 @@ def fisher_market(level: Level, broken: str) -> Outcome:
 )
 def not_pareto(level: Level, broken: str) -> Outcome:
     """Decide by linear programs."""
-    del level
     mechanism = ps_dsf_tdm if broken else ps_dsf
     small = mechanism(
         cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True, True], [True, True], [True, False]])
@@ -180,6 +217,22 @@ def unfairness(level: Level, broken: str) -> Outcome:
     return Outcome(computed, good)
 
 
+@drawing(
+    "How far below the bottleneck-fair share a user can be",
+    "unfairness-without-bound",
+)
+def unfair() -> Sequence[Panel]:
+    """Draw the share of the first user by mechanism, as the size of a server grows."""
+    sizes = [4**n for n in range(6)]
+    curves = [
+        Curve(name, sizes, [float(2 * mechanism(unfair_family(m)).totals[0]) for m in sizes])
+        for name, mechanism in (("PS-DSF", ps_dsf), ("TSF", tsf), ("C-DRFH", c_drfh))
+    ]
+    curves.append(Curve("2 / (2 + m)", sizes, [2 / (2 + m) for m in sizes], look="plain"))
+    x, y = "size m of the other server (1)", "tasks (share of the fair ones)"
+    return [Chart(x, y, curves, xscale="log", yscale="log")]
+
+
 @claim(
     "idle-resources",
     "PS-DSF keeps at least 1/R of the greatest mean utilisation over R resources (Theorem 1 saturates one on every "
@@ -208,3 +261,17 @@ def idle_resources(level: Level, broken: str) -> Outcome:
         least = min(least, part)
     computed = f"family exact; bound kept on {kept} of {count} clusters, least part {float(least):.3f}"
     return Outcome(computed, family and kept == count)
+
+
+@drawing(
+    "PS-DSF can leave resources idle: a family where 1 is possible",
+    "idle-resources",
+)
+def idle() -> Sequence[Panel]:
+    """Draw the mean utilisation of the family, and the least that is sure."""
+    numbers, curves, lines = (1, 2, 4, 8, 16, 32), [], []
+    for R in (2, 3, 4):
+        used = [float(mean_utilisation(ps_dsf(idle_family(R, n)))) for n in numbers]
+        curves.append(Curve(f"R = {R} resources", numbers, used))
+        lines.append(Line(f"1/{R}", 1 / R))
+    return [Chart("users N (number)", "mean utilisation (1 is possible)", curves, lines, xscale="log", ylim=(0, None))]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, product
+from math import exp
 from typing import Any
 
 from bounds.adversary.engine import Found, Judged
@@ -11,7 +13,9 @@ from bounds.adversary.growth import ALARM, Growth, growth_of
 from bounds.adversary.online import Broken, Offer, confirmed_trap, document_of
 from bounds.adversary.traps import Trap, least_trap, work_of
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.reproduction import drawing
 from bounds.results.simulated_queues import SEED, shown
+from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.chains.saturated import Saturated
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
@@ -64,7 +68,6 @@ def no_share(level: Level, broken: str) -> Outcome:
     """
     import sympy as sp
 
-    del level
     capacity, e, queue = sp.symbols("N e q", positive=True)
     t = sp.symbols("t", nonnegative=True)
     small = sp.Integer(1 if broken == ONE_SMALL else 2)
@@ -252,7 +255,6 @@ def tight_guarantee(level: Level, broken: str) -> Outcome:
     """
     import sympy as sp
 
-    del level
     m, rho, e = sp.symbols("m rho e", positive=True)
     absent = sp.Integer(1) if broken == NOBODY else sp.exp(-m)
     least = (2 + absent) / 3
@@ -277,3 +279,15 @@ def _efficient_beside_small(broken: str) -> str:
             if 2 * held[2] + held[1] > (2 if queue[0] else 3):
                 return f"do not: on {capacity}, {held} starts for queues {queue}"
     return ""
+
+
+@drawing(
+    "Above the curve the waiting work under VQS-BF tends to infinity",
+    "vqs-bf-tight",
+)
+def lost() -> Sequence[Panel]:
+    """Draw the workload above which VQS-BF loses the system of the claim."""
+    m = [n / 10 for n in range(61)]
+    curve = Curve("(2 + exp(-m)) / 3", m, [(2 + exp(-x)) / 3 for x in m], look="plain")
+    x, y = "workload m of the jobs of size 1 (jobs)", "workload rho (jobs of either type)"
+    return [Chart(x, y, [curve], [Line("2/3", 2 / 3)])]

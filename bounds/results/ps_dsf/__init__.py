@@ -1,36 +1,17 @@
-"""Claims of the PS-DSF paper."""
+"""Results of the PS-DSF paper."""
 
 CLAIMS = {
-    "examples": (
-        "figure-1",
-        "figures-2-3",
-        "figure-4",
-        "table-4-ps-dsf",
-        "table-4-tsf",
-        "section-5-full",
-    ),
-    "characterisations": (
-        "equation-11",
-        "theorem-1",
-        "theorem-2",
-        "corollary-1",
-        "lemma-2",
-        "lemma-2-repaired",
-        "single-server-drf",
-    ),
-    "properties": (
-        "theorem-3",
-        "theorem-3-strategy",
-        "lemma-1",
-        "table-1",
-        "table-1-tsf-incentive",
-    ),
-    "motion": ("section-5-simulation",),
+    "examples": "figure-1 figures-2-3 figure-4 table-4-ps-dsf table-4-tsf section-5-full",
+    "characterisations": "equation-11 theorem-1 theorem-2 corollary-1 lemma-2 lemma-2-repaired single-server-drf",
+    "properties": "theorem-3 theorem-3-strategy lemma-1 table-1 table-1-tsf-incentive",
+    "motion": "section-5-simulation",
 }
-"""The claims by the module that checks them, in the order in which they are listed."""
-
-RESULTS = {
-    "allocations": ("figure-1", "figures-2-3", "figure-4", "figure-5", "figure-6"),
-    "tables": ("table-1", "table-4"),
+FIGURES = {
+    "figure-1": "examples",
+    "figures-2-3": "examples",
+    "figure-4": "examples",
+    "figure-5": "examples",
+    "figure-6": "motion",
+    "table-1": "properties",
+    "table-4": "examples",
 }
-"""The figures and tables by the module that computes them, in the order in which they are listed."""

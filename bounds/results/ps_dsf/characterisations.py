@@ -202,7 +202,6 @@ def corollary_1_finds(level: Level, broken: str) -> Outcome:
 )
 def equation_11(level: Level, broken: str) -> Outcome:
     """Expand the difference of both sides of a term of (11), and compare the two constraints on a cluster."""
-    del level
     import sympy
 
     c, d, d_r, t = sympy.symbols("c_q d_q d_r t", positive=True)
@@ -241,7 +240,6 @@ def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers:
 )
 def lemma_2(level: Level, broken: str) -> Outcome:
     """Exchange time and look at the totals."""
-    del level
     if broken:
         instance = figure_4((("1", "1", "1"), ("1/2", "1", "1")))
         tasks = ps_dsf_tdm(instance).tasks
@@ -268,7 +266,6 @@ def lemma_2(level: Level, broken: str) -> Outcome:
 )
 def lemma_2_repaired(level: Level, broken: str) -> Outcome:
     """Cancel both sides."""
-    del level
     import sympy
 
     a, b, x_n, x_m, phi_n, phi_m = sympy.symbols("a b x_n x_m phi_n phi_m", positive=True)

@@ -1,19 +1,28 @@
-"""Claims of the PS-DSF paper about its examples: Figures 1 to 4 and Table IV."""
+"""The examples of the PS-DSF paper: Figures 1 to 5 and Table IV."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import figure_1, figure_4, figures_2_and_3, table_4
+from bounds.results.reproduction import reproduction
+from bounds.views.panels import Bars, Cells, Panel
+from bounds.views.sharing import bars_of
 from theory.numbers import text, total
+from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_ps_dsf
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
 
+RESOURCES = ("CPU", "memory", "bandwidth")
+MECHANISMS = {"PS-DSF": ps_dsf, "C-DRFH": c_drfh, "TSF": tsf}
 
-def _row(values: Sequence[Fraction]) -> str:
+
+def row_text(values: Sequence[Fraction]) -> str:
+    """Write numbers side by side."""
     return ", ".join(map(text, values))
 
 
@@ -32,7 +41,6 @@ def _is(values: Sequence[Fraction], expected: str) -> bool:
 )
 def figure_1_tasks(level: Level, broken: str) -> Outcome:
     """Compute the three allocations."""
-    del level
     instance = figure_1(
         bandwidth=1 if broken == "user 1 needs a tenth of the bandwidth" else 10,
         weights=(1, 1, 1) if broken == "equal weights" else (1, 1, 2),
@@ -45,8 +53,32 @@ def figure_1_tasks(level: Level, broken: str) -> Outcome:
         and _is(dominant.totals, "60/23 72/23 144/23")
         and _is(share.totals, "2 2 8")
     )
-    shown = f"memory {_row(memory)}; C-DRFH {_row(dominant.totals)}; TSF {_row(share.totals)} tasks"
+    shown = f"memory {row_text(memory)}; C-DRFH {row_text(dominant.totals)}; TSF {row_text(share.totals)} tasks"
     return Outcome(shown, good)
+
+
+@reproduction(
+    "figure-1",
+    "memory of three users under three mechanisms",
+    printed="6, 6 and 12 GB under PS-DSF; C-DRFH and TSF far from it",
+    lost="demands and capacities but for the memory, and the tasks",
+    chosen="a cluster that fits every printed number",
+    claims=("figure-1",),
+)
+def figure_1_panels() -> Sequence[Panel]:
+    """Return the memory of each user, and who holds what under PS-DSF."""
+    cluster = replace(figure_1(), resources=RESOURCES)
+    every = {name: mechanism(cluster) for name, mechanism in MECHANISMS.items()}
+    rows = [f"{name}, {user.name}" for name in MECHANISMS for user in cluster.users]
+    memory = [float(2 * tasks) for allocation in every.values() for tasks in allocation.totals]
+    bars = Bars("memory (GB)", rows, [("memory of the user", memory)], stars=[(0, 6.0), (1, 6.0), (2, 12.0)])
+    return bars, bars_of(every["PS-DSF"], "PS-DSF")
+
+
+def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
+    """Return the virtual dominant share of each user with respect to each server, None where a server is no use."""
+    rows = list(zip(allocation.totals, allocation.cluster.monopoly, strict=True))
+    return [[x / alone[i] if alone[i] else None for x, alone in rows] for i in range(len(allocation.cluster.servers))]
 
 
 @claim(
@@ -60,13 +92,9 @@ def figure_1_tasks(level: Level, broken: str) -> Outcome:
 )
 def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
     """Compute PS-DSF and the shares."""
-    del level
     instance = figures_2_and_3(demand="4" if broken else "1/2")
     allocation = ps_dsf(instance)
-    shares = [
-        [x / row[i] if row[i] else None for x, row in zip(allocation.totals, instance.monopoly, strict=True)]
-        for i in (0, 1)
-    ]
+    shares = virtual_shares(allocation)
     good = (
         is_ps_dsf(instance, allocation.tasks)
         and _is(allocation.totals, "18/5 18/5 8 8")
@@ -74,7 +102,29 @@ def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
         and shares[0] == [Fraction(3, 5), Fraction(3, 5), Fraction(2, 3), Fraction(8, 9)]
         and shares[1][2:] == [Fraction(2, 3), Fraction(2, 3)]
     )
-    return Outcome(f"tasks {_row(allocation.totals)}", good)
+    return Outcome(f"tasks {row_text(allocation.totals)}", good)
+
+
+@reproduction(
+    "figures-2-3",
+    "four users on two servers: what they hold, and their virtual dominant shares",
+    printed="users 3 and 4 take nothing on the first server",
+    lost="demands, capacities and tasks",
+    chosen="a cluster that fits the prose",
+    claims=("figures-2-3",),
+)
+def figures_2_3_panels() -> Sequence[Panel]:
+    """Return the PS-DSF allocation and the shares."""
+    allocation = ps_dsf(replace(figures_2_and_3(), resources=RESOURCES))
+    cluster, shares = allocation.cluster, virtual_shares(allocation)
+    bars = {
+        f"{server.name}, {user.name}": float(share)
+        for server, row in zip(cluster.servers, shares, strict=True)
+        for user, share in zip(cluster.users, row, strict=True)
+        if share is not None
+    }
+    part = ("tasks over tasks alone on the server", list(bars.values()))
+    return bars_of(allocation, "PS-DSF"), Bars("virtual dominant share (1)", list(bars), [part])
 
 
 @claim(
@@ -88,12 +138,32 @@ def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
 )
 def figure_4_rates(level: Level, broken: str) -> Outcome:
     """Compute both divisions from effective capacities."""
-    del level
     instance = figure_4((("3/4", "3/2", "1/2"), ("1", "1", "1/2"))) if broken else figure_4()
     expected = ((Fraction(3, 4), Fraction(3, 4), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 2)))
-    found = [mechanism(instance) for mechanism in (ps_dsf, ps_dsf_tdm)]
-    good = all(allocation.tasks == expected for allocation in found)
-    return Outcome(f"rates {_row(found[0].totals)}", good)
+    allocations = [mechanism(instance) for mechanism in (ps_dsf, ps_dsf_tdm)]
+    good = all(allocation.tasks == expected for allocation in allocations)
+    return Outcome(f"rates {row_text(allocations[0].totals)}", good)
+
+
+@reproduction(
+    "figure-4",
+    "two users on three wireless channels",
+    printed="1.5 and 1 Mb/s; channel 1 to user 1, channel 3 to user 2, channel 2 shared equally",
+    lost="the rates of the channels",
+    chosen="one member of the family of rates that fits",
+    claims=("figure-4",),
+    height=1.9,
+)
+def figure_4_panels() -> Sequence[Panel]:
+    """Return the time of each channel by user, and the rates."""
+    cluster = figure_4()
+    allocation = ps_dsf(cluster)
+    parts = []
+    for user, tasks, alone in zip(cluster.users, allocation.tasks, cluster.monopoly, strict=True):
+        parts.append((user.name, [float(x / rate) if rate else 0.0 for x, rate in zip(tasks, alone, strict=True)]))
+    channels = Bars("share of the channel (1)", [f"channel {i + 1}" for i in range(3)], parts, xlim=(0.0, 1.0))
+    names, rates = [user.name for user in cluster.users], [float(x) for x in allocation.totals]
+    return channels, Bars("rate (Mb/s)", names, [("computed", rates)], stars=[(0, 1.5), (1, 1.0)])
 
 
 GAMMA = ("80 340 165/2 55", "40 170 165/4 165/4", "0 0 165/2 55/2", "0 0 55/2 55/2")
@@ -110,7 +180,6 @@ PS_DSF_ROW = ("40 170 0 0", "20 85 0 0", "0 0 165/2 0", "0 0 0 55/2")
 )
 def table_4_ps_dsf(level: Level, broken: str) -> Outcome:
     """Compute gamma and PS-DSF."""
-    del level
     instance = table_4(
         user_2_cpu="1/5" if broken == "user 2 needs twice the CPU" else "1/10",
         user_3_memory="3/20" if broken == "user 3 needs more memory" else "1/10",
@@ -121,8 +190,36 @@ def table_4_ps_dsf(level: Level, broken: str) -> Outcome:
         and all(_is(row, printed) for row, printed in zip(allocation.tasks, PS_DSF_ROW, strict=True))
         and is_ps_dsf(instance, allocation.tasks)
     )
-    alone = "; ".join(_row(row) for row in instance.monopoly)
-    return Outcome(f"alone {alone}; PS-DSF {'; '.join(_row(row) for row in allocation.tasks)}", good)
+    alone = "; ".join(row_text(row) for row in instance.monopoly)
+    return Outcome(f"alone {alone}; PS-DSF {'; '.join(row_text(row) for row in allocation.tasks)}", good)
+
+
+@reproduction(
+    "figure-5",
+    "the cluster of Section V",
+    printed="120 servers in four classes; users 3 and 4 on the last two classes only",
+    lost="the configurations and the demands",
+    chosen="those that the printed Table IV leaves open, with the most memory for user 3",
+    claims=("table-4-ps-dsf",),
+    height=1.7,
+)
+def figure_5_panels() -> Sequence[Panel]:
+    """Return classes and users as tables."""
+    cluster = table_4()
+    classes = Cells(
+        ["servers", "CPU each", "memory each"],
+        [f"class {one.name}" for one in cluster.servers],
+        [[str(one.count), *map(text, one.capacity)] for one in cluster.servers],
+    )
+    users = Cells(
+        ["CPU a task", "memory a task", "classes"],
+        [user.name for user in cluster.users],
+        [
+            [*map(text, user.demand), ", ".join(user.servers or [one.name for one in cluster.servers])]
+            for user in cluster.users
+        ],
+    )
+    return classes, users
 
 
 PRINTED_TSF = ("35", "22.5", "58.33", "8.05")
@@ -150,7 +247,6 @@ AGAINST_GAMMA = "user 3 needs 0.10004 of memory, which the table of tasks alone 
 )
 def table_4_tsf(level: Level, broken: str) -> Outcome:
     """Compute TSF exactly for several memories of user 3."""
-    del level
     memories = [Fraction(1, 10), Fraction(9, 100), Fraction(1, 20)]
     if broken == AGAINST_GAMMA:
         memories = [Fraction(10_004, 100_000)]
@@ -172,6 +268,38 @@ def table_4_tsf(level: Level, broken: str) -> Outcome:
     return Outcome(computed, any(map(all, agrees)))
 
 
+@reproduction(
+    "table-4",
+    "tasks by class: printed beside exact",
+    printed="the table; 58.33 for user 3 under TSF",
+    lost="the demands",
+    chosen="the demands that fit the printed tasks alone; user 3's memory, 1/10, is taken from 8.05",
+    claims=("table-4-ps-dsf", "table-4-tsf"),
+    columns=1,
+    height=1.45,
+)
+def table_4_panels() -> Sequence[Panel]:
+    """Return three tables: what comes out, and what is printed in brackets where that is another number."""
+    instance = table_4()
+    users = [user.name for user in instance.users]
+    classes = [f"class {one.name}" for one in instance.servers]
+    shown = []
+    exact = {"tasks of a user alone": (instance.monopoly, GAMMA), "PS-DSF": (ps_dsf(instance).tasks, PS_DSF_ROW)}
+    for title, (values, rows) in exact.items():
+        printed = [[Fraction(x) for x in row.split()] for row in rows]
+        pairs = [list(zip(row, said, strict=True)) for row, said in zip(values, printed, strict=True)]
+        texts = [[f"{float(x):g}" + ("" if x == y else f" ({float(y):g})") for x, y in row] for row in pairs]
+        tones = [["good" if x == y else "bad" for x, y in row] for row in pairs]
+        shown.append(Cells(classes, users, texts, tones, title))
+    texts, tones = [], []
+    for x, first, rest, place in zip(tsf(instance).totals, PRINTED_TSF, OPEN_TSF, PLACES, strict=True):
+        said = Fraction(first) + Fraction(rest)
+        texts.append([f"{first} + {float(Fraction(rest)):g}", f"{float(said):g}", f"{float(x):.6g}"])
+        tones.append(["", "", "good" if abs(x - said) <= place else "bad"])
+    shown.append(Cells(["printed, by class", "printed, in all", "exact, in all"], users, texts, tones, "TSF"))
+    return shown
+
+
 @claim(
     "section-5-full",
     "The CPU of the first two classes is fully used under PS-DSF, TSF and C-DRFH. It is not, with the demands that fit "
@@ -186,7 +314,6 @@ def table_4_tsf(level: Level, broken: str) -> Outcome:
 )
 def section_5_full(level: Level, broken: str) -> Outcome:
     """Compute the CPU in use on A and B."""
-    del level
     parts, full = [], False
     for demand in ("1/5",) if broken else ("2/15", "1/10"):
         instance = table_4(user_2_cpu=demand)

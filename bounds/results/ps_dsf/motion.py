@@ -1,4 +1,4 @@
-"""Claims of the PS-DSF paper about its distributed algorithm: the simulation of Section V."""
+"""The distributed algorithm of the PS-DSF paper: the simulation of Section V, Figure 6."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import table_4
-from fluid.limits.sharing import Event, History, Schedule, run_schedule
+from bounds.results.reproduction import reproduction
+from bounds.views.panels import Chart, Curve, Panel
+from fluid.limits.sharing import Event, History, Schedule, run_at_once, run_schedule
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.model import Cluster, ServerClass
 
@@ -62,11 +64,11 @@ def is_nearly_ps_dsf(instance: Cluster, tasks: NDArray[np.float64], present: NDA
         served = set()
         for r, c in enumerate(map(float, capacity)):
             demand = [n for n in here if instance.use(n, i)[r]]
-            held = {n: tasks[n, i] * float(instance.use(n, i)[r]) for n in demand}
-            if sum(held.values()) > c * (1 + CLOSE):
+            use = {n: tasks[n, i] * float(instance.use(n, i)[r]) for n in demand}
+            if sum(use.values()) > c * (1 + CLOSE):
                 return False
-            if sum(held.values()) >= c * (1 - CLOSE):
-                top = max((level[n] for n in demand if held[n] > CLOSE * c), default=0.0)
+            if sum(use.values()) >= c * (1 - CLOSE):
+                top = max((level[n] for n in demand if use[n] > CLOSE * c), default=0.0)
                 served |= {n for n in demand if level[n] >= top * (1 - CLOSE)}
         if len(served) < len(here):
             return False
@@ -79,10 +81,10 @@ SLOW, HUNGRY = "servers update every 30 seconds", "user 3 needs 3/20 of memory"
 def _orders(level: Level) -> dict[str, list[int]]:
     """Return the orders in which servers update: by class, the other way round, and at random."""
     every = list(range(120))
-    found = {"by class": every, "reversed": every[::-1]}
+    orders = {"by class": every, "reversed": every[::-1]}
     for seed in range(2 if level is Level.quick else 20):
-        found[f"shuffled {seed}"] = random.Random(seed).sample(every, len(every))
-    return found
+        orders[f"shuffled {seed}"] = random.Random(seed).sample(every, len(every))
+    return orders
 
 
 def _periods(history: History, period: int) -> list[tuple[int, int]]:
@@ -139,3 +141,31 @@ def section_5_simulation(level: Level, broken: str) -> Outcome:
         f"{memory_used:.4f}"
     )
     return Outcome(computed, bool(good))
+
+
+@reproduction(
+    "figure-6",
+    "CPU in use on classes C and D as user 4 leaves and returns",
+    printed="greater utilisation than TSF and C-DRFH, prompt convergence",
+    lost="all times, the curves",
+    chosen=f"{UNTIL} s, user 4 away from {AWAY[0]} to {AWAY[1]} s; the order in which servers update decides which "
+    "allocation is reached while user 4 is away, and TSF and C-DRFH leave their split open",
+    claims=("section-5-simulation", "section-5-full"),
+)
+def figure_6_panels() -> Sequence[Panel]:
+    """Return the utilisation over time: PS-DSF in motion, the others as they would be at once."""
+    order = range(120)
+    history = section_5_history(order)
+    used = by_class(one_by_one(table_4(), order), history.utilisation, 0)
+    times, panels = history.time.tolist(), []
+    others = {
+        name: run_at_once(table_4(), section_5_schedule(), mechanism).utilisation
+        for name, mechanism in (("C-DRFH", c_drfh), ("TSF", tsf))
+    }
+    for place in (2, 3):
+        curves = [Curve("PS-DSF, servers in motion", times, used[:, place].tolist(), look="plain")]
+        for name, shares in others.items():
+            curves.append(Curve(f"{name}, exact", times, shares[:, place, 0].tolist(), look="steps"))
+        title, shaded = f"class {CLASSES[place]}", (("user 4 is away", float(AWAY[0]), float(AWAY[1])),)
+        panels.append(Chart("time (s)", "CPU in use (share)", curves, title=title, ylim=(0.0, 1.05), shaded=shaded))
+    return panels

@@ -1,54 +1,20 @@
-"""Claims of the high-throughput bin packing paper."""
+"""Results of the high-throughput bin packing paper."""
 
 CLAIMS = {
-    "workloads": (
-        "lemma-2",
-        "theorem-1",
-        "theorem-1-identities",
-        "example-best-fit",
-        "example-uniform",
-    ),
-    "partitions": (
-        "prop-1",
-        "prop-1-tight",
-        "k-red",
-        "powers-of-two",
-        "first-j-hull",
-        "prop-2",
-        "prop-2-p2",
-        "prop-2-epsilon",
-        "corollary-1",
-        "universal-guarantee",
-    ),
-    "drift": (
-        "lemma-3",
-        "lemma-4",
-        "lemma-5",
-    ),
-    "guarantees": (
-        "lemma-1",
-        "theorem-2",
-        "theorem-3",
-        "theorem-4",
-    ),
-    "queues": (
-        "example-vqs",
-        "vii-a-1",
-        "vii-a-2",
-        "figure-3",
-        "figure-4a",
-        "figure-4b",
-    ),
-    "traces": (
-        "figure-1",
-        "figure-5",
-        "figure-5-vqs-bf",
-    ),
+    "workloads": "lemma-2 theorem-1 theorem-1-identities example-best-fit example-uniform",
+    "partitions": "prop-1 prop-1-tight k-red powers-of-two first-j-hull "
+    "prop-2 prop-2-p2 prop-2-epsilon corollary-1 universal-guarantee",
+    "drift": "lemma-3 lemma-4 lemma-5",
+    "guarantees": "lemma-1 theorem-2 theorem-3 theorem-4",
+    "queues": "example-vqs vii-a-1 vii-a-2 figure-3 figure-4a figure-4b",
+    "traces": "figure-1 figure-5 figure-5-vqs-bf",
 }
-"""The claims by the module that checks them, in the order in which they are listed."""
-
-RESULTS = {
-    "sizes": ("figure-1", "figure-2"),
-    "figures_of_queues": ("figure-3a", "figure-3b", "figure-4a", "figure-4b", "figure-5"),
+FIGURES = {
+    "figure-1": "traces",
+    "figure-2": "partitions",
+    "figure-3a": "queues",
+    "figure-3b": "queues",
+    "figure-4a": "queues",
+    "figure-4b": "queues",
+    "figure-5": "traces",
 }
-"""The figures and tables by the module that computes them, in the order in which they are listed."""

@@ -67,18 +67,18 @@ def lemma_3(level: Level, broken: str) -> Outcome:
     3 2^(J-2) Q_(2J-1) <= 1.
     """
     without = PAIRS if broken == PAIRS else ""
-    values = [max(greatest_reduced_weight(J, without)[0], Fraction(2**J, 3 * 2 ** (J - 2))) for J in range(2, 13)]
+    values = [max(greatest_reduced_weight(J, without), Fraction(2**J, 3 * 2 ** (J - 2))) for J in range(2, 13)]
     share = Fraction(3, 4) if broken.startswith("rho") else TWO_THIRDS
-    found = _laws(6 if level is Level.quick else 60, random.Random(3))
+    laws = _laws(6 if level is Level.quick else 60, random.Random(3))
     slack = Fraction(1, 50)
     carried = sum(
-        strictly_above(law, J, (1 - slack) * share * bracket(law, Fraction(1, 100)).upper, slack) for law, J in found
+        strictly_above(law, J, (1 - slack) * share * bracket(law, Fraction(1, 100)).upper, slack) for law, J in laws
     )
     computed = (
         f"greatest weights {', '.join(sorted(set(map(text, values))))} for J = 2..12; x found for {carried} of "
-        f"{len(found)} laws at {float((1 - slack) * share):.4f} of the maximum"
+        f"{len(laws)} laws at {float((1 - slack) * share):.4f} of the maximum"
     )
-    return Outcome(computed, set(values) == {Fraction(3, 2)} and carried == len(found))
+    return Outcome(computed, set(values) == {Fraction(3, 2)} and carried == len(laws))
 
 
 GAMMA = Fraction(9, 10)
@@ -109,7 +109,6 @@ REPAIRED = "(1 - gamma) / (sqrt(2J) max ||k' - gamma k||) for (52)"
 )
 def lemma_4(level: Level, broken: str) -> Outcome:
     """Compare squares of the least move and of what (52) allows."""
-    del level
     rows, queues = reduced_configurations(2), list(QUEUES)
     if broken.startswith("only"):
         rows, queues = [(1, 0), (0, 2)], [Fraction(1), Fraction(1, 2)]
@@ -175,14 +174,12 @@ def lemma_5(level: Level, broken: str) -> Outcome:
                 k = min(allowed, key=lambda k: product(k, queues))
                 for j, slots in enumerate(k):
                     in_service[j] += slots if queues[j] else generator.randint(0, slots)
-            left = total(
-                (q + n) * (r - n) for q, n, r in zip(queues, in_service, rho, strict=True)
-            )  # the left side of (53)
+            drift = total((q + n) * (r - n) for q, n, r in zip(queues, in_service, rho, strict=True))  # left of (53)
             b_1_norm = epsilon * gamma * servers * _root_above(total(Fraction(q * q) for q in queues) / (2 * J))
             b_2 = Fraction(0) if broken == "B_2 = 0" else servers * 2**J * root_below(total(r * r for r in rho))
             tried += 1
-            failed += left > b_2 - b_1_norm
-            closest = max(closest, left - (b_2 - b_1_norm))
+            failed += drift > b_2 - b_1_norm
+            closest = max(closest, drift - (b_2 - b_1_norm))
     return Outcome(f"{failed} of {tried} states violate (53), greatest excess {float(closest):.4g}", failed == 0)
 
 

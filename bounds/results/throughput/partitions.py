@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.instances import random_law
+from bounds.results.reproduction import drawing, reproduction
+from bounds.views.panels import Cells, Chart, Curve, Line, Panel, Span, Spans
 from theory.exact.configurations import maximal
 from theory.exact.knapsack import max_weight
 from theory.instance import Additive
@@ -30,7 +33,7 @@ PAIRS, THREES = "K_RED without its pairs", "K_RED without 3 2^(m-1) e_(2m+1)"
 """Sets that are too small for Proposition 1."""
 
 
-def greatest_reduced_weight(J: int, without: str = "") -> tuple[Fraction, Fraction, tuple[int, ...]]:
+def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
     """Return the greatest <k, Q> over all configurations k of all refinements and all Q with K_RED Q <= 1.
 
     Parameters
@@ -39,14 +42,6 @@ def greatest_reduced_weight(J: int, without: str = "") -> tuple[Fraction, Fracti
     without : str
         `PAIRS` leaves the configurations with a job of I_1 and another kind out of K_RED, `THREES` those of an odd
         queue alone: wrong sets.
-
-    Returns
-    -------
-    value : Fraction
-    q : Fraction
-        The Q_1 at which it is attained.
-    k : tuple of int, length 2J
-        Jobs in each interval.
 
     Notes
     -----
@@ -58,9 +53,9 @@ def greatest_reduced_weight(J: int, without: str = "") -> tuple[Fraction, Fracti
     unit = 3 * 2**J
     sizes = tuple((int(low * unit),) for low, _ in cells)
     space = Additive(("size",), (unit - 1,), sizes, (Fraction(1, unit),))
-    best = (Fraction(0), Fraction(0), (0,) * (2 * J))
+    best = Fraction(0)
     breaks = {Fraction(0), Fraction(2, 3), Fraction(1), *(1 - Fraction(2**m // 3, 2**m) for m in range(2, J))}
-    for q in sorted(breaks):
+    for q in breaks:
         corner = [Fraction(0)] * (2 * J)
         for m in range(J):
             paired = m > 0 and without != PAIRS
@@ -70,8 +65,7 @@ def greatest_reduced_weight(J: int, without: str = "") -> tuple[Fraction, Fracti
         corner[1] = q
         weights, scale = to_integers(corner)
         k = max_weight(space, weights)
-        value = total(Fraction(w * n) for w, n in zip(weights, k, strict=True)) * scale
-        best = max(best, (value, q, k))
+        best = max(best, total(Fraction(w * n) for w, n in zip(weights, k, strict=True)) * scale)
     return best
 
 
@@ -91,10 +85,9 @@ def greatest_reduced_weight(J: int, without: str = "") -> tuple[Fraction, Fracti
 )
 def proposition_1(level: Level, broken: str) -> Outcome:
     """Decide the parametric knapsack for each J."""
-    del level
-    found = {J: greatest_reduced_weight(J, broken)[0] for J in range(2, 13)}
-    computed = ", ".join(f"J={J}: {text(value)}" for J, value in found.items())
-    return Outcome(computed, all(value == Fraction(3, 2) for value in found.values()))
+    greatest = {J: greatest_reduced_weight(J, broken) for J in range(2, 13)}
+    computed = ", ".join(f"J={J}: {text(value)}" for J, value in greatest.items())
+    return Outcome(computed, all(value == Fraction(3, 2) for value in greatest.values()))
 
 
 @claim(
@@ -109,7 +102,6 @@ def proposition_1(level: Level, broken: str) -> Outcome:
 )
 def proposition_1_tight(level: Level, broken: str) -> Outcome:
     """Check the certificate against K_RED."""
-    del level
     second = Fraction(2, 3) if broken else HALF
     good = True
     for J in range(2, 13):
@@ -119,6 +111,29 @@ def proposition_1_tight(level: Level, broken: str) -> Outcome:
         good &= cells[1][0] < Fraction(3, 5) <= cells[1][1] and cells[2][0] < Fraction(2, 5) <= cells[2][1]
     computed = f"weight {text(1 + second)} against 1, J = 2..12"
     return Outcome(computed, good and Fraction(3, 5) + Fraction(2, 5) <= 1)
+
+
+@reproduction(
+    "figure-2",
+    "the universal partition of (1/2^J, 1]",
+    printed="a picture of the partition (18)",
+    lost="the picture",
+    chosen="J = 1 to 4",
+    claims=("prop-1",),
+    quick={"deepest": 4},
+    columns=1,
+    height=2.6,
+)
+def figure_2_panels(deepest: int) -> Sequence[Panel]:
+    """Return the intervals for each J."""
+    spans = []
+    for row, depth in enumerate(range(1, deepest + 1)):
+        for j, (low, high) in enumerate(universal_cells(depth)):
+            label = f"$I_{{{j}}}$\n{text(low)}" if row + 1 == deepest else f"$I_{{{j}}}$"
+            spans.append(Span(row, float(low), float(high), label, "even intervals" if j % 2 == 0 else "odd intervals"))
+    down = [f"J = {depth}" for depth in range(1, deepest + 1)]
+    ticks = [(2.0**-m, f"1/{2**m}" if m else "1") for m in range(deepest, -1, -1)]
+    return (Spans("size (share of a server)", down, spans, xscale="log", ylabel="depth (J)", xticks=ticks),)
 
 
 @claim(
@@ -132,7 +147,6 @@ def proposition_1_tight(level: Level, broken: str) -> Outcome:
 )
 def reduced_set(level: Level, broken: str) -> Outcome:
     """Count and check each."""
-    del level
     capacity = Fraction(2, 3) if broken == "the capacity is lower by a third" else Fraction(1)
     counts, largest, below = [], Fraction(0), 0
     for J in range(2, 13):
@@ -150,6 +164,21 @@ def reduced_set(level: Level, broken: str) -> Outcome:
     return Outcome(computed, good)
 
 
+@drawing(
+    "The 8 reduced configurations for J = 3: jobs by virtual queue, and their size rounded up",
+    "k-red",
+)
+def reduced() -> Sequence[Panel]:
+    """Write the reduced configurations for J = 3 as a table, with the sizes that they fill once rounded up."""
+    cells, rows = universal_cells(3), reduced_configurations(3)
+    across = [f"({low}, {high}]" for low, high in cells] + ["size"]
+    sizes = [sum(n * high for n, (_, high) in zip(k, cells, strict=True)) for k in rows]
+    texts = [[*(str(n or "") for n in k), str(size)] for k, size in zip(rows, sizes, strict=True)]
+    tones = [[*("good" if n else "" for n in k), ""] for k in rows]
+    table = Cells(across, [f"k({n})" for n in range(1, len(rows) + 1)], texts, tones)
+    return [table]
+
+
 @claim(
     "powers-of-two",
     "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], so 1/2 for all laws: for J = 1..8 the "
@@ -165,17 +194,37 @@ def powers_of_two(level: Level, broken: str) -> Outcome:
     The sizes 2^-m divide each other, so fractions of servers pack them without loss: the servers that rounded jobs
     need are the sum of their sizes. It is to be maximised over jobs whose infima sum to less than 1.
     """
-    found = {}
+    ratios = {}
     for J in range(1, 9 if level is Level.quick else 13):
         factor = Fraction(2, 3) if broken else Fraction(1)
         unit = 3 * 2**J
         lower = tuple((int(factor * unit / 2 ** (m + 1)),) for m in range(J))
         tops = [2 ** (J - m) for m in range(J)]
         k = max_weight(Additive(("size",), (unit - 1,), lower, (Fraction(1, unit),)), tops)
-        found[J] = Fraction(2**J, sum(n * top for n, top in zip(k, tops, strict=True)))
-    good = all(value == 1 / (2 - Fraction(2, 2**J)) for J, value in found.items())
-    computed = ", ".join(f"J={J}: {text(value)}" for J, value in found.items()) + ", to 1/2"
+        ratios[J] = Fraction(2**J, sum(n * top for n, top in zip(k, tops, strict=True)))
+    good = all(value == 1 / (2 - Fraction(2, 2**J)) for J, value in ratios.items())
+    computed = ", ".join(f"J={J}: {text(value)}" for J, value in ratios.items()) + ", to 1/2"
     return Outcome(computed, good)
+
+
+@drawing(
+    "Exact guarantees: cuts at powers of two, and the universal partition",
+    "powers-of-two",
+    "universal-guarantee",
+    "prop-1-tight",
+)
+def powers() -> Sequence[Panel]:
+    """Draw the exact guarantee of both partitions of (1/2^J, 1]."""
+    curves = []
+    for name, most, step in (("cuts at powers of two alone", 5, 2), ("universal partition", 4, 1)):
+        J = range(1 if step == 2 else 2, most + 1)
+        cuts = {n: [high for _, high in universal_cells(n)][::step] if n > 1 else [Fraction(1)] for n in J}
+        ratios = [guarantee(cuts[n], Fraction(1, 2**n)).ratio for n in J]
+        curves.append(Curve(name, J, [float(ratio) for ratio in ratios]))
+    formula = Curve("1 / (2 - 2^(1-J))", range(1, 6), [1 / (2 - 2.0 ** (1 - n)) for n in range(1, 6)], look="plain")
+    ticks = [(n, str(n)) for n in range(1, 6)]
+    x, y = "J (sizes above 1/2^J)", "kept for every law (share)"
+    return [Chart(x, y, [*curves, formula], [Line("2/3", 2 / 3)], xticks=ticks, ylim=(0.45, 1.05))]
 
 
 @claim(
@@ -198,26 +247,26 @@ def first_j_hull(level: Level, broken: str) -> Outcome:
         tops[0] = unit * 2 // 3 if broken.startswith("jobs above") else unit
         rows = maximal(Additive(("size",), (unit,), tuple((top,) for top in tops), (Fraction(1, unit),))).tolist()
         counts.append(len(rows))
-        whole = 2 ** (J - 1)  # all weights are multiples of its inverse
+        unit = 2 ** (J - 1)  # all weights are multiples of its inverse
         for k in rows:
-            weights = [n * whole // 2**m for m, n in enumerate(k)]
+            weights = [n * unit // 2**m for m, n in enumerate(k)]
             mixed = [sum(w * v[2 * m] for w, v in zip(weights, vertices, strict=False)) for m in range(J)]
-            outside += mixed != [whole * n for n in k] or sum(weights) != whole
+            outside += mixed != [unit * n for n in k] or sum(weights) != unit
     computed = f"{', '.join(map(str, counts))} maximal configurations, {outside} are not the mixture"
     return Outcome(computed, outside == 0)
 
 
 def _partitions(generator: random.Random, count: int) -> list[Partition]:
     """Draw partitions by cuts, and some whose queues are unions of intervals."""
-    found = [by_cuts(["1/2"]), universal_partition(3), by_cuts(Fraction(i, 100) for i in range(1, 100))]
+    partitions = [by_cuts(["1/2"]), universal_partition(3), by_cuts(Fraction(i, 100) for i in range(1, 100))]
     for _ in range(count):
         cuts = sorted(generator.sample(range(1, 60), generator.randint(1, 12)))
         ends = [Fraction(c, 60) for c in (0, *cuts, 60)]
         cells: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(generator.randint(1, len(ends) - 1))]
         for i, interval in enumerate(pairwise(ends)):
             cells[i if i < len(cells) else generator.randrange(len(cells))].append(interval)
-        found.append(by_sets([[(a, b) for a, b in cell] for cell in cells]))
-    return found
+        partitions.append(by_sets([[(a, b) for a, b in cell] for cell in cells]))
+    return partitions
 
 
 @claim(
@@ -257,7 +306,6 @@ def proposition_2(level: Level, broken: str) -> Outcome:
 )
 def proposition_2_p2(level: Level, broken: str) -> Outcome:
     """Evaluate (61) at the printed point."""
-    del level
     p1, p2 = Fraction(1, 3), Fraction(2, 3) if broken else Fraction(1, 3)
     rho = 2 * min(2 * p1, p2)
     holds = p1 + p2 == 1 and rho == Fraction(4, 3)
@@ -278,7 +326,6 @@ def proposition_2_p2(level: Level, broken: str) -> Outcome:
 )
 def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
     """Solve the program at eps = 1/4."""
-    del level
     epsilon = Fraction(1, 7) if broken else Fraction(1, 4)
     law = discrete({HALF - epsilon: HALF, HALF + epsilon: HALF})
     ratio = upper_rounded(law, by_cuts(["3/10", "1/2", "4/5"])) / 2
@@ -327,13 +374,12 @@ def corollary_1(level: Level, broken: str) -> Outcome:
 )
 def universal_guarantee(level: Level, broken: str) -> Outcome:
     """Compute the least ratio over all laws."""
-    found = []
+    ratios = []
     for J in (2, 3) if level is Level.quick else (2, 3, 4):
         cuts = [high for _, high in universal_cells(J)]
         if broken == "the cut at 1/2 is left out":
             cuts.remove(HALF)
         elif broken:
             cuts = cuts[::2]
-        found.append(guarantee(cuts, Fraction(1, 2**J)).ratio)
-    computed = ", ".join(map(text, found))
-    return Outcome(computed, all(ratio == Fraction(2, 3) for ratio in found))
+        ratios.append(guarantee(cuts, Fraction(1, 2**J)).ratio)
+    return Outcome(", ".join(map(text, ratios)), all(ratio == Fraction(2, 3) for ratio in ratios))

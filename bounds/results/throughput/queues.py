@@ -1,7 +1,12 @@
-"""Claims of the high-throughput paper about its synthetic examples at work: Section VII-A, Figures 3 and 4."""
+"""The synthetic examples of the high-throughput paper at work: Section VII-A, Figures 3 and 4.
+
+A queue *grows* if the whole interval of its growth rate over replications lies above 0, and is *settled* if the whole
+interval lies below a small bound that the claim states. All intervals are at the level that `Decisions` shares out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -10,12 +15,13 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated
-from bounds.results.throughput.growth import slopes, spent, waiting_size
+from bounds.results.reproduction import mean_queues_chart, reproduction
+from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
+from bounds.views.panels import Chart, Curve, Panel
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete, uniform
-from fluid.statistics import Interval
+from fluid.statistics import Interval, growth
 from theory.exact.linear import LinearProgram
 from theory.numbers import text
 from theory.partition.bounding import bracket
@@ -36,6 +42,31 @@ p = 0.34, and the queues grow by 0.0002 and 0.0004. Best-Fit in the configuratio
 """
 
 
+def slopes(
+    result: QueueResult[Any], decisions: Decisions, values: Callable[[Run], Any], runs: Sequence[Run] | None = None
+) -> Interval:
+    """Return the interval of the growth per slot of a quantity given by bins, over the replications after the warm-up.
+
+    Parameters
+    ----------
+    result : QueueResult
+    decisions : Decisions
+        One of them is made.
+    values : callable
+        From a run to the averages of the quantity over its bins, float[B].
+    runs : sequence of Run, optional
+        The replications that count, at least two; all where left out.
+    """
+    first, edges = result.runs[0].first, result.runs[0].measures.edges
+    curves = [np.asarray(values(run))[first:] for run in runs or result.runs]
+    return growth(curves, (edges[first + 1 :] + edges[first:-1]) / 2, decisions.level())
+
+
+def waiting_size(run: Run) -> Any:
+    """Return the mean size of all waiting jobs together, by bins, as a part of one server."""
+    return run.measures.load.sum(axis=1) / run.spans / run.scenario.law.capacity
+
+
 def first_example(rate: float, slots: int, sizes: tuple[Fraction, Fraction] = (SMALLER, LARGER)) -> SlottedScenario:
     """Return the scenario of Section VII-A.1: two sizes equally likely, geometric service of mean 100."""
     law = discrete({sizes[0]: 1, sizes[1]: 1})
@@ -50,15 +81,15 @@ def vqs_contents(sizes: tuple[Fraction, Fraction], levels: int) -> list[tuple[in
     partition = universal_partition(levels)
     queues = [partition.queue_of(size) for size in sizes]
     assert queues[0] != queues[1]
-    found = []
+    contents = []
     for k in reduced_configurations(levels):
         free = Fraction(1, 3) if k[1] else Fraction(1)
-        held = [
+        first, second = (
             (1 if k[1] else 0) if queue == 1 else (int(free / size) if k[queue] else 0)
             for size, queue in zip(sizes, queues, strict=True)
-        ]
-        found.append((held[0], held[1]))
-    return found
+        )
+        contents.append((first, second))
+    return contents
 
 
 def greatest_workload(contents: list[tuple[int, int]]) -> Fraction:
@@ -234,8 +265,8 @@ def figure_3(level: Level, broken: str) -> Outcome:
     results = {name: simulated(name, scenario, 20) for name in FIRST}
     rates = {name: slopes(result, decisions, waiting_size) for name, result in results.items()}
     first = _grow_and_settle(rates, ("vqs",), excess)
-    left = broken.removeprefix("(b) with ").removeprefix("(b) where ") if broken.startswith("(b)") else ""
-    second = _second_growth(level, left, waiting_size, Fraction(18, 100_000), "servers")
+    other = broken.removeprefix("(b) with ").removeprefix("(b) where ") if broken.startswith("(b)") else ""
+    second = _second_growth(level, other, waiting_size, Fraction(18, 100_000), "servers")
     computed = f"(a) {_shown_rates(rates)}; {spent(decisions, *results.values())}. (b) {second.computed}"
     return Outcome(computed, first and bool(second.holds))
 
@@ -337,3 +368,100 @@ def figure_4b(level: Level, broken: str) -> Outcome:
             good &= rates["vqs-bf"].low > 0 and rates["vqs"].low > rates["vqs-bf"].high
         parts.append(f"{intensity}: {_shown_rates(rates)}, mean queues {mean_queues(results)}")
     return Outcome(f"{'; '.join(parts)}; {decisions}, seed {FRESH_SEED}", bool(good))
+
+
+NAMES = {"bf-js": "BF-J/S", "vqs-bf": "VQS-BF", "vqs": "VQS", "fifo-ff": "FIFO-FF"}
+
+
+def _sizes_over_time(scenario: SlottedScenario, runs: int, slope: float) -> Panel:
+    """Return the size of all waiting jobs over time, and the growth that follows from the printed rates."""
+    curves = []
+    for name in FIRST:
+        at, mean, low, high = simulated(name, scenario, runs).curve_of(waiting_size)
+        low = low.clip(min=0.0)
+        curves.append(Curve(NAMES[name], at.tolist(), mean.tolist(), low.tolist(), high.tolist()))
+    until = float(scenario.until)
+    curves.append(Curve(f"growth of {slope:.5f} a slot", [0.0, until], [0.0, slope * until], look="plain"))
+    return Chart("time (slots)", "size of waiting jobs (servers)", curves, ylim=(0.0, None))
+
+
+@reproduction(
+    "figure-3a",
+    "queue over time, sizes 0.4 and 0.6 at 0.014 jobs a slot",
+    printed="VQS is unstable above 2/3 of the supportable 0.02; BF-J/S and VQS-BF are stable",
+    lost="the curves",
+    chosen="the growth of 0.00032 servers a slot follows from the printed rates",
+    seed=SEED,
+    claims=("vii-a-1", "figure-3", "example-vqs"),
+    tiny={"slots": 50_000, "runs": 2},
+    quick={"slots": 1_000_000, "runs": 12},
+    full={"slots": 4_000_000, "runs": 20},
+    columns=1,
+)
+def figure_3a_panels(slots: int, runs: int) -> Sequence[Panel]:
+    """Return the queues of Section VII-A.1."""
+    return (_sizes_over_time(first_example(0.014, slots), runs, 0.00032),)
+
+
+@reproduction(
+    "figure-3b",
+    "queue over time, sizes 2 and 5 on 10 at 0.0306 jobs a slot",
+    printed="VQS is stable; BF-J/S and VQS-BF are not: arrivals (0.0204, 0.0102) against departures (0.02, 0.01)",
+    lost="the curves",
+    chosen="the growth of 0.00018 servers a slot, once caught in (2, 1), follows from the printed rates",
+    seed=SEED,
+    claims=("vii-a-2", "figure-3", "example-best-fit"),
+    tiny={"slots": 100_000, "runs": 2},
+    quick={"slots": 4_000_000, "runs": 8},
+    full={"slots": 16_000_000, "runs": 20},
+    columns=1,
+)
+def figure_3b_panels(slots: int, runs: int) -> Sequence[Panel]:
+    """Return the queues of Section VII-A.2; a mean over paths, of which not all are caught."""
+    return (_sizes_over_time(second_example(0.0306, slots, slots // 10), runs, 0.00018),)
+
+
+def _against_intensity(law: tuple[Fraction, Fraction], intensities: Sequence[float], slots: int, runs: int) -> Panel:
+    results = {
+        title: [uniform_queue(name, *law, intensity, slots, runs) for intensity in intensities]
+        for name, title in NAMES.items()
+    }
+    low, high = map(float, law)
+    return mean_queues_chart(results, intensities, "traffic intensity (1)", f"sizes uniform on [{low:g}, {high:g}]")
+
+
+FIGURE_4: dict[str, Any] = {
+    "lost": "the curves, the length of the runs",
+    "chosen": "lengths and replications; FIFO-FF beside the paper's three; sizes in steps of 1e-4",
+    "seed": SEED,
+    "tiny": {"intensities": (0.85, 0.95), "slots": 4000, "runs": 2},
+    "columns": 1,
+}
+
+
+@reproduction(
+    "figure-4a",
+    "mean queue against traffic intensity, small jobs",
+    printed="VQS is worse; BF-J/S and VQS-BF look comparable up to 0.95, then BF-J/S has an advantage",
+    claims=("figure-4a",),
+    quick={"intensities": (0.85, 0.9, 0.95, 0.99), "slots": 200_000, "runs": 6},
+    full={"intensities": (0.85, 0.88, 0.91, 0.93, 0.95, 0.97, 0.99), "slots": 1_000_000, "runs": 16},
+    **FIGURE_4,
+)
+def figure_4a_panels(intensities: Sequence[float], slots: int, runs: int) -> Sequence[Panel]:
+    """Return mean queues for sizes on [0.01, 0.19]."""
+    return (_against_intensity(SMALL_JOBS, intensities, slots, runs),)
+
+
+@reproduction(
+    "figure-4b",
+    "mean queue against traffic intensity, large jobs",
+    printed="VQS and VQS-BF have particularly worse delays when sizes are large",
+    claims=("figure-4b",),
+    quick={"intensities": (0.85, 0.9, 0.95, 0.99), "slots": 400_000, "runs": 6},
+    full={"intensities": (0.85, 0.88, 0.91, 0.93, 0.95, 0.97, 0.99), "slots": 4_000_000, "runs": 16},
+    **FIGURE_4,
+)
+def figure_4b_panels(intensities: Sequence[float], slots: int, runs: int) -> Sequence[Panel]:
+    """Return mean queues for sizes on [0.1, 0.9]."""
+    return (_against_intensity(LARGE_JOBS, intensities, slots, runs),)

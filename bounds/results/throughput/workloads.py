@@ -121,7 +121,6 @@ def identities(level: Level, broken: str) -> Outcome:
 )
 def example_best_fit(level: Level, broken: str) -> Outcome:
     """Compare the vectors, and the maximum rate."""
-    del level
     rate = {"the rate is 0.029": Fraction(29, 1000), "the rate is 0.034": Fraction(34, 1000)}.get(
         broken, Fraction(306, 10_000)
     )
@@ -148,7 +147,6 @@ def example_best_fit(level: Level, broken: str) -> Outcome:
 )
 def example_uniform(level: Level, broken: str) -> Outcome:
     """Bracket both laws."""
-    del level
     found = []
     second = "19/20" if broken == "the second is uniform on [0.1, 0.95]" else "9/10"
     J = 3 if broken == "J = 3 for both" else None
