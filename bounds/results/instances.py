@@ -21,17 +21,13 @@ from theory.sharing.model import Cluster, ServerClass, User, cluster
 if TYPE_CHECKING:
     from theory.partition.laws import Law
 
-PRICE_RATIO = 8
-"""GB of memory priced like one vCPU (auto-scaling paper, Section 7.1)."""
+PRICE_RATIO = 8  # GB of memory priced like one vCPU (auto-scaling paper, Section 7.1)
 
-SERVER = (80, 640)
-"""vCPUs and GB of the servers of Section 7.1."""
+SERVER = (80, 640)  # vCPUs and GB of the servers of Section 7.1
 
-PRINTED_TYPES = ((1, 1), (4, 16), (2, 32), (32, 256))
-"""The four VM types (vCPU, GB) printed in Section 7.1."""
+PRINTED_TYPES = ((1, 1), (4, 16), (2, 32), (32, 256))  # the four VM types (vCPU, GB) printed in Section 7.1
 
-SMALL, LARGE, MEMORY = (2, 4, 8), (32, 64), (8, 16, 1, 2, 4)
-"""Table 1: vCPUs of small and large types, GB per vCPU."""
+SMALL, LARGE, MEMORY = (2, 4, 8), (32, 64), (8, 16, 1, 2, 4)  # Table 1: vCPUs of small and large types, GB per vCPU
 
 
 def price(vcpu: int, memory: int) -> Fraction:

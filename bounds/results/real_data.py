@@ -14,8 +14,7 @@ from fluid.traces.google import read_google_table
 from fluid.traces.model import Trace
 from fluid.traces.preprocess import completed, single_resource
 
-WINDOW = "google2011_part0_attempts.csv.gz"
-"""The first 84 minutes of the trace."""
+WINDOW = "google2011_part0_attempts.csv.gz"  # the first 84 minutes of the trace
 
 
 def data_folder() -> Path:

@@ -147,8 +147,7 @@ class Drawing:
         return arranged(self.compute(), self.title, self.columns, self.height)
 
 
-DRAWINGS: dict[str, Drawing] = {}
-"""By claim, once the file of the claim is loaded."""
+DRAWINGS: dict[str, Drawing] = {}  # by claim, once the file of the claim is loaded
 
 
 def drawing(
@@ -173,8 +172,7 @@ def interval_curve(name: str, x: Sequence[float], intervals: Sequence[Interval],
     return Curve(name, x, means, low, high, look)
 
 
-SURE = 0.999
-"""Level of the interval that must lie above 0 where a queue is marked as growing."""
+SURE = 0.999  # level of the interval that must lie above 0 where a queue is marked as growing
 
 
 def mean_queues_chart(results: dict[str, list[QueueResult[Any]]], x: Sequence[float], xlabel: str, title: str) -> Chart:

@@ -31,33 +31,19 @@ from theory.version import __version__
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ENDINGS = (".png", ".svg", ".csv", ".json")
-"""The files of a result, in the order in which they are written."""
+ENDINGS = (".png", ".svg", ".csv", ".json")  # the files of a result, in the order in which they are written
 
-LETTERS = 150
-"""Of a line under a picture."""
+LETTERS = 150  # of a line under a picture
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a result.
-
-    Attributes
-    ----------
-    result : Reproduction
-    status : str
-        ``made``, ``stored`` (its files were there already) or ``skipped``.
-    reason : str
-        Why it was skipped.
-    seconds : float
-        CPU time of computing and drawing it, when it was made.
-    files : tuple of Path
-    """
+    """What became of a result."""
 
     result: Reproduction
-    status: str
-    reason: str = ""
-    seconds: float = 0.0
+    status: str  # ``made``, ``stored`` (its files were there already) or ``skipped``
+    reason: str = ""  # why it was skipped
+    seconds: float = 0.0  # CPU time of computing and drawing it, when it was made
     files: tuple[Path, ...] = ()
 
     def answer(self, effort: Effort) -> Reproduced:

@@ -13,8 +13,7 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval
 
-SEED = 4417
-"""Of all simulated queues. None of the runs by which systems and loads were chosen had this seed."""
+SEED = 4417  # of all simulated queues; no run by which systems and loads were chosen had it
 
 
 def simulated(policy: Policy | str, scenario: Scenario, replications: int, seed: int = SEED) -> QueueResult[Any]:

@@ -59,8 +59,7 @@ _KINDS = ("Theorem", "Proposition", "Corollary", "Lemma", "Definition", "Remark"
 _PLURALS = {f"{kind}s" if kind[-1] != "y" else f"{kind[:-1]}ies": kind for kind in _KINDS}
 _NUMBER = r"(?:(?:[A-Z]\.)?[0-9]+(?:\.[0-9]+)?[a-z]?|[IVX]+)\b"
 _NAMED = re.compile(rf"\b({'|'.join((*_PLURALS, *_KINDS))}) ({_NUMBER}(?:(?:, | and ){_NUMBER})*)")
-_PART = re.compile("(?<=[0-9])[a-z]$")
-"""A part of a figure, as in Figure 4a."""
+_PART = re.compile("(?<=[0-9])[a-z]$")  # a part of a figure, as in Figure 4a
 
 
 def numbers_of(source: str) -> set[str]:
@@ -71,11 +70,11 @@ def numbers_of(source: str) -> set[str]:
     >>> sorted(numbers_of("Figures 2 and 3")), sorted(numbers_of("Lemma 4.1, Figure 4a")), numbers_of("Equation (2)")
     (['Figure 2', 'Figure 3'], ['Figure 4', 'Lemma 4.1'], set())
     """
-    found = set()
+    statements = set()
     for word, listed in _NAMED.findall(source):
         numbers = re.split(", | and ", listed) if word in _PLURALS else [re.split(", | and ", listed)[0]]
-        found |= {f"{_PLURALS.get(word, word)} {_PART.sub('', number)}" for number in numbers}
-    return found
+        statements |= {f"{_PLURALS.get(word, word)} {_PART.sub('', number)}" for number in numbers}
+    return statements
 
 
 def coverage(chosen: Sequence[Claim], papers: Sequence[str]) -> list[Covered]:
@@ -87,12 +86,12 @@ def coverage(chosen: Sequence[Claim], papers: Sequence[str]) -> list[Covered]:
     papers : sequence of str
         Keys; a paper without numbered statements (packproof's own results) has the sources of its claims only.
     """
-    found = []
+    rows = []
     for paper in papers:
         named = [(claim, numbers_of(claim.source)) for claim in chosen if claim.paper == paper]
         statements = STATEMENTS.get(paper, ())
-        found += [Covered(paper, s, tuple(c for c, names in named if s in names), numbered=True) for s in statements]
+        rows += [Covered(paper, s, tuple(c for c, names in named if s in names), numbered=True) for s in statements]
         others = [claim for claim, names in named if not names & set(statements)]
         for source in dict.fromkeys(claim.source for claim in others):
-            found.append(Covered(paper, source, tuple(claim for claim in others if claim.source == source)))
-    return found
+            rows.append(Covered(paper, source, tuple(claim for claim in others if claim.source == source)))
+    return rows

@@ -18,7 +18,7 @@ from bounds.adversary.chains import Chain, chains, even_chains, proven_bound
 from bounds.adversary.realisation import realise
 from bounds.cli import run
 from bounds.results.instances import small_grid, tight_family_additive
-from bounds.results.packproof.by_size import ATTAINED
+from bounds.results.packproof.greedy import ATTAINED
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive

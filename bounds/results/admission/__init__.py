@@ -3,13 +3,7 @@
 CLAIMS = {
     "moments": "prop-3.1 corollary-3.2 prop-4.3 prop-4.5 prop-4.5-uncorrelated prop-c.1 "
     "variance-understated belief-exact",
-    "sampling": "prop-d.2 mixture-variance",
-    "policies": "definition-6.1 marginal-heuristic policies-by-observations labelled-users "
-    "second-above-zeroth tables-lost",
+    "policies": "prop-d.2 mixture-variance definition-6.1 marginal-heuristic policies-by-observations "
+    "labelled-users second-above-zeroth tables-lost",
 }
-FIGURES = {
-    "figure-1": "policies",
-    "figure-2": "policies",
-    "table-2": "policies",
-    "figure-9": "policies",
-}
+FIGURES = {"figure-1": "policies", "figure-2": "policies", "table-2": "policies", "figure-9": "policies"}

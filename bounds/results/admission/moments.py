@@ -96,12 +96,8 @@ def prop_3_1(level: Level, broken: str) -> Outcome:
     return Outcome(f"{'; '.join(shown)}; largest difference {worst:.1e}, tolerance 1e-8", worst < 1e-8)
 
 
-@drawing(
-    f"Two deployments of known kinds on {CAPACITY} cores",
-    "prop-3.1",
-)
+@drawing(f"Two deployments of known kinds on {CAPACITY} cores", "prop-3.1")
 def failing() -> Sequence[Panel]:
-    """Draw the probability that the sizes of the two deployments of the claim reach the capacity, by time."""
     times = np.linspace(0.0, 10.0, 81).tolist()
     curve = Curve("Pr[sum of Q >= c]", times, [_tail(PAIR, t) for t in times], look="plain")
     return [Chart("time ahead (hours)", "share of scale-outs that fail (1)", [curve])]
@@ -156,8 +152,7 @@ def _grid(level: Level, *, cheap: bool = True) -> list[tuple[Priors, int, float]
     return list(product((WORKED, SHARP), (1, 4), (1.7, 24.0)))
 
 
-COARSE = 50_000_000
-"""Products of a quadrature where its error is allowed for, and much less than what is shown."""
+COARSE = 50_000_000  # products of a quadrature where its error is allowed for, and much less than what is shown
 
 
 def _without_shutdowns(priors: Priors) -> Priors:
@@ -175,7 +170,6 @@ def _without_shutdowns(priors: Priors) -> Priors:
     breaks=("excess of the other sign",),
 )
 def prop_4_3(level: Level, broken: str) -> Outcome:
-    """Compare the bound with exact probabilities."""
     least, living = np.inf, {}
     for priors, size, t in _grid(level, cheap=False):
         exact = exact_moments(_without_shutdowns(priors), size, t, work=COARSE)  # alive means D = 1
@@ -198,7 +192,6 @@ def prop_4_3(level: Level, broken: str) -> Outcome:
     breaks=("a term is missing",),
 )
 def prop_4_5(level: Level, broken: str) -> Outcome:
-    """Expand both identities."""
     import sympy
 
     eu, ev, vu, vv = sympy.symbols("E_U E_V V_U V_V")
@@ -226,7 +219,6 @@ def prop_4_5(level: Level, broken: str) -> Outcome:
     breaks=("independent",),
 )
 def prop_4_5_uncorrelated(level: Level, broken: str) -> Outcome:
-    """Compute the counterexample in rationals."""
     values = [1, 2, 3]
     pairs = [(u, (w - 2) ** 2) for u in values for w in values] if broken else [(u, (u - 2) ** 2) for u in values]
 
@@ -260,8 +252,8 @@ def prop_c_1(level: Level, broken: str) -> Outcome:
         closed = joint_moments(Priors(mu, priors.lam, priors.sigma, priors.kappa, priors.delta), size, t)
         summed = belief_moments(exact_belief(priors, Observed()), size, t)
         worst = max(worst, abs(closed.mean / summed.mean - 1), abs(closed.variance / summed.variance - 1))
-    found = joint_moments(WORKED, 4, 1.7)
-    shown = f"worked example: mean {found.mean:.5f}, variance {found.variance:.5f}"
+    moments = joint_moments(WORKED, 4, 1.7)
+    shown = f"worked example: mean {moments.mean:.5f}, variance {moments.variance:.5f}"
     return Outcome(f"{shown}; largest relative difference {worst:.1e}", worst < 1e-7)
 
 
@@ -275,7 +267,6 @@ def prop_c_1(level: Level, broken: str) -> Outcome:
     breaks=("joint moments",),
 )
 def variance_understated(level: Level, broken: str) -> Outcome:
-    """Compare the composition with the exact moments of Q."""
     exact = exact_moments(WORKED, 4, 1.7)
     paper = joint_moments(WORKED, 4, 1.7) if broken else composed_moments(WORKED, 4, 1.7)
     half = composed_moments(WORKED, 4, 1.7, exact_new_cores=True)
@@ -286,15 +277,11 @@ def variance_understated(level: Level, broken: str) -> Outcome:
 
 
 @drawing(
-    "Moments of the size of a deployment of 4 cores (worked example)",
-    "prop-4.3",
-    "variance-understated",
-    columns=2,
+    "Moments of the size of a deployment of 4 cores (worked example)", "prop-4.3", "variance-understated", columns=2
 )
 def moments() -> Sequence[Panel]:
-    """Draw both statements on the worked example, by time."""
     times = (0.4, 1.7, 6.0)
-    left = [
+    alive = [
         Curve("right side of (16)-(17)", times, [constituents(WORKED, 4, t).D.mean for t in times]),
         Curve("exact", times, [exact_moments(_without_shutdowns(WORKED), 4, t).alive for t in times]),
     ]
@@ -303,13 +290,12 @@ def moments() -> Sequence[Panel]:
         Curve("Propositions 4.3 and 4.5 composed", times, [composed_moments(WORKED, 4, t).variance for t in times]),
     ]
     return [
-        Chart("time ahead (hours)", "Pr[not out of cores] (1)", left, xscale="log", ylim=(0, 1.05)),
+        Chart("time ahead (hours)", "Pr[not out of cores] (1)", alive, xscale="log", ylim=(0, 1.05)),
         Chart("time ahead (hours)", "variance of the size (cores^2)", right, xscale="log", ylim=(0, None)),
     ]
 
 
-QUIET = Observed(core_time=5.0, alive_time=5.0)
-"""Five hours of one core in which nothing happens."""
+QUIET = Observed(core_time=5.0, alive_time=5.0)  # five hours of one core in which nothing happens
 
 
 @claim(
@@ -323,7 +309,6 @@ QUIET = Observed(core_time=5.0, alive_time=5.0)
     breaks=("plug-in",),
 )
 def belief_exact(level: Level, broken: str) -> Outcome:
-    """Compare the belief with a sum over a grid of mu and lambda."""
     exact, plug_in = exact_belief(WORKED, QUIET).mean_mu, plug_in_belief(WORKED, QUIET).mu.mean
     mu, lam = np.exp(np.linspace(-9, 3, 900))[:, None], np.exp(np.linspace(-11, 3, 900))[None, :]
     prior = mu**3 * np.exp(-2 * mu) * lam**2 * np.exp(-4 * lam)  # densities of log mu and log lambda
@@ -336,12 +321,8 @@ def belief_exact(level: Level, broken: str) -> Outcome:
     return Outcome(shown, bool(good))
 
 
-@drawing(
-    "What five quiet hours of one core say of mu (worked example)",
-    "belief-exact",
-)
+@drawing("What five quiet hours of one core say of mu (worked example)", "belief-exact")
 def beliefs() -> Sequence[Panel]:
-    """Draw the law of mu after five quiet hours of one core: exact, and by the conjugate update."""
     from scipy.stats import gamma
 
     mu = np.linspace(1e-3, 2.5, 200)

@@ -43,11 +43,9 @@ VARIANTS: Mapping[str, dict[str, Any]] = {
 }
 """Variants of dynamic reservation for which the theorem is not stated, by the name of the break."""
 
-RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}
-"""g where (log L)^2 is no more than the jobs that a server holds."""
+RESERVED = {"four VM types, 6 times": "4 * (log L)^2"}  # g where (log L)^2 is no more than the jobs that a server holds
 
-SLOPES = (-1.0, -0.2)
-"""A distance that falls like L^-1/2, with g/L and the largest of many fluctuations on top."""
+SLOPES = (-1.0, -0.2)  # a distance that falls like L^-1/2, with g/L and the largest of many fluctuations on top
 
 
 def slots_are_scarce() -> Instance:
@@ -76,7 +74,6 @@ def slots_are_scarce() -> Instance:
     breaks=("the policy is power of two choices", *VARIANTS),
 )
 def theorem_4_1(level: Level, broken: str) -> Outcome:
-    """Estimate the gap to the greedy reward at two sizes."""
     quick = level is Level.quick
     sizes, until = ((50, 1600), 24.0) if quick else ((50, 25_600), 60.0)
     systems = {"scarce slots": slots_are_scarce(), "no Def. 3.8": at_worst(explicit(WITHOUT_38, [8, 3, 10]))}
@@ -125,7 +122,6 @@ def _part(reward: Interval, limit: float) -> str:
     breaks=("the limit with the simplified drain rates", "no migration", "g = 3", "g = L / 5"),
 )
 def proposition_5_4(level: Level, broken: str) -> Outcome:
-    """Fit log distance on log L."""
     sizes, runs = ([250, 1000, 4000], 18) if level is Level.quick else ([500, 2000, 8000, 32000], 12)
     instances = not_limited_by_draining() | limited_by_draining()
     if level is Level.quick:

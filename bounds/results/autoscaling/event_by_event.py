@@ -36,34 +36,17 @@ SEED = 184
 
 @dataclass(frozen=True)
 class Sight:
-    """What the text names, after one event.
+    """What the text names, after one event."""
 
-    Attributes
-    ----------
-    kind, job_type, server : int
-        The event, as in the log.
-    moves : list of (type, from, to)
-        Migrations at this event.
-    order : dict of Configuration to list of int
-        Servers of each configuration, newest first.
-    jobs : int[L, J]
-    plan : dict of Configuration to int
-        Servers that Algorithm 1 gives to each configuration.
-    rejects : frozenset of int
-        Servers of the reject group: index 1, and a rank beyond the first unmatched stage.
-    beyond : frozenset of int
-        All servers of such a rank.
-    """
-
-    kind: int
+    kind: int  # the event, its type and its server, as in the log
     job_type: int
     server: int
-    moves: list[tuple[int, int, int]]
-    order: dict[Configuration, list[int]]
-    jobs: list[list[int]]
-    plan: dict[Configuration, int]
-    rejects: frozenset[int]
-    beyond: frozenset[int]
+    moves: list[tuple[int, int, int]]  # migrations at this event: type, from, to
+    order: dict[Configuration, list[int]]  # servers of each configuration, newest first
+    jobs: list[list[int]]  # int[L, J]
+    plan: dict[Configuration, int]  # servers that Algorithm 1 gives to each configuration
+    rejects: frozenset[int]  # the reject group: index 1, and a rank beyond the first unmatched stage
+    beyond: frozenset[int]  # all servers of such a rank
 
     def effective(self, k: Configuration) -> int:
         """X^e of (21)."""
@@ -105,11 +88,11 @@ class Observer:
         moves = [(j, source, target) for what, j, source, target in rows[1:] if what == MIGRATION]
         order: dict[Configuration, list[int]] = {}
         for c, row in enumerate(state.configurations.tolist()):
-            one = int(state.newest[c])
-            while one >= 0:
-                assert state.rows[one, CONFIGURATION] == c
-                order.setdefault(tuple(row), []).append(one)
-                one = int(state.rows[one, OLDER])
+            server = int(state.newest[c])
+            while server >= 0:
+                assert state.rows[server, CONFIGURATION] == c
+                order.setdefault(tuple(row), []).append(server)
+                server = int(state.rows[server, OLDER])
         jobs = state.counts.tolist()
         plan = self.placed([sum(column) for column in zip(*jobs, strict=True)], len(jobs))
         beyond = self.beyond(order, plan)
@@ -259,7 +242,6 @@ def figure_1_panels(servers: int, events: float, reserve: int) -> Sequence[Panel
     breaks=("the reservation is left out of Psi", "a deficit of the whole reservation is allowed"),
 )
 def remark_4(level: Level, broken: str) -> Outcome:
-    """Work out Psi before every arrival."""
     events = sure = refused = 0
     largest = -(10**9)
     for observer in _runs(level):
@@ -325,7 +307,6 @@ def _effective_changes(level: Level) -> tuple[int, Fraction, int]:
     breaks=("the bound of greedy placement is one server at every stage", "two jobs come at once"),
 )
 def lemma_d_1(level: Level, broken: str) -> Outcome:
-    """Compare placements, and what is watched, before and after an event."""
     generator, servers = np.random.default_rng(SEED), 997
     step = 2 if broken.startswith("two") else 1
     cases = [(STAGES_MATTER, 1000, [30, 500, 2000], 0, step)]
@@ -341,11 +322,11 @@ def lemma_d_1(level: Level, broken: str) -> Outcome:
         factor = 1 if broken.startswith("the bound") else max_jobs(instance) + 1
         over += any(moved > factor**i for i, moved in enumerate(changes))
         largest = max(largest, *changes)
-    known = _stage_changes(*cases[0])
+    named = _stage_changes(*cases[0])
     events, ratio, rest = (0, Fraction(0), 0) if broken else _effective_changes(level)
     computed = (
         f"{len(cases)} changes of greedy placement, the largest by {largest} servers, {over} beyond the bound, the "
-        f"known one by {known}; {events:,} events: X^e within {float(ratio):.4f} of the bound, Psi {rest:+d} of what "
+        f"known one by {named}; {events:,} events: X^e within {float(ratio):.4f} of the bound, Psi {rest:+d} of what "
         f"X^e accounts for"
     )
-    return Outcome(computed, not over and known[:2] == [1, 8] and ratio <= 1 and rest <= 0)
+    return Outcome(computed, not over and named[:2] == [1, 8] and ratio <= 1 and rest <= 0)

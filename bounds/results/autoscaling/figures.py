@@ -79,7 +79,6 @@ def reservation_runs(
     breaks=("the policy is power of two choices", *SUITED),
 )
 def figure_3(level: Level, broken: str) -> Outcome:
-    """Estimate the reward at three sizes."""
     limit = float(global_greedy(four_types()).reward)
     sizes = (50, 400, 1600) if level is Level.quick else (50, 400, 6400)
     counts, until, warm_up = ((40, 16, 10), 11.0, 8.0) if level is Level.quick else ((24, 24, 24), 40.0, 10.0)
@@ -131,7 +130,6 @@ def _references() -> list[Line]:
     height=2.9,
 )
 def figure_3_panels(servers: Sequence[int], runs: int, until: float) -> Sequence[Panel]:
-    """Return the mean reward with its interval at each number of servers, from empty and from full servers."""
     curves = []
     for start in ("empty", "full of the smallest type"):
         rewards = [reservation_runs(number, start, until, until / 2, 4, runs).reward() for number in servers]
@@ -150,7 +148,6 @@ def figure_3_panels(servers: Sequence[int], runs: int, until: float) -> Sequence
     breaks=("the time is too short to converge", *SUITED),
 )
 def figure_4(level: Level, broken: str) -> Outcome:
-    """Compare curves with the limit."""
     limit = float(global_greedy(four_types()).reward)
     servers, until = 800, 1.0 if broken.startswith("the time") else 12.0
     count = 12 if level is Level.quick else 30
@@ -181,7 +178,6 @@ def figure_4(level: Level, broken: str) -> Outcome:
     height=2.9,
 )
 def figure_4_panels(servers: int, runs: int, until: float) -> Sequence[Panel]:
-    """Return the reward over time from empty and from full servers."""
     curves = [
         curve_of(reservation_runs(servers, start, until, 0.0, 60, runs), f"from {start}")
         for start in ("empty", "full of the smallest type")
@@ -192,12 +188,12 @@ def figure_4_panels(servers: int, runs: int, until: float) -> Sequence[Panel]:
 def _largest_first(setting: Setting) -> Any:
     """Prepare preemption with its victims in the opposite order."""
     state = DRA_PREEMPTION.prepare(setting)
-    held = np.zeros_like(state.held)
+    holders = np.zeros_like(state.held)
     victims = state.victims[::-1].copy()
     for row, j in enumerate(victims.tolist()):
         for server in np.flatnonzero(state.counts[:, j]).tolist():
-            insert(held, state.held_levels, row, server)
-    return state._replace(victims=victims, held=held)
+            insert(holders, state.held_levels, row, server)
+    return state._replace(victims=victims, held=holders)
 
 
 def _too_few(setting: Setting) -> Any:
@@ -226,14 +222,14 @@ def _wrong_stops(run: Run, sizes: list[Fraction], priority: list[int], reserve: 
             stopped.append(j)
             jobs[j] -= 1
         elif kind == REFUSAL:
-            left = sum(n for n, p in zip(jobs, priority, strict=True) if p == 0)
+            stoppable = sum(n for n, p in zip(jobs, priority, strict=True) if p == 0)
             if priority[j] == 0:
                 wrong += bool(stopped)
-            elif stopped or left:
+            elif stopped or stoppable:
                 refused += 1
                 done = [sizes[v] for v in stopped]
                 wrong += any(priority[v] for v in stopped) or done != sorted(done)
-                wrong += (left > 0 and sum(done) < reserve * sizes[j]) or sum(done[:-1]) >= reserve * sizes[j]
+                wrong += (stoppable > 0 and sum(done) < reserve * sizes[j]) or sum(done[:-1]) >= reserve * sizes[j]
             stopped = []
         else:
             jobs[j] += {ARRIVAL: 1, DEPARTURE: -1}.get(kind, 0)
@@ -339,7 +335,6 @@ def spike_runs(name: str, service: int, lists: Sequence[JobList], **setting: Any
     breaks=("the second spike has priority 0", "there is no second spike"),
 )
 def figure_6_spike(level: Level, broken: str) -> Outcome:
-    """Compare rewards after spikes, on the same jobs."""
     count = 20 if level is Level.quick else 60
     decisions, rewards, shown = Decisions(4), dict[int, dict[str, list[float]]](), []
     priority = 0 if broken.startswith("the second") else 1

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise, permutations, product
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.instances import four_types, random_instance, small_grid
+from bounds.results.instances import additive_space, four_types, random_instance, small_grid
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from theory.exact.configurations import feasible
@@ -37,7 +37,6 @@ from theory.numbers import text, to_integers
     breaks=("the third type is smaller, so that it fits beside the first", "the first type earns 7"),
 )
 def introduction(level: Level, broken: str) -> Outcome:
-    """Enumerate the rivals."""
     small, dear = broken.startswith("the third"), broken.startswith("the first")
     instance = additive([10, 10], [[6, 6], [7, 1], [1, 4 if small else 7]], [7 if dear else 4, 3, 3])
     space, u = instance.pools[0].space, instance.rewards
@@ -84,25 +83,23 @@ def _knapsack(space: Additive, rewards: Iterable[Fraction], types: Iterable[int]
     breaks=("ties go to the least configuration", "every type may be taken once"),
 )
 def definition_2_3(level: Level, broken: str) -> Outcome:
-    """Compare three ways to find the best configuration."""
     generator = np.random.default_rng(23)
     sets = first = valued = 0
     for _ in range(80 if level is Level.quick else 800):
         instance = random_instance(generator)
-        space, u = instance.pools[0].space, instance.rewards
+        space, u = additive_space(instance), instance.rewards
         rows = [tuple(row) for row in feasible(space).tolist()]
         unit = to_integers(list(u))[1]
         for types in _subsets(len(u)):
-            found = max_reward(space, u, types)
+            best_found = max_reward(space, u, types)
             allowed = [k for k in rows if all(j in types for j, n in enumerate(k) if n)]
             if broken.startswith("ties"):
                 best = max(allowed, key=lambda k, u=u: (weight(k, u), tuple(-n for n in k)))  # type: ignore[misc]
             else:
                 best = max(allowed, key=lambda k, u=u: (weight(k, u), k))  # type: ignore[misc]
             sets += 1
-            first += found == best
-            assert isinstance(space, Additive)
-            valued += weight(found, u) == unit * _knapsack(space, u, types, once=broken.startswith("every"))
+            first += best_found == best
+            valued += weight(best_found, u) == unit * _knapsack(space, u, types, once=broken.startswith("every"))
     computed = f"{sets} sets of types: the first by enumeration for {first}, the value of the knapsack for {valued}"
     return Outcome(computed, first == valued == sets)
 
@@ -134,13 +131,9 @@ def _families(level: Level) -> Iterator[Instance]:
     printed="for every workload there is a unique permutation with conditions 1) and 2)",
     evidence=Evidence.formal,
     breaks=("the clause on later types is left out", "the construction is given more work of the first type"),
-    theorems=(
-        "Permutation.permutation_exists",
-        "Permutation.permutation_unique",
-    ),
+    theorems=("Permutation.permutation_exists", "Permutation.permutation_unique"),
 )
 def proposition_3_1(level: Level, broken: str) -> Outcome:
-    """Exhaust permutations on every instance."""
     decide = is_permutation_without_clause if broken.startswith("the clause") else is_permutation_of_proposition_3_1
     instances = several = none = other = 0
     pools: tuple[Pool, ...] = ()
@@ -149,11 +142,11 @@ def proposition_3_1(level: Level, broken: str) -> Outcome:
         if instance.pools is not pools:  # workloads of one system, which come one after another, share its MaxRewards
             pools, rewards = instance.pools, MaxRewards(instance)
         valid = [order for order in permutations(range(len(instance.types))) if decide(instance, order, rewards)]
-        given = list(instance.workload)
-        given[0] += Fraction(1, 2) if broken.startswith("the construction") else 0
+        workload = list(instance.workload)
+        workload[0] += Fraction(1, 2) if broken.startswith("the construction") else 0
         several += len(valid) > 1
         none += not valid
-        other += len(valid) == 1 and valid[0] != global_greedy(instance.with_workload(given), rewards).permutation
+        other += len(valid) == 1 and valid[0] != global_greedy(instance.with_workload(workload), rewards).permutation
     computed = (
         f"{instances:,} instances: {none} without a permutation, {several} with several, {other} with another one"
     )
@@ -170,7 +163,6 @@ def proposition_3_1(level: Level, broken: str) -> Outcome:
     breaks=("the list is in lexicographic order", "the list holds configurations of one type only"),
 )
 def definition_3_4(level: Level, broken: str) -> Outcome:
-    """Look up every global greedy configuration."""
     generator = np.random.default_rng(34)
     count = 300 if level is Level.quick else 3000
     missing = falling = many = longest = 0
@@ -211,7 +203,6 @@ STAGES_MATTER = explicit([[1, 8, 0], [0, 1, 3]], [10, 1, 3], [Fraction(30, 1000)
     breaks=("the fluid fractions belong to a workload one percent larger", "the bound is one server at every stage"),
 )
 def proposition_3_5(level: Level, broken: str) -> Outcome:
-    """Compare exact integers."""
     generator = np.random.default_rng(35)
     count = 60 if level is Level.quick else 600
     instances = [random_instance(generator) for _ in range(count)]
@@ -223,9 +214,9 @@ def proposition_3_5(level: Level, broken: str) -> Outcome:
         fluid = {stage.configurations: stage.fraction for stage in greedy.stages}
         bound = _lemma_b1_bounds(instance, 0 if broken.startswith("the bound") else max_jobs(instance))
         for servers in (10**4 + 3, 10**6 + 3, 10**8 + 3):
-            found = {s.configurations: s.servers[0] for s in greedy_placement(instance, servers).stages}
-            for ks in {*fluid, *found}:
-                error = abs(found.get(ks, 0) - servers * fluid.get(ks, Fraction(0)))
+            placed = {s.configurations: s.servers[0] for s in greedy_placement(instance, servers).stages}
+            for ks in {*fluid, *placed}:
+                error = abs(placed.get(ks, 0) - servers * fluid.get(ks, Fraction(0)))
                 worst, absolute = max(worst, error / bound[ks[0]]), max(absolute, error)
     computed = (
         f"{len(instances)} instances, largest error {float(absolute):.4f} servers, {float(worst):.4f} of the bound"
@@ -254,7 +245,6 @@ def _lemma_b1_bounds(instance: Instance, most: int) -> dict[tuple[int, ...], int
     breaks=("the limit belongs to a workload one percent larger", "servers left empty are paid like stage 1"),
 )
 def corollary_3_6(level: Level, broken: str) -> Outcome:
-    """Compare exact ratios."""
     generator = np.random.default_rng(36)
     count = 60 if level is Level.quick else 600
     worst, last = Fraction(0), Fraction(0)
@@ -280,13 +270,8 @@ def corollary_3_6(level: Level, broken: str) -> Outcome:
     return Outcome(computed, worst <= 1)
 
 
-@drawing(
-    "Greedy placement on whole servers: its ratio tends to that of the assignment",
-    "prop-3.5",
-    "corollary-3.6",
-)
+@drawing("Greedy placement on whole servers: its ratio tends to that of the assignment", "prop-3.5", "corollary-3.6")
 def whole_servers() -> Sequence[Panel]:
-    """Draw how far the ratio of integer placement is from that of the assignment, and how far it may be."""
     instance, sizes = four_types(("1/3", "2/7", 3, 2)), [10**n for n in range(1, 9)]
     greedy, best = global_greedy(instance), optimal_assignment(instance).reward
     loss = lemma_b1_bound(instance, greedy)

@@ -23,23 +23,13 @@ from theory.numbers import text, total
 
 @dataclass(frozen=True)
 class Chain:
-    """The numbers between which the proof of Theorem 3.7 goes.
+    """The numbers between which the proof of Theorem 3.7 goes."""
 
-    Attributes
-    ----------
-    rewards, served, best : tuple of Fraction, shape (J,)
-        u_j, and the jobs of each type served by greedy and by the optimum.
-    done : frozenset of int
-        The types that greedy exhausts before its last stage.
-    last : Fraction
-        U of the last stage's configuration.
-    """
-
-    rewards: tuple[Fraction, ...]
-    served: tuple[Fraction, ...]
-    best: tuple[Fraction, ...]
-    done: frozenset[int]
-    last: Fraction
+    rewards: tuple[Fraction, ...]  # u_j, shape (J,)
+    served: tuple[Fraction, ...]  # jobs of each type that greedy serves
+    best: tuple[Fraction, ...]  # and the optimum
+    done: frozenset[int]  # the types that greedy exhausts before its last stage
+    last: Fraction  # U of the last stage's configuration
 
     def margins(self) -> dict[str, Fraction]:
         """Return by how much each inequality of the proof holds: (12), (13), both of (14), and the theorem."""
@@ -80,13 +70,9 @@ def _not_down_closed() -> Chain:
     printed="greedy keeps at least 1/2 of the optimal reward",
     evidence=Evidence.formal,
     breaks=("one set of configurations is not down-closed", "greedy is given half of the workload"),
-    theorems=(
-        "Greedy.greedy_keeps_half",
-        "Existence.greedy_run_exists",
-    ),
+    theorems=("Greedy.greedy_keeps_half", "Existence.greedy_run_exists"),
 )
 def theorem_3_7(level: Level, broken: str) -> Outcome:
-    """Check the chain of the proof."""
     generator = np.random.default_rng(37)
     count = 300 if level is Level.quick else 5000
     chains = []
@@ -124,7 +110,6 @@ def cloud(*, pools: int = 1, exact_fit: bool = False) -> Chart:
 
 @drawing("One pool, any workload: the ratio is at least the guarantee", "packproof/always-1-1/e", "thm-3.7", height=2.9)
 def any_workload() -> Sequence[Panel]:
-    """Draw instances of one pool."""
     return [cloud()]
 
 
@@ -159,49 +144,37 @@ def _two_type_pieces(case: str, *, best_is_best: bool) -> tuple[dict[str, Any], 
     a, b, m1, m2, u1, u2, r1, r2 = sp.symbols("a b m1 m2 u1 u2 rho1 rho2", positive=True)
     s1, s2 = sp.symbols("s1 s2", nonnegative=best_is_best, real=True)
     served = u1 * r1 + u2 * r2
-    if case == "(a, 0)":
-        best = a * u1
-        one = r1 / a * best + (1 - r1 / a) * (best - s2)
-        pieces = {"full": best, "1 ends": one, "all": served}
-        seams = [one.subs(r1, a) - best, (served - one).subs(r2, (1 - r1 / a) * m2).subs(s2, best - m2 * u2)]
-    elif case == "(0, b)":
-        best = b * u2
-        two = r2 / b * best + (1 - r2 / b) * (best - s1)
-        pieces = {"full": best, "2 ends": two, "all": served}
-        seams = [two.subs(r2, b) - best, (served - two).subs(r1, (1 - r2 / b) * m1).subs(s1, best - m1 * u1)]
-    else:
-        best = a * u1 + b * u2
-        one = r1 / a * best + (1 - r1 / a) * (best - s2)
-        two = r2 / b * best + (1 - r2 / b) * (best - s1)
-        pieces = {"full": best, "1 ends": one, "2 ends": two, "all": served}
-        seams = [
-            one.subs(r1, a) - best,
-            two.subs(r2, b) - best,
-            (served - one).subs(r2, b * r1 / a + (1 - r1 / a) * m2).subs(s2, best - m2 * u2),
-            (served - two).subs(r1, a * r2 / b + (1 - r2 / b) * m1).subs(s1, best - m1 * u1),
-        ]
+    best = {"(a, b)": a * u1 + b * u2, "(a, 0)": a * u1, "(0, b)": b * u2}[case]
+    pieces: dict[str, Any] = {"full": best}
+    seams = []  # what greedy reward jumps by where a type lasts just as long as the servers, and where all is served
+    if "a" in case:  # type 1 ends first, then type 2 has servers alone
+        pieces["1 ends"] = one = r1 / a * best + (1 - r1 / a) * (best - s2)
+        beside = b * r1 / a if case == "(a, b)" else 0
+        seams.append(one.subs(r1, a) - best)
+        seams.append((served - one).subs(r2, beside + (1 - r1 / a) * m2).subs(s2, best - m2 * u2))
+    if "b" in case:
+        pieces["2 ends"] = two = r2 / b * best + (1 - r2 / b) * (best - s1)
+        beside = a * r2 / b if case == "(a, b)" else 0
+        seams.append(two.subs(r2, b) - best)
+        seams.append((served - two).subs(r1, beside + (1 - r2 / b) * m1).subs(s1, best - m1 * u1))
+    pieces["all"] = served
     gradients = [sp.simplify(sp.diff(piece, r)) for piece in pieces.values() for r in (r1, r2)]
     return pieces, gradients, [sp.simplify(sp.expand(seam)) for seam in seams]
 
 
-def _points_of_two_types(instance: Instance, case: str) -> list[tuple[str, tuple[Fraction, Fraction]]]:
+def _points_of_two_types(instance: Instance) -> list[tuple[str, tuple[Fraction, Fraction]]]:
     """Return workloads inside every linear piece of an instance, and the piece of each."""
     space = instance.pools[0].space
     a, b = max_reward(space, instance.rewards)
-    m1, m2 = space.most(0), space.most(1)
     points = []
     for p, q in ((Fraction(1, 5), Fraction(1, 7)), (Fraction(2, 3), Fraction(3, 5)), (Fraction(6, 7), Fraction(9, 10))):
-        if case == "(a, 0)":
-            rest = (1 - p) * m2
-            points += [("full", (a * (1 + p), q)), ("1 ends", (p * a, rest + q)), ("all", (p * a, q * rest))]
-        elif case == "(0, b)":
-            rest = (1 - p) * m1
-            points += [("full", (q, b * (1 + p))), ("2 ends", (rest + q, p * b)), ("all", (q * rest, p * b))]
-        else:
-            after_1, after_2 = b * p + (1 - p) * m2, a * p + (1 - p) * m1
-            points += [("full", (a * (1 + p), b * (1 + q))), ("1 ends", (p * a, after_1 + q))]
-            points += [("2 ends", (after_2 + q, p * b)), ("all", (p * a, b * p + q * (1 - p) * m2))]
-            points += [("all", (a * p + q * (1 - p) * m1, p * b))]
+        points.append(("full", (a * (1 + p) if a else q, b * (1 + p) if b else q)))
+        if a:  # type 1 ends at the part p; type 2 takes the rest of the servers, or q of the rest
+            rest = (1 - p) * space.most(1)
+            points += [("1 ends", (p * a, p * b + rest + q)), ("all", (p * a, p * b + q * rest))]
+        if b:
+            rest = (1 - p) * space.most(0)
+            points += [("2 ends", (p * a + rest + q, p * b)), ("all", (p * a + q * rest, p * b))]
     return points
 
 
@@ -216,7 +189,6 @@ def _points_of_two_types(instance: Instance, case: str) -> list[tuple[str, tuple
     breaks=("the first configuration is not the best", "the code is given another workload of type 2"),
 )
 def two_types_are_monotone(level: Level, broken: str) -> Outcome:
-    """Differentiate the pieces of U^(g) for J = 2."""
     import sympy as sp
 
     signs, jumps, agree, compared, rising = [], [], 0, 0, []
@@ -230,12 +202,12 @@ def two_types_are_monotone(level: Level, broken: str) -> Outcome:
             (a, b), m1, m2 = max_reward(space, instance.rewards), space.most(0), space.most(1)
             best = a * u1 + b * u2
             exact = {"a": a, "b": b, "u1": u1, "u2": u2, "s1": best - m1 * u1, "s2": best - m2 * u2}
-            for name, rho in _points_of_two_types(instance, case):
+            for name, rho in _points_of_two_types(instance):
                 values = exact | {"rho1": rho[0], "rho2": rho[1]}
                 at = {s: sp.Rational(values[s.name]) for s in sp.sympify(pieces[name]).free_symbols}
-                given = (rho[0], rho[1] * 2) if broken.startswith("the code") else rho
-                found = global_greedy(instance.with_workload(given)).reward
-                agree += sp.sympify(pieces[name]).subs(at) == sp.Rational(found)
+                workload = (rho[0], rho[1] * 2) if broken.startswith("the code") else rho
+                reward = global_greedy(instance.with_workload(workload)).reward
+                agree += sp.sympify(pieces[name]).subs(at) == sp.Rational(reward)
                 compared += 1
     computed = (
         f"{sum(signs)} of {len(signs)} partial derivatives are nonnegative ({'; '.join(rising)}), {len(jumps)} jumps; "
@@ -254,7 +226,6 @@ def two_types_are_monotone(level: Level, broken: str) -> Outcome:
     breaks=("the added workload is of type 2", "the configuration (1,2,0) is missing"),
 )
 def three_types_may_fail(level: Level, broken: str) -> Outcome:
-    """Evaluate both workloads."""
     half = Fraction(1, 2)
     rows = [[0, 1, 1], [0, 4, 0], [1, 0, 0] if broken.startswith("the config") else [1, 2, 0]]
     instance = explicit(rows, [8, 3, 10], [0, half, 2])
@@ -288,7 +259,6 @@ def _exact_fits(seed: int, count: int, *, exact: bool = True) -> list[Solution]:
     breaks=("the bound counts one stage fewer", "the workloads do not fit exactly"),
 )
 def theorem_3_9(level: Level, broken: str) -> Outcome:
-    """Check the chain on exact fits."""
     solutions = _exact_fits(39, 200 if level is Level.quick else 3000, exact=not broken.startswith("the work"))
     unequal, steps, above = 0, [], []
     for solution in solutions:
@@ -306,7 +276,6 @@ def theorem_3_9(level: Level, broken: str) -> Outcome:
 
 @drawing("One pool, workloads that fit the servers exactly", "thm-3.9", height=2.9)
 def exact_fit() -> Sequence[Panel]:
-    """Draw instances whose workload fits exactly."""
     return [cloud(exact_fit=True)]
 
 
@@ -324,7 +293,6 @@ def exact_fit() -> Sequence[Panel]:
     breaks=("the first stage is left out of the product", "rho' is half of what the optimum serves"),
 )
 def reduction_3_9(level: Level, broken: str) -> Outcome:
-    """Check both inequalities of (18), and the reduction."""
     count = 200 if level is Level.quick else 3000
     xi, products, powers, greater, other = [], [], [], 0, 0
     for solution in _exact_fits(393, count):
@@ -398,7 +366,6 @@ def _symbolic_tight_family(fall: int) -> Sequence[tuple[str, bool]]:
     breaks=("all rewards of the code's instances are equal", "rewards fall by (J - 2) / J"),
 )
 def proposition_3_10(level: Level, broken: str) -> Outcome:
-    """Decide the identities, and solve members exactly."""
     steps = _symbolic_tight_family(2 if broken.startswith("rewards fall") else 1)
     good, shown = 0, []
     for types in range(2, 9):

@@ -37,7 +37,6 @@ SEED = 645
     breaks=("weights that fall by one in a hundred", "the penalty is a hundredth of the first weight"),
 )
 def proposition_6_2(level: Level, broken: str) -> Outcome:
-    """Check the duals in rationals."""
     count, proved = (60 if level is Level.quick else 600), 0
     for instance in map(dynamic_instance, range(count)):
         v = lyapunov(instance, Fraction(101, 100) if broken.startswith("weights") else None)
@@ -91,7 +90,6 @@ def _broken_weights(v: Lyapunov, broken: str) -> Lyapunov:
     breaks=("the weights are in the opposite order", "only the first weight is positive", "the path ends early"),
 )
 def proposition_6_3(level: Level, broken: str) -> Outcome:
-    """Sample it along paths."""
     count, generator = (3 if level is Level.quick else 40), np.random.default_rng(SEED)
     falls, flat, points, paths, short = 0.0, 0, 0, 0, 0.0
     for seed in range(count):
@@ -123,12 +121,8 @@ def proposition_6_3(level: Level, broken: str) -> Outcome:
     return Outcome(computed, bool(falls < 1e-9 and not flat and short < 1e-6))
 
 
-@drawing(
-    "The Lyapunov function rises along fluid paths to its greatest value",
-    "prop-6.3",
-)
+@drawing("The Lyapunov function rises along fluid paths to its greatest value", "prop-6.3")
 def rising() -> Sequence[Panel]:
-    """Draw the Lyapunov function along paths from empty and from servers full in one configuration."""
     instance = dynamic_instance(0)
     model, v = Reservation(instance), lyapunov(instance)
     until, top = 5.0 / float(model.service.min()), float(max(v.weights))
@@ -211,6 +205,5 @@ def _start(instance: Instance, servers: int, *, in_the_limit: bool) -> np.ndarra
     verdict=Verdict.skipped,
 )
 def lemma_i_1(level: Level, broken: str) -> Outcome:
-    """Say why it is skipped."""
     reason = "inequality (183) and its constants (182), (190), (204), (217) are lost; lemma-6.4 is what it is for"
     return Outcome(f"not checked: {reason}", None)

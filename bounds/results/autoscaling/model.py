@@ -57,7 +57,6 @@ def _tail(law: Mapping[tuple[int, ...], float], j: int, n: int) -> float:
     breaks=("the Poisson mean is half of it", "the system has twice the arrivals"),
 )
 def poisson_domination(level: Level, broken: str) -> Outcome:
-    """Compare tails."""
     from scipy.special import pdtrc
 
     servers, levels, worst = 2, 0, -1.0
@@ -83,7 +82,6 @@ def poisson_domination(level: Level, broken: str) -> Outcome:
     columns=2,
 )
 def tails_of_jobs() -> Sequence[Panel]:
-    """Draw exact tails of the jobs in service on two servers beside those of the Poisson law."""
     from scipy.special import pdtrc
 
     instance, servers = SMALL["sizes 5 and 7"], 2
@@ -175,10 +173,7 @@ def _programs(level: Level) -> list[tuple[str, Instance, int]]:
     source="Section 3",
     printed="the optimum of the program is an upper bound on the reward of any Markov policy",
     evidence=Evidence.certified,
-    breaks=(
-        "the program has half of the workload",
-        "rewards of the process are doubled",
-    ),
+    breaks=("the program has half of the workload", "rewards of the process are doubled"),
 )
 def upper_bound_lp(level: Level, broken: str) -> Outcome:
     """Bound the best policy from both sides, and compare it with the program."""
@@ -224,7 +219,6 @@ def _blocking(load: float, slots: int) -> float:
     breaks=("slots are reserved for another workload", "one slot in fifty is missing"),
 )
 def static_limit(level: Level, broken: str) -> Outcome:
-    """Evaluate Erlang's formula at growing L."""
     systems = {"four VM types": four_types(), "tight": FIVE_AND_SEVEN}
     systems |= {name: instance for name, instance in not_limited_by_draining().items() if name.startswith("random")}
     largest = 40_000 if level is Level.quick else 160_000
@@ -261,12 +255,8 @@ def erlang_reward(instance: Instance, servers: int, broken: str = "") -> float:
     return reward / servers
 
 
-@drawing(
-    "Static reservation: what it lacks of the optimum, by Erlang's formula",
-    "static-limit",
-)
+@drawing("Static reservation: what it lacks of the optimum, by Erlang's formula", "static-limit")
 def erlang() -> Sequence[Panel]:
-    """Draw the gap of static reservation to the optimum, and a line that falls like L^-1/2."""
     sizes, curves = [10**2 * 4**n for n in range(7)], []
     for name, instance in (("four VM types", four_types()), ("demands 5, 7 on 12", FIVE_AND_SEVEN)):
         best = float(solve(instance).optimal.reward)

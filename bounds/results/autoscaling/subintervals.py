@@ -171,7 +171,6 @@ def tail_bound(mean: float, e: float, factor: float = 1.0) -> float:
     breaks=("the exponent is twice as large", "g = log L"),
 )
 def lemma_f_1(level: Level, broken: str) -> Outcome:
-    """Compare tails with their bounds, and take the limit."""
     import sympy as sp
 
     factor = 2.0 if broken.startswith("the exponent") else 1.0
@@ -185,13 +184,8 @@ def lemma_f_1(level: Level, broken: str) -> Outcome:
     return Outcome(computed, bool(worst <= 1e-12) and exponent == -sp.oo)
 
 
-@drawing(
-    "Tails of the Poisson law and their bounds",
-    "lemma-f.1",
-    columns=2,
-)
+@drawing("Tails of the Poisson law and their bounds", "lemma-f.1", columns=2)
 def tails() -> Sequence[Panel]:
-    """Draw exact tails of Poisson laws beside their bounds."""
     means, panels = np.geomspace(1, 3000, 60).tolist(), []
     ticks = [(10**n, f"{10**n:,}") for n in range(4)]
     for title, sign in (("above (1 + e) m", 1), ("below (1 - e) m", -1)):
@@ -254,7 +248,6 @@ def _seldom_exceeded(mean: float, risk: float) -> float:
     breaks=("departures are left out of the rate", "the interval is a third as long for the bound"),
 )
 def lemma_f_2(level: Level, broken: str) -> Outcome:
-    """Count events by interval."""
     servers, until = 300, 1.0
     numbers, most, ratio, intervals = [], [], 0.0, 0
     seeds = (0, 3, 8) if level is Level.quick else range(12)
@@ -300,15 +293,14 @@ def _freed(instance: Instance, servers: int, until: float, runs: int, options: d
     breaks=("no migration", "g = 0"),
 )
 def lemma_f_3(level: Level, broken: str) -> Outcome:
-    """Count reassigned servers."""
     servers, until, runs = 2000, 0.05, (12 if level is Level.quick else 40)
     options = VARIANTS.get(broken, {})
     decisions, good, shown = Decisions(len(DRAINING)), True, []
     for name in DRAINING:
         instance = limited_by_draining()[name]
         most, several = max_jobs(instance), len(greedy_configurations(instance))
-        held = instance.pools[0].space.most(0) * 0.9  # a tenth of the jobs may have left by then
-        least = float(instance.types[0].service_rate) * held / (most * several)
+        small_jobs = instance.pools[0].space.most(0) * 0.9  # a tenth of the jobs may have left by then
+        least = float(instance.types[0].service_rate) * small_jobs / (most * several)
         rate = decisions.mean(np.array(_freed(instance, servers, until, runs, options)) / until)
         good &= rate.low > least
         shown.append(f"{name} {rate.mean:.3f} [{rate.low:.3f}, {rate.high:.3f}] against {least:.3f}")

@@ -29,8 +29,7 @@ from fluid.simulation.results import LossResult, Run
 from fluid.statistics import mean_interval
 from fluid.traces.types import FACTORS, TaskSystem, tasks_of, upper_bound
 
-SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)
-"""Numbers of servers from overload to idle."""
+SIZES = (50, 100, 200, 300, 400, 600, 800, 1200)  # numbers of servers from overload to idle
 
 
 @cache
@@ -73,7 +72,6 @@ def rewards_on_window(
     breaks=("the bound is for half of the servers",),
 )
 def figure_5_bound(level: Level, broken: str) -> Outcome:
-    """Compare rewards with the bound."""
     system = window()
     sizes: tuple[int, ...] = (50, 800)
     names: tuple[str, ...] = ("dra", "dra-preemption", "power-of-d")
@@ -104,7 +102,6 @@ def figure_5_bound(level: Level, broken: str) -> Outcome:
     ),
 )
 def figure_5_order(level: Level, broken: str) -> Outcome:
-    """Compare rewards at every number of servers."""
     sizes: tuple[int, ...] = SIZES
     if broken:
         sizes = (600,) if broken.startswith("only the") else (300, 400, 600)
@@ -163,7 +160,6 @@ def figure_5_panels(servers: Sequence[int], runs: int, spans: int) -> Sequence[P
     breaks=("only numbers of servers at which jobs are refused all the time",),
 )
 def figure_6_window(level: Level, broken: str) -> Outcome:
-    """Compare rewards on the same jobs."""
     holds, shown = True, []
     for factors in (FACTORS,) if level is Level.quick else (FACTORS, (1, 10, 100)):
         system = window(factors)
@@ -198,7 +194,6 @@ def figure_6_window(level: Level, broken: str) -> Outcome:
     height=2.5,
 )
 def figure_6_panels(servers: int, bins: int, lists: int) -> Sequence[Panel]:
-    """Return rewards over time and arrivals by priority, on the trace and around spikes."""
     system, rewards = window(), []
     for name, title in TITLES.items():
         run = run_on_window(name, servers, bins=bins)

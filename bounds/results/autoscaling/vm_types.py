@@ -22,11 +22,9 @@ from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Instance, additive
 from theory.numbers import text, to_integers, total
 
-COLLECTIONS = FRESH_SEED
-"""Seed of the random collections of Table 1."""
+COLLECTIONS = FRESH_SEED  # seed of the random collections of Table 1
 
-PRINTED_RATIO = 0.86
-"""The reward of dynamic reservation over the optimum with many servers, printed beside Figure 3."""
+PRINTED_RATIO = 0.86  # the reward of dynamic reservation over the optimum with many servers, printed beside Figure 3
 
 
 def random_solutions(count: int) -> list[Solution]:
@@ -45,7 +43,6 @@ def random_solutions(count: int) -> list[Solution]:
     breaks=("the guarantee is taken for the ratio", "greedy ends with its first configuration"),
 )
 def table_1(level: Level, broken: str) -> Outcome:
-    """Estimate mean, worst and the share of optima."""
     solutions = random_solutions(250 if level is Level.quick else 4000)
     ratios = [solution.ratio for solution in solutions]
     if broken.startswith("the guarantee"):
@@ -76,29 +73,22 @@ def table_1(level: Level, broken: str) -> Outcome:
     full={"collections": 2000},
 )
 def table_1_panels(collections: int) -> Sequence[Panel]:
-    """Return the grid, and how often which ratio comes out."""
-    rows = [[f"{v * m} GB" for m in sorted(MEMORY)] for v in (*SMALL, *LARGE)]
-    tones = [["good" if v * m <= SERVER[1] else "bad" for m in sorted(MEMORY)] for v in (*SMALL, *LARGE)]
     kinds = {1: "low", 2: "low", 4: "regular", 8: "high", 16: "high"}
-    grid = Cells(
-        [f"{m} GB/vCPU\n({kinds[m]})" for m in sorted(MEMORY)],
-        [f"{v} vCPU" for v in (*SMALL, *LARGE)],
-        rows,
-        tones,
-        f"green: fits a server of {SERVER[0]} vCPU and {SERVER[1]} GB",
-    )
-    ratios = np.sort([float(one.ratio) for one in random_solutions(collections)])
+    across, sizes = [f"{m} GB/vCPU\n({kinds[m]})" for m in sorted(MEMORY)], (*SMALL, *LARGE)
+    memories = [[v * m for m in sorted(MEMORY)] for v in sizes]
+    texts = [[f"{memory} GB" for memory in row] for row in memories]
+    tones = [["good" if memory <= SERVER[1] else "bad" for memory in row] for row in memories]
+    title = f"green: fits a server of {SERVER[0]} vCPU and {SERVER[1]} GB"
+    grid = Cells(across, [f"{v} vCPU" for v in sizes], texts, tones, title)
+    ratios = np.sort([float(solution.ratio) for solution in random_solutions(collections)])
     share = np.arange(collections + 1) / collections
-    optimal = float((ratios == 1).mean())
-    chart = Chart(
+    curve = Curve("with at most this ratio", [float(ratios[0]), *ratios.tolist()], share.tolist(), look="steps")
+    mean = Line(f"mean ratio {ratios.mean():.4f}", float(ratios.mean()), upright=True)
+    title, x = (
+        f"{collections:,} collections; optimal in {float((ratios == 1).mean()):.0%}",
         "greedy / optimal reward (1)",
-        "collections (share)",
-        [Curve("with at most this ratio", [float(ratios[0]), *ratios.tolist()], share.tolist(), look="steps")],
-        [Line(f"mean ratio {ratios.mean():.4f}", float(ratios.mean()), upright=True)],
-        f"{collections:,} collections; optimal in {optimal:.0%}",
-        ylim=(0.0, 1.03),
     )
-    return grid, chart
+    return grid, Chart(x, "collections (share)", [curve], [mean], title, ylim=(0.0, 1.03))
 
 
 def _mean_lower_limit(values: np.ndarray, error: float) -> float:
@@ -122,26 +112,25 @@ def _is_optimum(instance: Instance, claimed: Fraction) -> bool:
     above = np.hstack([-rows.T, np.eye(width)])  # y_j <= sum_k k_j x_k
     servers = np.hstack([np.ones((1, len(rows))), np.zeros((1, width))])
     bounds = [(0, None)] * len(rows) + [(0, float(r)) for r in rho]
-    found = linprog(
-        np.concatenate([np.zeros(len(rows)), -u]), above, np.zeros(width), servers, [1.0], bounds, method="highs"
-    )
-    return bool(abs(-found.fun - float(claimed)) <= 1e-9 * max(1.0, float(claimed)))
+    costs = np.concatenate([np.zeros(len(rows)), -u])
+    solution = linprog(costs, above, np.zeros(width), servers, [1.0], bounds, method="highs")
+    return bool(abs(-solution.fun - float(claimed)) <= 1e-9 * max(1.0, float(claimed)))
 
 
 def _greedy_by_hand(instance: Instance) -> Fraction:
     """Return U^(g) by Definition 3.2 on the list of all configurations, without the code of the assignment."""
     rows = [tuple(row) for row in feasible(instance.pools[0].space).tolist()]
-    u, left = instance.rewards, list(instance.workload)
+    u, waiting = instance.rewards, list(instance.workload)
     types, room, reward = set(range(len(u))), Fraction(1), Fraction(0)
     whole, _ = to_integers(list(u))  # in the same proportion
     while types and room > 0:
         allowed = (k for k in rows if all(j in types for j, n in enumerate(k) if n))
         k = max(allowed, key=lambda k: (sum(map(mul, k, whole)), k))
-        length = min(room, *(left[j] / k[j] for j in types if k[j]))
+        length = min(room, *(waiting[j] / k[j] for j in types if k[j]))
         reward += length * total(a * b for a, b in zip(k, u, strict=True))
         room -= length
-        left = [rest - length * n for rest, n in zip(left, k, strict=True)]
-        types -= {j for j in types if k[j] and left[j] == 0}
+        waiting = [rest - length * n for rest, n in zip(waiting, k, strict=True)]
+        types -= {j for j in types if k[j] and waiting[j] == 0}
     return reward
 
 
@@ -170,7 +159,6 @@ def _optimal_stretch(curve: Scaling) -> tuple[Fraction, Fraction]:
     breaks=("the critical points are moved by one percent", "the greedy curve is divided by three"),
 )
 def figure_2(level: Level, broken: str) -> Outcome:
-    """Compare both piecewise linear curves at all breakpoints, and the rewards at and beyond the critical points."""
     instance = four_types()
     curve = scaling(instance)
     shift = Fraction(101, 100) if broken.startswith("the critical") else Fraction(1)
@@ -203,7 +191,6 @@ def figure_2(level: Level, broken: str) -> Outcome:
     breaks=("only scales up to 3 are looked at",),
 )
 def figure_2_between(level: Level, broken: str) -> Outcome:
-    """Look where the curves coincide."""
     curve = scaling(four_types())
     limit = Fraction(3) if broken else curve.saturated
     between = [s for s in _equal_between(curve) if s < limit]
@@ -236,7 +223,6 @@ def _is_of_table_1(vcpu: int, memory: int) -> bool:
     breaks=("the first type is (64,64), for which 0.85 is reached", "87 % is printed"),
 )
 def printed_86_percent(level: Level, broken: str) -> Outcome:
-    """Find the exactly worst workload under every order and price ratio."""
     types = ((64, 64), *PRINTED_TYPES[1:]) if broken.startswith("the first") else PRINTED_TYPES
     prices = (6, 8, 10, 12) if level is Level.quick else tuple(Fraction(n, 2) for n in range(12, 25))
     percent = 87 if broken.startswith("87") else 86
@@ -251,9 +237,9 @@ def printed_86_percent(level: Level, broken: str) -> Outcome:
         + ", ".join(f"{float(r):.4f} at {text(Fraction(p))} GB" for p, r in priced.items())
         + f"; not of Table 1: {', '.join(map(str, strange)) or 'none'}"
     )
-    found = [*orders.values(), *priced.values()]
-    rounds = sum(100 * ratio < percent + Fraction(1, 2) for ratio in found)
-    return Outcome(f"{computed}; {rounds} of {len(found)} round to {percent} % or less", rounds > 0)
+    ratios = [*orders.values(), *priced.values()]
+    rounds = sum(100 * ratio < percent + Fraction(1, 2) for ratio in ratios)
+    return Outcome(f"{computed}; {rounds} of {len(ratios)} round to {percent} % or less", rounds > 0)
 
 
 @reproduction(
@@ -265,7 +251,6 @@ def printed_86_percent(level: Level, broken: str) -> Outcome:
     claims=("figure-2", "figure-2-between", "figure-2-86-percent"),
 )
 def figure_2_panels() -> Sequence[Panel]:
-    """Return both rewards, and their ratio."""
     curve = scaling(four_types())
     scales = [0.0, *map(float, curve.scales), 1.15 * float(curve.saturated)]
     greedy, optimal = ([0.0, *map(float, v), float(v[-1])] for v in (curve.greedy, curve.optimal))
@@ -275,24 +260,12 @@ def figure_2_panels() -> Sequence[Panel]:
     ]
     fine = np.unique(np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(scales[1:])]))
     ratio = np.interp(fine, scales, greedy) / np.interp(fine, scales, optimal)
-    rewards = Chart(
-        "scale of the workload (1)",
-        "reward (per server)",
-        [Curve("optimal", scales, optimal), Curve("greedy", scales, greedy)],
-        points,
-        ylim=(0.0, None),
-    )
     scale, least = curve.worst
-    ratios = Chart(
-        "scale of the workload (1)",
-        "greedy / optimal (1)",
-        [
-            Curve("ratio", fine.tolist(), ratio.tolist(), look="plain"),
-            Curve(f"least, {float(least):.4f}", [float(scale)], [float(least)], look="dots"),
-        ],
-        [Line("86 %", PRINTED_RATIO, printed=True)],
-    )
-    return rewards, ratios
+    lowest = Curve(f"least, {float(least):.4f}", [float(scale)], [float(least)], look="dots")
+    x, curves = "scale of the workload (1)", [Curve("optimal", scales, optimal), Curve("greedy", scales, greedy)]
+    rewards = Chart(x, "reward (per server)", curves, points, ylim=(0.0, None))
+    ratios = [Curve("ratio", fine.tolist(), ratio.tolist(), look="plain"), lowest]
+    return rewards, Chart(x, "greedy / optimal (1)", ratios, [Line("86 %", PRINTED_RATIO, printed=True)])
 
 
 @claim(
@@ -304,15 +277,14 @@ def figure_2_panels() -> Sequence[Panel]:
     breaks=("the tight two-type instance joins them",),
 )
 def no_bad_scenario(level: Level, broken: str) -> Outcome:
-    """Decide the worst workload of each collection exactly."""
     generator = np.random.default_rng(72)
     count = 25 if level is Level.quick else 400
     drawn = [collection(generator) for _ in range(count)]
     if broken:
         drawn.append(additive([12], [[5], [7]]))
-    found = [worst_workload(instance) for instance in drawn]
-    ratios = sorted(one.ratio for one in found)
+    worst = [worst_workload(instance) for instance in drawn]
+    ratios = sorted(one.ratio for one in worst)
     below = sum(ratio <= Fraction(3, 4) for ratio in ratios)
     quartiles = ", ".join(f"{float(ratios[int(q * (len(ratios) - 1))]):.4f}" for q in (0, 0.25, 0.5, 0.75, 1))
     computed = f"{len(ratios)} collections (seed 72), {below} at 3/4 or below; quartiles of the worst ratio {quartiles}"
-    return Outcome(computed, not below and all(one.complete for one in found))
+    return Outcome(computed, not below and all(one.complete for one in worst))

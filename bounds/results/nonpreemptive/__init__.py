@@ -3,8 +3,8 @@
 CLAIMS = {
     "region": "region-2 maximal-same-hull max-weight lemma-6.1 refinement-same-guarantee corollary-6.2 "
     "example-1 example-2 table-1",
-    "drift": "lemma-4.3 prop-4.5 supportable theorem-3.1",
-    "active": "lemma-4.1 lemma-4.1-every-type-fits lemma-4.1-angle lemma-4.1-constant",
+    "drift": "lemma-4.3 prop-4.5 supportable theorem-3.1 "
+    "lemma-4.1 lemma-4.1-every-type-fits lemma-4.1-angle lemma-4.1-constant",
     "steps": "proposition-4.2 proposition-4.2-event lemma-4.4 equations-19-22 lemma-5.1 lemma-5.1-serving",
     "stability": "theorem-3.1-queues corollary-5.2 corollary-5.3 corollary-6.2-queues corollary-6.3 "
     "remark-1 section-6.3 section-6.4 section-6.4-limit",

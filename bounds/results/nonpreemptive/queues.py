@@ -18,8 +18,7 @@ from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
 from theory.instance import Instance, pooled
 
-INTERVALS = Law("log-normal", 4.0)
-"""Interarrival times of the log-normal runs; the paper prints no variance."""
+INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs; the paper prints no variance
 
 
 @claim(
@@ -38,7 +37,6 @@ INTERVALS = Law("log-normal", 4.0)
     ),
 )
 def example_1_queues(level: Level, broken: str) -> Outcome:
-    """Test growth rates."""
     instance = example_1(Fraction(30 if broken.startswith("intensity") else 89, 100))
     if broken.startswith("the server"):
         instance = pooled([(1, [7])], [[4], [1]], workload=instance.workload)
@@ -65,7 +63,6 @@ def example_1_queues(level: Level, broken: str) -> Outcome:
     breaks=("Algorithm 1 stands for randomized sampling", "all jobs and servers are of one unit"),
 )
 def example_2_queues(level: Level, broken: str) -> Outcome:
-    """Compare queues on the same jobs."""
     sizes = (1, 1, 1, 1) if broken.startswith("all") else (1, 2, 4, 8)
     instance = example_2(Fraction(89, 100), sizes)
     until = 3000.0 if level is Level.quick else 20_000.0
@@ -101,7 +98,6 @@ SIZES: dict[str, Any] = {
     **SIZES,
 )
 def example_one(until: float, runs: int) -> Sequence[Panel]:
-    """Return the queue of Algorithm 1 and of M14."""
     scenario = QueueScenario(example_1(INTENSITY), 1, until, until / 10, bins=100)
     curves = [curve_of(simulated(name, scenario, runs), TITLES[name]) for name in NAMES[:2]]
     curves.append(Curve("growth of 1.56 per service time", [0.0, until], [0.0, 1.56 * until], look="plain"))
@@ -120,7 +116,6 @@ def example_one(until: float, runs: int) -> Sequence[Panel]:
     **SIZES,
 )
 def example_two(until: float, runs: int) -> Sequence[Panel]:
-    """Return the queue of Algorithm 1 and of G16."""
     scenario = QueueScenario(example_2(INTENSITY), 4, until, until / 10, bins=100)
     curves = [curve_of(simulated(name, scenario, runs), TITLES[name]) for name in (NAMES[0], NAMES[2])]
     return (Chart("time (mean service times)", "queue (jobs)", curves, ylim=(0.0, None)),)
@@ -163,7 +158,6 @@ def runs_of(
     breaks=("Algorithm 1 and randomized sampling change places", "200 servers stand for 20 and 20 for 200"),
 )
 def figure_5(level: Level, broken: str) -> Outcome:
-    """Compare queues on the same jobs."""
     instance = table_1(Fraction(89, 100))
     first_name, last_name = (NAMES[2], NAMES[0]) if broken.startswith("Algorithm") else (NAMES[0], NAMES[2])
     servers = (20, 200) if level is Level.quick else (20, 50, 100, 150, 200)
@@ -197,7 +191,6 @@ def figure_5(level: Level, broken: str) -> Outcome:
     breaks=("intensity 0.8 stands for 0.95", "Algorithm 1 never stalls, beta = 0"),
 )
 def figure_6(level: Level, broken: str) -> Outcome:
-    """Compare queues on the same jobs."""
     high = Fraction(80 if broken.startswith("intensity") else 95, 100)
     quick = level is Level.quick
     short, begun = (60_000, 100_000) if quick else (500_000, 400_000)
@@ -221,6 +214,12 @@ def figure_6(level: Level, broken: str) -> Outcome:
     return Outcome(f"{'; '.join(parts)}; {decisions}, seed {FRESH_SEED}", bool(good))
 
 
+LOG_NORMAL: dict[str, Any] = {
+    "lost": "the curves, the variance of the log-normal law",
+    "chosen": "a squared coefficient of variation of 4; runs of equal length for all policies",
+    "seed": SEED,
+    "height": 2.9,
+}
 LAWS = {"Poisson arrivals": Law(), "log-normal interarrival times": INTERVALS}
 
 
@@ -240,14 +239,11 @@ def _panels(
     "figure-5",
     "mean queue against the number of servers, types of Table 1 at intensity 0.89",
     printed="Algorithm 1 and M14 perform better as servers increase, unlike G16",
-    lost="the curves, the variance of the log-normal law",
-    chosen="a squared coefficient of variation of 4; runs of equal length for all policies",
-    seed=SEED,
     claims=("figure-5",),
     tiny={"servers": (4, 8), "events": 2e3, "runs": 2},
     quick={"servers": (20, 50, 100, 200), "events": 2e5, "runs": 6},
     full={"servers": (20, 40, 60, 80, 100, 125, 150, 175, 200), "events": 1e6, "runs": 12},
-    height=2.9,
+    **LOG_NORMAL,
 )
 def figure_5_panels(servers: Sequence[int], events: float, runs: int) -> Sequence[Panel]:
     """Return mean queues; a quarter of each run is dropped, as printed."""
@@ -259,16 +255,12 @@ def figure_5_panels(servers: Sequence[int], events: float, runs: int) -> Sequenc
     "figure-6",
     "mean queue against traffic intensity, types of Table 1 on 20 servers",
     printed="M14 deteriorates at higher traffic and G16 at lower traffic",
-    lost="the curves, the variance of the log-normal law",
-    chosen="a squared coefficient of variation of 4; runs of equal length for all policies",
-    seed=SEED,
     claims=("figure-6",),
     tiny={"intensities": ("0.8", "0.95"), "events": 2e3, "runs": 2},
     quick={"intensities": ("0.8", "0.85", "0.9", "0.95"), "events": 2e5, "runs": 6},
     full={"intensities": ("0.8", "0.83", "0.86", "0.89", "0.92", "0.95"), "events": 1e6, "runs": 16},
-    height=2.9,
+    **LOG_NORMAL,
 )
 def figure_6_panels(intensities: Sequence[str], events: float, runs: int) -> Sequence[Panel]:
-    """Return mean queues with beta = 0.98, as printed."""
     points = [(float(z), table_1(Fraction(z)), 20) for z in intensities]
     return _panels(points, "traffic intensity (1)", events, runs, {"beta": Fraction(98, 100)})

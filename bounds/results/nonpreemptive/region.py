@@ -28,11 +28,9 @@ from theory.region.slices import region_slice
 from theory.region.subset import kept_fraction, single_types
 from theory.region.worst_case import worst_weights
 
-FOUR_AND_ONE = additive([6], [[4], [1]], workload=["1/4", "1/4"])
-"""Jobs of 4 and of 1 on a server of 6."""
+FOUR_AND_ONE = additive([6], [[4], [1]], workload=["1/4", "1/4"])  # jobs of 4 and of 1 on a server of 6
 
-NOT_EMPTY = [(a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6]
-"""Its configurations but the empty one."""
+NOT_EMPTY = [(a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6]  # its configurations but the empty one
 
 
 def _servers(count: int, seed: int) -> list[Instance]:
@@ -59,7 +57,6 @@ def _servers(count: int, seed: int) -> list[Instance]:
     breaks=("the empty configuration belongs to the hull",),
 )
 def region_2(level: Level, broken: str) -> Outcome:
-    """Compare the least sum over the hull with the workload's."""
     z, jobs = CapacityProgram(FOUR_AND_ONE).intensity().value, total(FOUR_AND_ONE.workload)
     least = 0 if broken else min(map(sum, NOT_EMPTY))
     computed = f"traffic intensity {text(z)}, jobs {text(jobs)}, least number in the hull {least}"
@@ -99,7 +96,6 @@ def maximal_same_hull(level: Level, broken: str) -> Outcome:
     breaks=("the recursion stops one unit of the first resource early", "the queue of the last type is left out"),
 )
 def max_weight_two_ways(level: Level, broken: str) -> Outcome:
-    """Compare with branch and bound."""
     generator = np.random.default_rng(61)
     wrong = tried = 0
     for instance in _servers(40 if level is Level.quick else 400, 61):
@@ -139,7 +135,6 @@ def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
     breaks=("one more job of each type is claimed to fit", "the number of resources is left out"),
 )
 def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
-    """Minimise exactly."""
     least: dict[str, Fraction] = {}
     good = True
     servers = _servers(300 if level is Level.quick else 20_000, 6)
@@ -182,7 +177,6 @@ def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
     breaks=("the first type takes no more than the others, so that one more fits",),
 )
 def refinement_same_guarantee(level: Level, broken: str) -> Outcome:
-    """Evaluate the family."""
     good, nearest = True, Fraction(2)
     for resources, fits, scale in product((1, 2, 3), (1, 2, 3), (20, 200) if level is Level.quick else (20, 200, 1000)):
         if resources == 3 and scale > 20:
@@ -238,7 +232,6 @@ def corollary_6_2(level: Level, broken: str) -> Outcome:
     height=3.2,
 )
 def hulls() -> Sequence[Panel]:
-    """Draw hulls of configurations for jobs of 4 and 1 on a server of 6."""
     f = kept_fraction(FOUR_AND_ONE, single_types(FOUR_AND_ONE)).fraction
     corners = sorted(region_facets(FOUR_AND_ONE).vertices, key=lambda corner: (corner[0], -corner[1]))
 
@@ -275,7 +268,6 @@ def subset_of(instance: Instance, rows: list[list[int]]) -> Instance:
     breaks=("the server has one unit more",),
 )
 def example_1(level: Level, broken: str) -> Outcome:
-    """Have the checker accept intensity and facets."""
     instance = additive([7 if broken else 6], [[4], [1]], workload=["1/2", 4])
     program = CapacityProgram(instance)
     on = program.intensity()
@@ -302,7 +294,6 @@ def example_1(level: Level, broken: str) -> Outcome:
     breaks=("the server of 4 units has 3",),
 )
 def example_2(level: Level, broken: str) -> Outcome:
-    """Have the checker accept it."""
     sizes = (1, 2, 4, 8)
     capacities = (1, 2, 3, 8) if broken else sizes
     instance = pooled([(1, [c]) for c in capacities], [[size] for size in sizes], workload=["1/4"] * 4)
@@ -328,7 +319,6 @@ def example_2(level: Level, broken: str) -> Outcome:
     breaks=("the server has room for a third job of 1690 GB",),
 )
 def table_1(level: Level, broken: str) -> Outcome:
-    """Have the checker accept it."""
     server = (*EC2_SERVER[:2], 5070) if broken else EC2_SERVER
     instance = additive(server, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
     on = CapacityProgram(instance).intensity()
@@ -348,7 +338,6 @@ def table_1(level: Level, broken: str) -> Outcome:
     height=2.2,
 )
 def table_1_panels() -> Sequence[Panel]:
-    """Return the table, and the three slices through the workload."""
     names = ("standard", "high-memory", "high-CPU")
     rows = [[f"{m / 10:g} GB", f"{c / 10:g} EC2", f"{s:,} GB"] for m, c, s in (*EC2_TYPES, EC2_SERVER)]
     panels: list[Panel] = [Cells(["memory", "CPU", "storage"], [*names, "server"], rows)]

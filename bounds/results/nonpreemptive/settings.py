@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -10,17 +11,21 @@ from typing import Any
 import numpy as np
 
 from bounds.results.simulated_queues import simulated
-from fluid.limits.drift import BASIC
+from fluid.limits.drift import BASIC, Algorithm1
 from fluid.simulation.arrivals import Law, batches
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.results import QueueResult
+from fluid.simulation.state import State
 from theory.instance import Instance, additive, pooled
+
+BETA = Fraction(7, 8)  # the beta of the claims: below r = 1, and dyadic
+
+ORACLES = ("exact", "single", "greedy")
 
 NAMES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
 """The policies that the paper compares: Algorithm 1, M14 and G16."""
 
-EC2_SERVER = (900, 900, 5000)
-"""Table 1: tenths of a GB of memory, tenths of an EC2 unit, GB of storage."""
+EC2_SERVER = (900, 900, 5000)  # Table 1: tenths of a GB of memory, tenths of an EC2 unit, GB of storage
 
 EC2_TYPES = ((150, 80, 1690), (171, 65, 420), (70, 200, 1690))
 """Table 1: standard, high-memory and high-CPU instances in the same units."""
@@ -46,34 +51,19 @@ def example_2(intensity: Fraction | int, sizes: tuple[int, ...] = (1, 2, 4, 8)) 
     )
 
 
-FROM_LONG_QUEUES = 16
-"""Replications of systems that begin with long queues."""
+FROM_LONG_QUEUES = 16  # replications of systems that begin with long queues
 
 
 @dataclass(frozen=True)
 class LongQueue:
-    """A system that begins with long queues.
-
-    Attributes
-    ----------
-    name : str
-    instance : callable
-        Makes the instance of a traffic intensity.
-    servers : int
-    queue : tuple of int
-        Jobs of each type that wait at time 0.
-    until : float
-        Time at which the system is looked at, in mean service times.
-    requests : tuple of tuple of int
-        Vectors of jobs, equally likely, whose mean is proportional to the workload.
-    """
+    """A system that begins with long queues."""
 
     name: str
-    instance: Any
+    instance: Any  # makes the instance of a traffic intensity
     servers: int
-    queue: tuple[int, ...]
-    until: float
-    requests: tuple[tuple[int, ...], ...]
+    queue: tuple[int, ...]  # jobs of each type that wait at time 0
+    until: float  # time at which the system is looked at, in mean service times
+    requests: tuple[tuple[int, ...], ...]  # vectors of jobs, equally likely, whose mean is proportional to the workload
 
     def longer(self, factor: int) -> LongQueue:
         """Return the system with queues and a time that are so many times as long."""
@@ -105,3 +95,11 @@ LONG = (
     LongQueue("Table 1", table_1, 3, (1000, 1000, 1000), 3000.0, ((4, 1, 0), (0, 21, 4))),
 )
 """One server with two types, and three servers with three types, at long queues."""
+
+
+def arrived(system: Algorithm1, types: Sequence[int], state: State | None = None) -> State:
+    """Return the state after arrivals of types, in this order, and nothing else; from empty where no state is given."""
+    state = system.start() if state is None else state
+    for j in types:  # arrivals come first among the steps
+        state = list(system.steps(state))[j][1]
+    return state

@@ -18,7 +18,7 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import FRESH_SEED, Decisions
-from bounds.results.nonpreemptive.settings import FROM_LONG_QUEUES, LONG, LongQueue, example_1, table_1
+from bounds.results.nonpreemptive.settings import BETA, FROM_LONG_QUEUES, LONG, LongQueue, example_1, table_1
 from bounds.results.reproduction import drawing, interval_curve
 from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
 from bounds.views.panels import Chart, Curve, Line, Panel
@@ -34,7 +34,6 @@ from theory.numbers import text
 from theory.region.membership import traffic_intensity
 from theory.region.subset import single_types
 
-BETA = Fraction(7, 8)
 REPLICATIONS = {Level.quick: 16, Level.full: 40}
 """Of each system, for differences of mean queues that are several times as large as their intervals."""
 
@@ -117,7 +116,6 @@ def _laws(level: Level) -> tuple[Law, ...]:
     breaks=(OVERLOAD, LOW_BETA),
 )
 def theorem_3_1_queues(level: Level, broken: str) -> Outcome:
-    """Simulate from long queues."""
     return _supported(level, broken, (Law(),))
 
 
@@ -131,7 +129,6 @@ def theorem_3_1_queues(level: Level, broken: str) -> Outcome:
     breaks=(OVERLOAD, LOW_BETA),
 )
 def corollary_5_2(level: Level, broken: str) -> Outcome:
-    """Simulate from long queues."""
     return _supported(level, broken, _laws(level))
 
 
@@ -147,7 +144,6 @@ def corollary_5_2(level: Level, broken: str) -> Outcome:
     breaks=(OVERLOAD, LOW_BETA),
 )
 def corollary_5_3(level: Level, broken: str) -> Outcome:
-    """Simulate from long queues."""
     return _supported(level, broken, (Law(), *_laws(level)), batch=True)
 
 
@@ -163,7 +159,6 @@ def corollary_5_3(level: Level, broken: str) -> Outcome:
     breaks=("5 % beyond the region of single types, inside the whole", "beta = 0, so that nobody stalls"),
 )
 def corollary_6_2_queues(level: Level, broken: str) -> Outcome:
-    """Simulate from long queues."""
     share = Fraction(105, 100) if broken.startswith("5 %") else INSIDE * BETA
     runs = []
     for system in LONG:
@@ -179,8 +174,7 @@ def _boundary_of_single_types(system: LongQueue) -> Fraction:
     return 1 / traffic_intensity(single_types(system.instance(1)))
 
 
-BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)}
-"""beta of (29)."""
+BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)}  # beta of (29)
 
 
 @claim(
@@ -193,7 +187,6 @@ BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)
     breaks=("z = 0, so that beta stays as for empty queues", OVERLOAD),
 )
 def corollary_6_3(level: Level, broken: str) -> Outcome:
-    """Simulate from long queues."""
     options = BOUNDED | ({"z": 0} if broken.startswith("z") else {})
     load = Fraction(11, 10) if broken == OVERLOAD else INSIDE * BOUNDED["beta"]
     return _fall([LongRun(system.name, system, load, options) for system in LONG])
@@ -210,7 +203,6 @@ def corollary_6_3(level: Level, broken: str) -> Outcome:
     height=3.4,
 )
 def from_long_queues() -> Sequence[Panel]:
-    """Draw the queue over that at the start, of each system that the claims simulate, and one beyond the boundary."""
     panels = []
     for system in LONG:
         load, beta = INSIDE * BETA, {"beta": BETA}
@@ -269,7 +261,6 @@ SYSTEMS = (("Example 1", example_1, 1, 4000.0), ("Table 1", table_1, 20, 400.0))
     ),
 )
 def remark_1(level: Level, broken: str) -> Outcome:
-    """Compare queues on the same jobs, then from long queues."""
     betas, decisions = (Fraction(1, 2), Fraction(3, 4), Fraction(19, 20)), Decisions(6)
     good, parts = True, []
     for name, instance, servers, until in SYSTEMS:
@@ -322,7 +313,6 @@ def _shorter(level: Level, with_: dict[str, Any], without: dict[str, Any], syste
     breaks=("both wait until the server is empty",),
 )
 def section_6_3(level: Level, broken: str) -> Outcome:
-    """Compare queues on the same jobs."""
     return _shorter(level, {"early": not broken}, {}, SYSTEMS)
 
 
@@ -336,7 +326,6 @@ def section_6_3(level: Level, broken: str) -> Outcome:
     breaks=("q(s) is 1 where a server decides", "Algorithm 1 has one server"),
 )
 def section_6_4(level: Level, broken: str) -> Outcome:
-    """Compare queues on the same jobs."""
     limit = {} if broken.startswith("q(s)") else {"cut": Fraction(1, 10), "fall": 1}
     return _shorter(level, limit, {}, SYSTEMS[:1] if broken.startswith("Algorithm") else SYSTEMS[1:])
 
@@ -350,7 +339,6 @@ def section_6_4(level: Level, broken: str) -> Outcome:
     height=2.8,
 )
 def effect_of_options() -> Sequence[Panel]:
-    """Draw mean queues at intensity 0.7: they grow with beta; early renewal and a limit of stalling shorten them."""
     high = {"beta": Fraction(19, 20)}
     runs: dict[str, dict[str, Any]] = {
         "1/2": {"beta": Fraction(1, 2)},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from math import factorial
@@ -12,13 +11,11 @@ from numpy.typing import NDArray
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import Decisions
-from bounds.results.nonpreemptive.settings import example_1
+from bounds.results.nonpreemptive.settings import BETA, arrived, example_1
 from fluid.limits.drift import Algorithm1
 from fluid.simulation.state import State
 from theory.instance import additive
 from theory.numbers import text, total
-
-BETA = Fraction(7, 8)
 
 
 @claim(
@@ -36,7 +33,6 @@ BETA = Fraction(7, 8)
     breaks=("the coins are independent and there is one server",),
 )
 def proposition_4_2(level: Level, broken: str) -> Outcome:
-    """Compute both sides in rationals."""
     outcomes = [(0, 0), (0, 1), (1, 0), (1, 1)] if broken else [(0, 1), (1, 0)]
     law = dict.fromkeys(outcomes, Fraction(1, len(outcomes)))
     joint = sum(p for (x, y), p in law.items() if x + y < 1)
@@ -75,7 +71,7 @@ def proposition_4_2_event(level: Level, broken: str) -> Outcome:
     system = Algorithm1(example_1(Fraction(89, 100)), 2, beta)
     generator, decisions, once, most, longest = np.random.default_rng(42), Decisions(1), [], 0, 0.0
     for _ in range(paths):
-        first = _arrived(system, (0, 1, 1, 0, 1, 1))
+        first = arrived(system, (0, 1, 1, 0, 1, 1))
         first.waiting[:] = [0, 2 if broken.startswith("the queue") else 20_000]
         if broken.startswith("beta"):
             first.waiting[0] = 80_000
@@ -129,7 +125,7 @@ def lemma_4_4(level: Level, broken: str) -> Outcome:
     b_1, beta = 40, Fraction(1, 2)
     rare, often = Fraction(1, 2) if broken else Fraction(1, 1000), Fraction(1, 2)
     system = Algorithm1(additive([1], [[1], [1]], workload=[rare, often]), 1, beta)
-    state = _arrived(system, (0,))
+    state = arrived(system, (0,))
     assert state.configuration.tolist() == state.counts.tolist() == [[1, 0]]
     chance = Fraction(1)
     for step in (2, *[1] * (2 * b_1)):  # the job ends; jobs of type 2 come
@@ -173,7 +169,7 @@ def equations_19_22(level: Level, broken: str) -> Outcome:
     asked = exact if broken else servers * m * (-1 - rho / v)
     values = {servers: 1, m: 1, t: 1, rho: 1, v.args[1]: sp.Rational(1, 2)}
     least = int(sp.floor(asked.subs(values))) + 1
-    found = coefficient.subs(values).subs(n, least)
+    c_j = coefficient.subs(values).subs(n, least)
     system = Algorithm1(additive([1], [[1]], workload=["1/2"]), 1, Fraction(1, 2))
     falls = system.bound(system.full([1000])).drift
     sided = falls if broken else -falls  # of V(t_f) - V(t_0), or of V(t_0) - V(t_f)
@@ -183,10 +179,10 @@ def equations_19_22(level: Level, broken: str) -> Outcome:
     sign = sp.simplify(part / printed)
     computed = (
         f"C_j = 0 at N = L M (1 - rho/v): {'yes' if identity else 'no'}; the least N asked for is {least}, "
-        f"C_j = {found}; "
+        f"C_j = {c_j}; "
         f"left side of (20) at 1000 jobs: {text(sided)} per unit time; first term of C_g times {sign} is right"
     )
-    return Outcome(computed, bool(identity and found < 0 and sided < 0 and sign == 1))
+    return Outcome(computed, bool(identity and c_j < 0 and sided < 0 and sign == 1))
 
 
 CLASSES = ((Fraction(1, 2), Fraction(2)), (Fraction(1, 2), Fraction(2, 3)))
@@ -196,23 +192,18 @@ CLASSES = ((Fraction(1, 2), Fraction(2)), (Fraction(1, 2), Fraction(2, 3)))
 def _class_drift(system: Algorithm1, state: State, classes: NDArray[np.int64]) -> Fraction:
     """Return the exact generator of (24), where every mu_j is 1 and a job that starts draws one of `CLASSES`.
 
-    Parameters
-    ----------
-    system : Algorithm1
-    state : State
-    classes : int64[L, J, C]
-        Jobs of each class on each server.
+    `classes`, int64[L, J, C], has the jobs of each class on each server.
     """
     weights = [1 / rate - 1 for _, rate in CLASSES]  # (25); their mean is 0
     variance = total(p * w**2 for (p, _), w in zip(CLASSES, weights, strict=True))
-    held = [total(int(n) * w for n, w in zip(row, weights, strict=True)) for row in classes.sum(axis=0)]
+    weight_held = [total(int(n) * w for n, w in zip(row, weights, strict=True)) for row in classes.sum(axis=0)]
 
     def change(after: State, left: int, weight: Fraction) -> Fraction:
         value = Fraction(0)
         for j, (q, then) in enumerate(zip(state.waiting.tolist(), after.waiting.tolist(), strict=True)):
             gone = int(j == left)
             started = int(after.counts[:, j].sum() - state.counts[:, j].sum()) + gone
-            value += (then + held[j] - gone * weight) ** 2 + started * variance - (q + held[j]) ** 2
+            value += (then + weight_held[j] - gone * weight) ** 2 + started * variance - (q + weight_held[j]) ** 2
         return value / 2
 
     steps = list(system.steps(state))
@@ -252,9 +243,8 @@ def _constants(system: Algorithm1) -> tuple[Fraction, Fraction]:
     breaks=("beta = 1/4, with which (1, 2) is not too light",),
 )
 def lemma_5_1(level: Level, broken: str) -> Outcome:
-    """Compute the generator along these arrivals."""
     system = Algorithm1(additive([6], [[4], [1]], workload=["1/4", 2]), 1, Fraction(1, 4) if broken else BETA)
-    state = _arrived(system, (0, 1, 1))
+    state = arrived(system, (0, 1, 1))
     classes = np.array([[[1, 0], [2, 0]]])
     excess = []
     for _ in range(40 if level is Level.quick else 1000):
@@ -268,14 +258,6 @@ def lemma_5_1(level: Level, broken: str) -> Outcome:
         f"more for each other; B_h as printed is {text(b_h)}"
     )
     return Outcome(computed, bounded and max(excess) <= b_h)
-
-
-def _arrived(system: Algorithm1, types: Sequence[int]) -> State:
-    """Return the state of a system after arrivals of types, in this order, and nothing else."""
-    state = system.start()
-    for j in types:
-        state = list(system.steps(state))[j][1]
-    return state
 
 
 @claim(
@@ -296,7 +278,7 @@ def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
     kept = number = light = stalled = 0
     least = None
     for _ in range(paths):
-        first = _arrived(system, (0, 1, 1, 0, 1, 1))
+        first = arrived(system, (0, 1, 1, 0, 1, 1))
         first.waiting[:] = [0, int(10 ** generator.uniform(0, 5))]
         for state, *_ in islice(system.steps.walk(first, generator), 12):
             serving = system.serving(state)

@@ -25,8 +25,7 @@ from fluid.traces.model import MICROSECONDS, Trace
 from fluid.traces.preprocess import powers_of_half
 from theory.instance import Instance, additive
 
-WINDOW = 20 * 60 * 10**6
-"""20 minutes in microseconds."""
+WINDOW = 20 * 60 * 10**6  # 20 minutes in microseconds
 
 
 def arrivals_by_window(times: NDArray[np.int64], end: int, width: int) -> NDArray[np.int64]:
@@ -68,8 +67,7 @@ def figure_7(level: Level, broken: str) -> Outcome:
     return Outcome(f"{'; '.join(parts)}; {decisions}", far)
 
 
-PRINTED_RATE = 1e6 / (1.5 * 24 * 60)
-"""Arrivals a minute: a million in 1.5 days."""
+PRINTED_RATE = 1e6 / (1.5 * 24 * 60)  # arrivals a minute: a million in 1.5 days
 
 
 @reproduction(
@@ -82,7 +80,6 @@ PRINTED_RATE = 1e6 / (1.5 * 24 * 60)
     columns=1,
 )
 def figure_7_panels() -> Sequence[Panel]:
-    """Return the rate of arrivals."""
     times = real_window().arrival
     curves = []
     for width, name in ((WINDOW // 20, "windows of a minute"), (WINDOW, "windows of 20 minutes")):

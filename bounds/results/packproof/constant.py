@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.instances import random_instance, tight_family, tight_family_additive
+from bounds.results.instances import additive_space, random_instance, tight_family, tight_family_additive
 from theory.exact.configurations import feasible
 from theory.exact.knapsack import max_weight
 from theory.greedy.assignment import GreedyAssignment, global_greedy
@@ -75,22 +75,40 @@ def always(level: Level, broken: str) -> Outcome:
     return Outcome(computed, all(identities) and good == bounds and kept == 2 * count)
 
 
-def _identities() -> list[bool]:
-    """Decide the identities of the proof: the recursion, the tangent and its convexity, growth in I, the limit."""
+def recursion_holds() -> bool:
+    """Decide the recursion: after stage i the gap shrinks by 1 - x, and by more where U_i exceeds the gap."""
     import sympy as sp
 
-    best, before, x, reward, n = sp.symbols("U_star F_before x U_i n", positive=True)
-    # after stage i: the gap shrinks by 1 - x, and by more where U_i exceeds the gap
-    recursion = sp.expand((best - before - x * reward) - ((1 - x) * (best - before) - x * (reward - (best - before))))
+    best, before, x, reward = sp.symbols("U_star F_before x U_i", positive=True)
+    after = before + x * reward
+    return bool(sp.expand((best - after) - ((1 - x) * (best - before) - x * (reward - (best - before)))) == 0)
+
+
+def power_grows() -> bool:
+    """Decide that (1 - 1/n)^n grows: its logarithm has the derivative w - log(1 + w) at w = 1/(n - 1).
+
+    This is 0 at w = 0 and has itself the derivative w / (1 + w) > 0.
+    """
+    import sympy as sp
+
+    n, w = sp.symbols("n w", positive=True)
+    slope = sp.diff(n * sp.log(1 - 1 / n), n) - (sp.log(1 - 1 / n) + 1 / (n - 1))
+    same = sp.simplify(slope) == 0 and sp.simplify((1 - 1 / n) * (1 + 1 / (n - 1)) - 1) == 0
+    return bool(same and sp.simplify(sp.diff(w - sp.log(1 + w), w) - w / (1 + w)) == 0)
+
+
+def _identities() -> list[bool]:
+    """Decide the identities of the proof: the recursion, the tangent and its convexity, the limit, growth in I."""
+    import sympy as sp
+
     # mean inequality: log(1 - x) lies below its tangent at a = 1/I, and the tangents sum to I log(1 - 1/I)
     a, y = sp.symbols("a y", real=True)
     gap = sp.log(1 - a) - (y - a) / (1 - a) - sp.log(1 - y)
     tangent = sp.simplify(gap.subs(y, a)) == 0 and sp.simplify(sp.diff(gap, y).subs(y, a)) == 0
     convex = sp.simplify(sp.diff(gap, y, 2) - 1 / (1 - y) ** 2) == 0
+    n = sp.Symbol("n", positive=True)
     limit = sp.limit(1 - (1 - 1 / n) ** n, n, sp.oo) == 1 - sp.exp(-1)
-    # (1 - 1/n)^n grows: d/dn n log(1 - 1/n) = log(1 - 1/n) + 1/(n - 1), and log(1 + t) <= t at t = 1/(n - 1)
-    derivative = sp.diff(n * sp.log(1 - 1 / n), n) - (sp.log(1 - 1 / n) + 1 / (n - 1))
-    return [recursion == 0, bool(tangent), bool(convex), bool(limit), sp.simplify(derivative) == 0]
+    return [recursion_holds(), bool(tangent), bool(convex), bool(limit), power_grows()]
 
 
 def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: int, broken: str) -> bool:
@@ -99,13 +117,14 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
     Where sets are not down-closed, configurations that hold an exhausted type may not drop it.
     """
     u, rho = instance.rewards, instance.workload
-    left = list(rho)
+    unserved = list(rho)
     earned = Fraction(0)
     for s in greedy.stages[:stage]:
         for j in range(len(u)):
-            left[j] -= s.fraction * total(p.share * k[j] for p, k in zip(instance.pools, s.configurations, strict=True))
+            slots = total(p.share * k[j] for p, k in zip(instance.pools, s.configurations, strict=True))
+            unserved[j] -= s.fraction * slots
         earned += s.fraction * s.reward
-    exhausted = {j for j, amount in enumerate(left) if amount == 0}
+    exhausted = {j for j, amount in enumerate(unserved) if amount == 0}
     kept = broken == "sets that are not down-closed"
     beta = [Fraction(0) if j in exhausted and not kept else u[j] for j in range(len(u))]
     value = total(u[j] * rho[j] for j in exhausted)
@@ -130,10 +149,7 @@ def _stage_bound_is_dual(instance: Instance, greedy: GreedyAssignment, stage: in
     printed="not in the paper: printed as a limit, exact numbers of Appendix C lost",
     evidence=Evidence.formal,
     breaks=("one shared resource only", "type J is worth J q^(J-1) / (J-1)"),
-    theorems=(
-        "Tight.tight_additive",
-        "Tight.tight_listed",
-    ),
+    theorems=("Tight.tight_additive", "Tight.tight_listed"),
 )
 def tight(level: Level, broken: str) -> Outcome:
     """Prove it in symbols, compare the formulas with the instances, and solve small members.
@@ -156,10 +172,9 @@ def tight(level: Level, broken: str) -> Outcome:
     for types in range(2, 13):
         instance = tight_family_additive(types)
         if broken == "one shared resource only":
-            space = instance.pools[0].space
-            assert isinstance(space, Additive)
-            whole = [d[types - 2] for d in space.demands]  # the interval of all types but the last
-            instance = additive([space.capacity[0]], [[max(1, d)] for d in whole], instance.rewards, instance.workload)
+            space = additive_space(instance)
+            demands = [[max(1, d[types - 2])] for d in space.demands]  # the interval of all types but the last
+            instance = additive([space.capacity[0]], demands, instance.rewards, instance.workload)
             agreeing += _greatest_alone(instance, types)
         else:
             agreeing += _has_these_numbers(instance, types, broken)
@@ -209,8 +224,7 @@ def _tight_identities(broken: str) -> dict[str, bool]:
 
 def _has_these_numbers(instance: Instance, types: int, broken: str) -> bool:
     """Decide that an instance has the rewards (up to a factor), workload and demands of the proof, and its prices."""
-    space, u = instance.pools[0].space, instance.rewards
-    assert isinstance(space, Additive)
+    space, u = additive_space(instance), instance.rewards
     q = 1 - Fraction(1, types)
     worth = [q**j for j in range(types)]
     if broken:

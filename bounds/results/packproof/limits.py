@@ -11,6 +11,7 @@ import numpy as np
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, claim
 from bounds.results.instances import WITHOUT_38, at_worst, loaded_instances, random_instance, scaled
+from bounds.results.nonpreemptive.settings import BETA, ORACLES
 from fluid.limits.decay import decay_rate, least_time, linear_bound, norm
 from fluid.limits.drift import Algorithm1
 from fluid.limits.max_weight import MaxWeight, queue_path
@@ -23,8 +24,6 @@ from theory.instance import Instance, explicit
 from theory.numbers import text
 from theory.region.facets import region_facets
 
-BETA = Fraction(7, 8)
-ORACLES = ("exact", "single", "greedy")
 SEED = 41
 
 
@@ -40,7 +39,6 @@ SEED = 41
     breaks=("a constant above what some of them keep", "the path is cut at time 1"),
 )
 def limit_without_38(level: Level, broken: str) -> Outcome:
-    """Find pairs of workloads, solve for the worst."""
     wanted, paths = (12, 2) if level is Level.quick else (300, 20)
     generator, found, kept, least, ends = np.random.default_rng(SEED), 0, 0, Fraction(1), 0.0
     constant = Fraction(19, 20) if broken.startswith("a constant") else Fraction(19, 27)
@@ -86,7 +84,6 @@ def _end(instance: Instance, ratio: Fraction, until: float) -> float:
     breaks=("a rate larger by a hundredth",),
 )
 def max_weight_rate(level: Level, broken: str) -> Outcome:
-    """Compare times to drain with bounds from both sides."""
     count = 25 if level is Level.quick else 400
     generator, good, linear, ratios = np.random.default_rng(32), 0, 0, []
     for instance in loaded_instances(count, 32):
@@ -128,7 +125,6 @@ def max_weight_rate(level: Level, broken: str) -> Outcome:
     breaks=("B_2 less by one in a thousand", "all active servers count"),
 )
 def generator_bound(level: Level, broken: str) -> Outcome:
-    """Compute generators on random instances with all oracles."""
     instances, states = (30, 16) if level is Level.quick else (200, 200)
     generator, kept, number, least = np.random.default_rng(43), 0, 0, Fraction(10**9)
     for seed, oracle in zip(range(instances), cycle(ORACLES), strict=False):

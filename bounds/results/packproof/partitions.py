@@ -40,7 +40,6 @@ def _grid(law: Law, grid: int) -> list[int]:
     breaks=("the cuts of the prices are four times as coarse and Lemma 2 is left out",),
 )
 def linear_prices(level: Level, broken: str) -> Outcome:
-    """Compare both bounds."""
     generator = random.Random(61)
     count, better, good = 10 if level is Level.quick else 200, 0, True
     for _ in range(count):
@@ -66,7 +65,6 @@ def linear_prices(level: Level, broken: str) -> Outcome:
     breaks=("the mixed ones have a quarter of the cells",),
 )
 def mixed_cells(level: Level, broken: str) -> Outcome:
-    """Compare both bounds on equal cells."""
     generator = random.Random(62)
     count, between, least = 10 if level is Level.quick else 100, 0, Fraction(9)
     for _ in range(count):
@@ -95,7 +93,6 @@ def mixed_cells(level: Level, broken: str) -> Outcome:
     "throughput/theorem-1",
 )
 def cells() -> Sequence[Panel]:
-    """Draw bounds of the supportable workload of sizes uniform on [1/10, 9/10] by the number of equal cells."""
     law, numbers = uniform("1/10", "9/10"), (1, 2, 4, 8)
     values: dict[str, list[float]] = {"rounding down": [], "linear prices": [], "mixed cells": [], "rounding up": []}
     for number in numbers:
@@ -143,11 +140,11 @@ def partition_guarantee(level: Level, broken: str) -> Outcome:
     laws = attained = found_again = 0
     nearest, good = Fraction(9), True
     for cuts, least in partitions:
-        found = guarantee(cuts[1:] if broken.startswith("a cut") else cuts, least)
-        claimed = found.ratio * (Fraction(21, 20) if broken.startswith("a guarantee") else 1)
-        worst = supportable([x for x, _ in found.worst_law.atoms], [p for _, p in found.worst_law.atoms])
+        exact = guarantee(cuts[1:] if broken.startswith("a cut") else cuts, least)
+        claimed = exact.ratio * (Fraction(21, 20) if broken.startswith("a guarantee") else 1)
+        worst = supportable([x for x, _ in exact.worst_law.atoms], [p for _, p in exact.worst_law.atoms])
         assert worst is not None
-        attained += upper_rounded(found.worst_law, by_cuts(cuts)) / worst.workload == claimed
+        attained += upper_rounded(exact.worst_law, by_cuts(cuts)) / worst.workload == claimed
         found_again += _most_servers(cuts, Fraction(least), closed=broken.startswith("jobs")) * claimed == 1
         for _ in range(12 if level is Level.quick else 400):
             sizes = [Fraction(i, 60) for i in range(1, 61) if Fraction(i, 60) > Fraction(least)]
@@ -190,7 +187,6 @@ def _most_servers(cuts: list[str], least: Fraction, *, closed: bool) -> Fraction
     breaks=("the grid has no 1/2 and no 1/3",),
 )
 def best_of_few_cuts(level: Level, broken: str) -> Outcome:
-    """Search exhaustively."""
     grid = 25 if broken else 24
     rows = {}
     for least, most in (("1/4", 1), ("1/6", 2 if level is Level.quick else 3)):
@@ -224,14 +220,13 @@ def _universal_without(depth: int) -> tuple[list[Fraction], Fraction, dict[Fract
     breaks=("the doubled cuts of the partition for J = 4",),
 )
 def universal_cuts(level: Level, broken: str) -> Outcome:
-    """Drop cuts one at a time and search for fewer."""
-    one = guarantee(["1/2"], "1/4").ratio
+    one_cut = guarantee(["1/2"], "1/4").ratio
     _, whole, without = _universal_without(4 if broken else 3)
     *_, four = best_partitions(4, "1/8", 12 if level is Level.quick else 24)
-    computed = f"one cut {text(one)}, five {text(whole)}; "
+    computed = f"one cut {text(one_cut)}, five {text(whole)}; "
     computed += ", ".join(f"without {text(cut)}: {text(ratio)}" for cut, ratio in without.items())
     computed += f"; best of four {text(four.ratio)} at {{{', '.join(map(text, four.cuts))}}}"
-    good = one == whole == TWO_THIRDS and max(*without.values(), four.ratio) <= Fraction(3, 5)
+    good = one_cut == whole == TWO_THIRDS and max(*without.values(), four.ratio) <= Fraction(3, 5)
     return Outcome(computed, good)
 
 
@@ -242,7 +237,6 @@ def universal_cuts(level: Level, broken: str) -> Outcome:
     height=1.9,
 )
 def each_cut() -> Sequence[Panel]:
-    """Draw the guarantee of the universal partition of (1/8, 1] without each of its cuts."""
     every, whole, without = _universal_without(3)
     names = [f"all five cuts: {whole}", *(f"without the cut at {cut}: {without[cut]}" for cut in sorted(every))]
     ratios = [float(whole), *(float(without[cut]) for cut in sorted(every))]
@@ -259,7 +253,6 @@ def each_cut() -> Sequence[Panel]:
     breaks=("sizes are doubled after the bound was made", "VQS has half of the servers"),
 )
 def google(level: Level, broken: str) -> Outcome:
-    """Bracket both laws."""
     folder = data_folder()
     if not (folder / REQUESTS).exists():
         raise WithoutData(f"no {REQUESTS} in PACKPROOF_DATA")

@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 
 from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.instances import additive_space
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
 from theory.instance import Additive, additive
@@ -162,7 +163,4 @@ def _just_above(resources: int, fits: int) -> Additive:
     demands = [
         [unit // d + 1 if s == r else 0 for s in range(resources)] for r in range(resources) for d in denominators
     ]
-    instance = additive([unit] * resources, demands)
-    space = instance.pools[0].space
-    assert isinstance(space, Additive)
-    return space
+    return additive_space(additive([unit] * resources, demands))

@@ -41,7 +41,6 @@ from theory.sharing.properties import pareto_optimality
     breaks=("a cluster on which the algorithm ends",),
 )
 def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
-    """Run it in rationals until a state comes back."""
     instance = cluster([[9, 18]], [[1, 4], [3, 1]]) if broken else cycling_cluster()
     cycle = exact_cycle(instance, 12)
     allocation = ps_dsf(instance)
@@ -66,7 +65,6 @@ def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
     breaks=("the third user may use one server only",),
 )
 def algorithm_1_endless(level: Level, broken: str) -> Outcome:
-    """Run it in rationals beside the closed form."""
     rounds = 40 if level is Level.quick else 400
     instance = endless_cluster()
     if broken:
@@ -86,15 +84,14 @@ def algorithm_1_endless(level: Level, broken: str) -> Outcome:
     columns=2,
 )
 def rounds() -> Sequence[Panel]:
-    """Draw totals by round where the algorithm cycles, and the distance to its limit where it does not end."""
     cycle, endless = exact_rounds(cycling_cluster(), 12), exact_rounds(endless_cluster(), 12)
     users = range(len(cycle[0]))
-    left = [Curve(f"user {n + 1}", range(len(cycle)), [float(total(state[n])) for state in cycle]) for n in users]
+    totals = [Curve(f"user {n + 1}", range(len(cycle)), [float(total(state[n])) for state in cycle]) for n in users]
     parts = [float(state[2][1]) - 1 / 3 for state in endless]
     right = [Curve("part of user 3 on server 2, less 1/3", range(len(parts)), parts)]
     right.append(Curve("4^-k / 6", range(len(parts)), [4.0**-k / 6 for k in range(len(parts))], look="plain"))
     return [
-        Chart("round (number)", "tasks (number)", left),
+        Chart("round (number)", "tasks (number)", totals),
         Chart("round k (number)", "difference (tasks)", right, yscale="log"),
     ]
 
@@ -109,7 +106,6 @@ def rounds() -> Sequence[Panel]:
     breaks=("time division stands for resource division",),
 )
 def not_unique(level: Level, broken: str) -> Outcome:
-    """Check both."""
     instance, first, second = two_allocations()
     check = is_ps_dsf_tdm if broken else is_ps_dsf
     totals = [[total(row) for row in tasks] for tasks in (first, second)]
@@ -125,7 +121,6 @@ def not_unique(level: Level, broken: str) -> Outcome:
     height=1.5,
 )
 def both() -> Sequence[Panel]:
-    """Draw the tasks of both allocations, by user and server."""
     shared, *allocations = two_allocations()
     users = [f"user {n + 1}" for n in range(len(shared.users))]
     panels = []
@@ -146,7 +141,6 @@ def both() -> Sequence[Panel]:
     breaks=("resource division stands for time division",),
 )
 def fisher_market(level: Level, broken: str) -> Outcome:
-    """Check the conditions of Eisenberg and Gale in rationals."""
     generator = random.Random(5)
     count = 40 if level is Level.quick else 500
     good = 0
@@ -183,7 +177,6 @@ def fisher_market(level: Level, broken: str) -> Outcome:
     breaks=("time division stands for resource division",),
 )
 def not_pareto(level: Level, broken: str) -> Outcome:
-    """Decide by linear programs."""
     mechanism = ps_dsf_tdm if broken else ps_dsf
     small = mechanism(
         cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True, True], [True, True], [True, False]])
@@ -206,7 +199,6 @@ def not_pareto(level: Level, broken: str) -> Outcome:
     breaks=("PS-DSF stands for TSF and C-DRFH",),
 )
 def unfairness(level: Level, broken: str) -> Outcome:
-    """Compute members of the family."""
     sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
     mechanisms = (ps_dsf,) if broken else (tsf, c_drfh)
     pairs = [(m, mechanism) for m in sizes for mechanism in mechanisms]
@@ -217,12 +209,8 @@ def unfairness(level: Level, broken: str) -> Outcome:
     return Outcome(computed, good)
 
 
-@drawing(
-    "How far below the bottleneck-fair share a user can be",
-    "unfairness-without-bound",
-)
+@drawing("How far below the bottleneck-fair share a user can be", "unfairness-without-bound")
 def unfair() -> Sequence[Panel]:
-    """Draw the share of the first user by mechanism, as the size of a server grows."""
     sizes = [4**n for n in range(6)]
     curves = [
         Curve(name, sizes, [float(2 * mechanism(unfair_family(m)).totals[0]) for m in sizes])
@@ -243,7 +231,6 @@ def unfair() -> Sequence[Panel]:
     breaks=("a bound of 1/(R - 1)",),
 )
 def idle_resources(level: Level, broken: str) -> Outcome:
-    """Compute the family, and the bound on random clusters."""
     generator = random.Random(6)
     family = all(
         mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
@@ -263,12 +250,8 @@ def idle_resources(level: Level, broken: str) -> Outcome:
     return Outcome(computed, family and kept == count)
 
 
-@drawing(
-    "PS-DSF can leave resources idle: a family where 1 is possible",
-    "idle-resources",
-)
+@drawing("PS-DSF can leave resources idle: a family where 1 is possible", "idle-resources")
 def idle() -> Sequence[Panel]:
-    """Draw the mean utilisation of the family, and the least that is sure."""
     numbers, curves, lines = (1, 2, 4, 8, 16, 32), [], []
     for R in (2, 3, 4):
         used = [float(mean_utilisation(ps_dsf(idle_family(R, n)))) for n in numbers]

@@ -129,11 +129,9 @@ DECREASING = Offer((60,), ((13,), (16,), (17,), (31,)), (2, 1, 1, 1), (1,) * 4)
 """The sizes on which First-Fit Decreasing takes 11/9 of the servers that are needed (Johnson, 1973)."""
 
 CROWD, CARRIED = 400, Fraction(84, 100)
-SHARED = ALARM / 4
-"""Part of the false-alarm rate of each of the four simulations."""
+SHARED = ALARM / 4  # part of the false-alarm rate of each of the four simulations
 
-BLOCKED = Offer((600,), ((1,), (210,), (390,)), (7, 4, 4), (1,) * 3)
-"""Sizes of `tight_guarantee`."""
+BLOCKED = Offer((600,), ((1,), (210,), (390,)), (7, 4, 4), (1,) * 3)  # sizes of `tight_guarantee`
 
 GEOMETRIC, LIGHT, DIVISORS = "service is geometric", "intensity 0.8 instead of 0.84", "jobs of 5 on 10 are 6"
 
@@ -156,7 +154,6 @@ GEOMETRIC, LIGHT, DIVISORS = "service is geometric", "intensity 0.8 instead of 0
     breaks=(GEOMETRIC, LIGHT, DIVISORS),
 )
 def best_fit_traps(level: Level, broken: str) -> Outcome:
-    """Enumerate the traps exactly, then simulate."""
     good, parts = True, []
     for name, offer, expected in TRAPS:
         case = _offer(10, 2, 6) if broken == DIVISORS and name == "bf-js" else offer
@@ -164,9 +161,9 @@ def best_fit_traps(level: Level, broken: str) -> Outcome:
         good &= trap is not None and trap.fixed and trap.intensity == expected
         parts.append(f"{name} {text(trap.intensity) if trap else 'without a trap'}")
         if good and trap is not None and name != "bf-js":
-            made = _simulated(policy(name), offer, trap, geometric=broken == GEOMETRIC)
-            good &= made.confirmed
-            parts[-1] += f", {_seen(made)}"
+            growth = _simulated(policy(name), offer, trap, geometric=broken == GEOMETRIC)
+            good &= growth.confirmed
+            parts[-1] += f", {_seen(growth)}"
     least = _least_of_two_sizes(10 if level is Level.quick else 20)
     grown = _grown("bf-js", DECREASING, Fraction(8, 10) if broken == LIGHT else CARRIED, CROWD, 600)
     blocked = _grown("vqs-bf", BLOCKED, Fraction(68, 100), 1, 200_000)
@@ -180,14 +177,14 @@ def best_fit_traps(level: Level, broken: str) -> Outcome:
 
 def _simulated(rule: Policy, offer: Offer, trap: Trap, *, geometric: bool) -> Growth:
     """Simulate a workload that a trap does not carry."""
-    found = Found(offer, Judged(trap.intensity, True, trap), 1, (), True)
-    made: Broken = confirmed_trap(rule, found, trap, 1, seed=SEED, alarm=SHARED)
-    assert made.growth is not None
+    best = Found(offer, Judged(trap.intensity, True, trap), 1, (), True)
+    refuted: Broken = confirmed_trap(rule, best, trap, 1, seed=SEED, alarm=SHARED)
+    assert refuted.growth is not None
     if not geometric:
-        return made.growth
-    simulation: dict[str, Any] = {**made.simulation, "service": "geometric"}
-    document, run = document_of(made.instance, simulation), made.growth.run
-    return growth_of(rule, document, work_of(made.instance), 1, run.until / 4, seed=SEED, alarm=SHARED)
+        return refuted.growth
+    simulation: dict[str, Any] = {**refuted.simulation, "service": "geometric"}
+    document, run = document_of(refuted.instance, simulation), refuted.growth.run
+    return growth_of(rule, document, work_of(refuted.instance), 1, run.until / 4, seed=SEED, alarm=SHARED)
 
 
 def _grown(name: str, offer: Offer, intensity: Fraction, servers: int, until: int) -> Growth:
@@ -275,18 +272,14 @@ def _efficient_beside_small(broken: str) -> str:
         b = capacity - a - (1 if broken == ROOMY else 0)
         cluster = Saturated(rule, additive([capacity], [[1], [a], [b]]), 1)
         for queue in product(range(7), repeat=3):
-            held = cluster.contents(cluster.offered(cluster.begun(), queue))[0]
-            if 2 * held[2] + held[1] > (2 if queue[0] else 3):
-                return f"do not: on {capacity}, {held} starts for queues {queue}"
+            started = cluster.contents(cluster.offered(cluster.begun(), queue))[0]
+            if 2 * started[2] + started[1] > (2 if queue[0] else 3):
+                return f"do not: on {capacity}, {started} starts for queues {queue}"
     return ""
 
 
-@drawing(
-    "Above the curve the waiting work under VQS-BF tends to infinity",
-    "vqs-bf-tight",
-)
+@drawing("Above the curve the waiting work under VQS-BF tends to infinity", "vqs-bf-tight")
 def lost() -> Sequence[Panel]:
-    """Draw the workload above which VQS-BF loses the system of the claim."""
     m = [n / 10 for n in range(61)]
     curve = Curve("(2 + exp(-m)) / 3", m, [(2 + exp(-x)) / 3 for x in m], look="plain")
     x, y = "workload m of the jobs of size 1 (jobs)", "workload rho (jobs of either type)"

@@ -94,7 +94,6 @@ def _all_time(instance: Cluster, tasks: Tasks) -> bool:
     breaks=(EVERYBODY, "a bottleneck at one eligible server is enough"),
 )
 def theorem_1(level: Level, broken: str) -> Outcome:
-    """Compare with Definition 5."""
     check = _somewhere if broken == "a bottleneck at one eligible server is enough" else is_ps_dsf
     return _theorem(check, ps_dsf, "resource", level, broken)
 
@@ -109,7 +108,6 @@ def theorem_1(level: Level, broken: str) -> Outcome:
     breaks=(EVERYBODY, "without (13)"),
 )
 def theorem_2(level: Level, broken: str) -> Outcome:
-    """Compare with Definition 5."""
     check = _all_time if broken == "without (13)" else is_ps_dsf_tdm
     return _theorem(check, ps_dsf_tdm_rounds, "time", level, broken)
 
@@ -170,16 +168,17 @@ def corollary_1_finds(level: Level, broken: str) -> Outcome:
                 parts = [eligible, [n for n in eligible if generator.random() < 0.5]]
                 for waiting in filter(None, parts):
                     for r in resources:
-                        found = _named(instance, tasks, i, r, waiting, broken)
-                        named += len(found)
-                        wrong += sum(not _is_bottleneck(instance, tasks, n, i, r) for n in found)
-                left = eligible
-                while left:
-                    found = next(filter(None, (_named(instance, tasks, i, r, left, broken) for r in resources)), [])
-                    if not found:
+                        users = _named(instance, tasks, i, r, waiting, broken)
+                        named += len(users)
+                        wrong += sum(not _is_bottleneck(instance, tasks, n, i, r) for n in users)
+                rest = eligible
+                while rest:
+                    by_resource = (_named(instance, tasks, i, r, rest, broken) for r in resources)
+                    users = next(filter(None, by_resource), [])
+                    if not users:
                         break
-                    left = [n for n in left if n not in found]
-                emptied &= not left
+                    rest = [n for n in rest if n not in users]  # (17)
+                emptied &= not rest
             tried += 1
             fair += is_ps_dsf(instance, tasks)
             disagree += emptied != is_ps_dsf(instance, tasks)
@@ -239,7 +238,6 @@ def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers:
     breaks=("user 2 is slower on the first server",),
 )
 def lemma_2(level: Level, broken: str) -> Outcome:
-    """Exchange time and look at the totals."""
     if broken:
         instance = figure_4((("1", "1", "1"), ("1/2", "1", "1")))
         tasks = ps_dsf_tdm(instance).tasks
@@ -265,7 +263,6 @@ def lemma_2(level: Level, broken: str) -> Outcome:
     breaks=("c without the weights", "(13) at the first server alone"),
 )
 def lemma_2_repaired(level: Level, broken: str) -> Outcome:
-    """Cancel both sides."""
     import sympy
 
     a, b, x_n, x_m, phi_n, phi_m = sympy.symbols("a b x_n x_m phi_n phi_m", positive=True)
@@ -290,7 +287,6 @@ def lemma_2_repaired(level: Level, broken: str) -> Outcome:
     breaks=("DRF without the weights", "a second server, pooled for DRF"),
 )
 def single_server_drf(level: Level, broken: str) -> Outcome:
-    """Compare both mechanisms."""
     generator = random.Random(6)
     equal = certified = 0
     count = 60 if level is Level.quick else 1000
@@ -333,8 +329,8 @@ def satisfies_definition_5(
                 protected = m != n
                 if protected and levels_matter and table.shares[n][i] is not None:
                     theirs = totals[m] / (table.monopoly(m, i) * table.weights[m])
-                    mine = totals[n] / (table.monopoly(n, i) * table.weights[n])
-                    protected = theirs <= mine
+                    own_level = totals[n] / (table.monopoly(n, i) * table.weights[n])
+                    protected = theirs <= own_level
                 least = tasks[m][i] / scale if protected else 0
                 program.add_columns([scale if m == n else 0], [entries], lower=[least])
         if program.solve().objective > totals[n]:

@@ -40,7 +40,6 @@ def _is(values: Sequence[Fraction], expected: str) -> bool:
     breaks=("equal weights", "user 1 needs a tenth of the bandwidth"),
 )
 def figure_1_tasks(level: Level, broken: str) -> Outcome:
-    """Compute the three allocations."""
     instance = figure_1(
         bandwidth=1 if broken == "user 1 needs a tenth of the bandwidth" else 10,
         weights=(1, 1, 1) if broken == "equal weights" else (1, 1, 2),
@@ -66,7 +65,6 @@ def figure_1_tasks(level: Level, broken: str) -> Outcome:
     claims=("figure-1",),
 )
 def figure_1_panels() -> Sequence[Panel]:
-    """Return the memory of each user, and who holds what under PS-DSF."""
     cluster = replace(figure_1(), resources=RESOURCES)
     every = {name: mechanism(cluster) for name, mechanism in MECHANISMS.items()}
     rows = [f"{name}, {user.name}" for name in MECHANISMS for user in cluster.users]
@@ -91,7 +89,6 @@ def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
     breaks=("user 4 needs eight times the memory",),
 )
 def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
-    """Compute PS-DSF and the shares."""
     instance = figures_2_and_3(demand="4" if broken else "1/2")
     allocation = ps_dsf(instance)
     shares = virtual_shares(allocation)
@@ -114,7 +111,6 @@ def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
     claims=("figures-2-3",),
 )
 def figures_2_3_panels() -> Sequence[Panel]:
-    """Return the PS-DSF allocation and the shares."""
     allocation = ps_dsf(replace(figures_2_and_3(), resources=RESOURCES))
     cluster, shares = allocation.cluster, virtual_shares(allocation)
     bars = {
@@ -137,7 +133,6 @@ def figures_2_3_panels() -> Sequence[Panel]:
     breaks=("user 2 is better on channel 1",),
 )
 def figure_4_rates(level: Level, broken: str) -> Outcome:
-    """Compute both divisions from effective capacities."""
     instance = figure_4((("3/4", "3/2", "1/2"), ("1", "1", "1/2"))) if broken else figure_4()
     expected = ((Fraction(3, 4), Fraction(3, 4), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 2)))
     allocations = [mechanism(instance) for mechanism in (ps_dsf, ps_dsf_tdm)]
@@ -155,7 +150,6 @@ def figure_4_rates(level: Level, broken: str) -> Outcome:
     height=1.9,
 )
 def figure_4_panels() -> Sequence[Panel]:
-    """Return the time of each channel by user, and the rates."""
     cluster = figure_4()
     allocation = ps_dsf(cluster)
     parts = []
@@ -179,7 +173,6 @@ PS_DSF_ROW = ("40 170 0 0", "20 85 0 0", "0 0 165/2 0", "0 0 0 55/2")
     breaks=("user 3 needs more memory", "user 2 needs twice the CPU"),
 )
 def table_4_ps_dsf(level: Level, broken: str) -> Outcome:
-    """Compute gamma and PS-DSF."""
     instance = table_4(
         user_2_cpu="1/5" if broken == "user 2 needs twice the CPU" else "1/10",
         user_3_memory="3/20" if broken == "user 3 needs more memory" else "1/10",
@@ -246,7 +239,6 @@ AGAINST_GAMMA = "user 3 needs 0.10004 of memory, which the table of tasks alone 
     breaks=("58.34 stands for the printed 58.33", AGAINST_GAMMA),
 )
 def table_4_tsf(level: Level, broken: str) -> Outcome:
-    """Compute TSF exactly for several memories of user 3."""
     memories = [Fraction(1, 10), Fraction(9, 100), Fraction(1, 20)]
     if broken == AGAINST_GAMMA:
         memories = [Fraction(10_004, 100_000)]
@@ -313,7 +305,6 @@ def table_4_panels() -> Sequence[Panel]:
     breaks=("user 2 needs as much CPU as memory, against Table IV",),
 )
 def section_5_full(level: Level, broken: str) -> Outcome:
-    """Compute the CPU in use on A and B."""
     parts, full = [], False
     for demand in ("1/5",) if broken else ("2/15", "1/10"):
         instance = table_4(user_2_cpu=demand)

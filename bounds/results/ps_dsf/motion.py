@@ -18,13 +18,11 @@ from fluid.limits.sharing import Event, History, Schedule, run_at_once, run_sche
 from theory.sharing.maxmin import c_drfh, tsf
 from theory.sharing.model import Cluster, ServerClass
 
-UNTIL, AWAY = 300, (100, 200)
-"""Seconds that are run, and in which user 4 is away; the printed times are lost."""
+UNTIL, AWAY = 300, (100, 200)  # seconds that are run, and in which user 4 is away; the printed times are lost
 
 USER_4, CLASSES = 3, "ABCD"
 CLOSE = 1e-6
-PROMPT = 20
-"""Seconds within which the algorithm is to have settled."""
+PROMPT = 20  # seconds within which the algorithm is to have settled
 
 
 def one_by_one(instance: Cluster, order: Sequence[int]) -> Cluster:
@@ -106,7 +104,6 @@ def _periods(history: History, period: int) -> list[tuple[int, int]]:
     breaks=(SLOW, HUNGRY),
 )
 def section_5_simulation(level: Level, broken: str) -> Outcome:
-    """Run the servers."""
     period = 30 if broken == SLOW else 1
     memory = "3/20" if broken == HUNGRY else "1/10"
     shares: dict[str, list[float]] = {

@@ -25,13 +25,7 @@ Decided = dict[str, int]
 def _failures(
     mechanisms: Sequence[Mechanism], instance: Cluster, asked: Callable[[str, str], bool], into: Decided
 ) -> int:
-    """Decide the properties that are asked of each mechanism; count failures by mechanism and property.
-
-    Returns
-    -------
-    int
-        How many decisions were made.
-    """
+    """Decide the properties asked of each mechanism, count failures by both; return the number of decisions."""
     decided = 0
     for mechanism in mechanisms:
         allocation = mechanism(instance)
@@ -59,7 +53,6 @@ def _listed(failed: Decided) -> str:
     breaks=("TSF stands for PS-DSF", "Pareto optimality is asked under resource division"),
 )
 def theorem_3(level: Level, broken: str) -> Outcome:
-    """Decide the properties."""
     generator = random.Random(2)
     count = 60 if level is Level.quick else 1000
     failed: Decided = {}
@@ -96,7 +89,6 @@ PAYING = ([[4, 3, 2], [2, 2, 2]], [[2, 4, 1], [4, 2, 4]])
     breaks=("resource division",),
 )
 def theorem_3_strategy(level: Level, broken: str) -> Outcome:
-    """Search for lies."""
     generator = random.Random(3)
     mechanism = ps_dsf if broken else ps_dsf_tdm
     instances = [cluster(*PAYING)]
@@ -121,7 +113,6 @@ def theorem_3_strategy(level: Level, broken: str) -> Outcome:
     breaks=("only lies about demands, and lies that leave out servers",),
 )
 def lemma_1(level: Level, broken: str) -> Outcome:
-    """Evaluate the false claim of a server exactly."""
     if not broken:
         instance = cluster([[2, 1], [2, 2]], [[1, 3], [1, 4]], eligible=[[True, False], [False, True]])
         told = instance.with_user(0, cluster([[2, 1], [2, 2]], [[1, 3]]).users[0])
@@ -176,7 +167,6 @@ TDM_FAILS = "PS-DSF under time division is claimed to fail on the same witnesses
     breaks=(TDM_FAILS, INCENTIVE, PARETO),
 )
 def table_1(level: Level, broken: str) -> Outcome:
-    """Verify the witnesses, decide the properties that are said to hold, and search for lies."""
     refuted = {}
     for name, (mechanism, instance, property_name) in table_1_witnesses().items():
         asked = ps_dsf_tdm if broken == TDM_FAILS else mechanism
@@ -219,7 +209,6 @@ def table_1(level: Level, broken: str) -> Outcome:
     breaks=("the placement constraint is dropped",),
 )
 def table_1_tsf_incentive(level: Level, broken: str) -> Outcome:
-    """Decide sharing incentive."""
     eligible = None if broken else [[False, True], [True, True]]
     instance = cluster([[1, 2], [2, 1]], [[0, 1], [3, 2]], eligible=eligible)
     verdict = decide(tsf(instance))["sharing_incentive"]
@@ -279,8 +268,7 @@ def _user(user: User) -> str:
     return f"({row_text(user.demand)}){weight}{' on ' + ', '.join(user.servers) if user.servers else ''}"
 
 
-SAID = {**YES, "tsf": YES["tsf"] | {"sharing_incentive"}}
-"""What the prose says of the five properties but one."""
+SAID = {**YES, "tsf": YES["tsf"] | {"sharing_incentive"}}  # what the prose says of the five properties but one
 
 
 def _mark(failures: int, tried: int, name: str, mechanism: str) -> str:

@@ -154,7 +154,6 @@ def root_below(x: Fraction) -> Fraction:
     breaks=("the lightest configurations of all", "B_2 = 0"),
 )
 def lemma_5(level: Level, broken: str) -> Outcome:
-    """Evaluate both sides of (53)."""
     generator = random.Random(5)
     gamma, tried, failed, closest = Fraction(99, 100), 0, 0, Fraction(-(10**9))
     for law, J in _laws(4 if level is Level.quick else 30, generator):

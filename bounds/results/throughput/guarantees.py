@@ -31,33 +31,20 @@ from theory.partition.guarantees import adversarial_law
 from theory.partition.laws import Law, discrete, uniform
 from theory.partition.universal import least_J, universal_partition
 
-GRID = Fraction(1, 1000)
-"""Steps in which continuous laws are drawn."""
+GRID = Fraction(1, 1000)  # steps in which continuous laws are drawn
 
-LOST = Fraction(1, 100)
-"""A queue counts as settled if it grows by less than this part of the rate at which jobs come."""
+LOST = Fraction(1, 100)  # a queue counts as settled if it grows by less than this part of the rate at which jobs come
 
 
 @dataclass(frozen=True)
 class Load:
-    """A law of sizes and the workload that it is offered at.
-
-    Attributes
-    ----------
-    name : str
-    law : Law
-    workload : Fraction
-        Jobs per server, lambda / (mu L).
-    servers : int
-    partition : int or None
-        J of the universal partition, where it is not the least with all sizes above 1/2^J.
-    """
+    """A law of sizes and the workload that it is offered at."""
 
     name: str
     law: Law
-    workload: Fraction
+    workload: Fraction  # jobs per server, lambda / (mu L)
     servers: int = 1
-    partition: int | None = None
+    partition: int | None = None  # J of the universal partition, where it is not the least with all sizes above 1/2^J
 
 
 def offered(load: Load, slots: int) -> SlottedScenario:
@@ -70,15 +57,7 @@ def offered(load: Load, slots: int) -> SlottedScenario:
 def _growth_rates(
     policy: Policy | str, loads: Sequence[Load], slots: int, decisions: Decisions, seed: int
 ) -> tuple[list[Interval], str]:
-    """Simulate a policy on each load, service geometric with mean 10 slots.
-
-    Returns
-    -------
-    rates : list of Interval
-        Growth of the queue by load, as a part of the rate at which jobs come.
-    text : str
-        The rates and what they rest on.
-    """
+    """Simulate a policy on each load; return the growth of its queue by load, by job that comes, and that as text."""
     rates, results = [], []
     for load in loads:
         scenario = offered(load, slots)
@@ -129,7 +108,6 @@ FIVE_LAWS = {
     breaks=("first in, first out by First-Fit", "1.03 of the maximum workload"),
 )
 def theorem_2(level: Level, broken: str) -> Outcome:
-    """Test the growth of the queue for each law."""
     share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else Fraction(49, 100)
     loads = [
         Load(f"{name} on {servers}", law, share * maximum(law), servers)
@@ -176,7 +154,6 @@ NEAR = Fraction(97, 100)
     breaks=("1.06 x 2/3 of the maximum workload", "J = 2 for jobs of 13/100", "K_RED without its pairs"),
 )
 def theorem_3(level: Level, broken: str) -> Outcome:
-    """Test the growth of the queue for each law."""
     share = TWO_THIRDS * (Fraction(106, 100) if broken.startswith("1.06") else NEAR)
     loads = [
         Load(f"{name} on {servers}", law, share * maximum(law), servers, 2 if broken.startswith("J = 2") else None)
@@ -199,7 +176,6 @@ def theorem_3(level: Level, broken: str) -> Outcome:
     breaks=("first in, first out by First-Fit", "1.03 of the maximum workload"),
 )
 def theorem_4(level: Level, broken: str) -> Outcome:
-    """Test the growth of the queue for each law."""
     epsilon, small = Fraction(1, 5), uniform(0, "1/4")
     J = least_J(small, epsilon)
     assert J == 5
@@ -222,7 +198,6 @@ def theorem_4(level: Level, broken: str) -> Outcome:
     height=3.2,
 )
 def settled() -> Sequence[Panel]:
-    """Draw queues that stay at a level at the loads of the theorems, and of jobs in their order, which need not."""
     half, two_thirds = Fraction(49, 100), NEAR * TWO_THIRDS
     parts = {
         "BF-J/S, Theorem 2": ("bf-js", half, FIVE_LAWS),
@@ -242,18 +217,10 @@ def settled() -> Sequence[Panel]:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Jobs that wait at time 0, and what comes.
+    """Jobs that wait at time 0, and what comes; sizes in twentieths of a server."""
 
-    Attributes
-    ----------
-    first : tuple of int
-        Sizes, in twentieths of a server, of the jobs that are there before the others, which make servers start badly.
-    stock : tuple of int
-        Sizes of which the stock is made, in equal numbers and shuffled.
-    """
-
-    first: tuple[int, ...]
-    stock: tuple[int, ...]
+    first: tuple[int, ...]  # of the jobs that are there before the others, which make servers start badly
+    stock: tuple[int, ...]  # of the stock, in equal numbers and shuffled
 
 
 CROWDS = (
@@ -263,8 +230,7 @@ CROWDS = (
     Crowd((9,), (9, 13, 14)),  # First-Fit in the order of arrival lets 13/20 wait behind 9/20
 )
 UNIT = 20
-MU, SERVERS, SLOTS, RISK = 0.8, 2, 100, 0.1
-"""The service rate, L, N_2 and epsilon_1 of Lemma 1."""
+MU, SERVERS, SLOTS, RISK = 0.8, 2, 100, 0.1  # the service rate, L, N_2 and epsilon_1 of Lemma 1
 
 
 def least_n_1(risk: float, servers: int, rate: float, most_jobs: int) -> int:
@@ -275,12 +241,8 @@ def least_n_1(risk: float, servers: int, rate: float, most_jobs: int) -> int:
 def slots_below_half(log_of_events: Any, sizes: Any, servers: int, slots: int) -> list[int]:
     """Count for each server the slots, of 0, ..., slots - 1, in which less than half of it is in use.
 
-    Parameters
-    ----------
-    log_of_events : float64[n, 5]
-        Rows (time, kind, class, server, other) in order of time; a slot counts as it is once all has been started.
-    sizes : int64[classes]
-        In units of 1 / `UNIT` of a server.
+    The log, float64[n, 5], has rows (time, kind, class, server, other) in order of time; a slot counts as it is once
+    all has been started. The sizes of the classes, int64, are in units of 1 / `UNIT` of a server.
     """
     change = np.select([log_of_events[:, 1] == START, log_of_events[:, 1] == DEPARTURE], [1, -1])
     changed = np.flatnonzero(change)

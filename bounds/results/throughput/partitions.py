@@ -36,18 +36,11 @@ PAIRS, THREES = "K_RED without its pairs", "K_RED without 3 2^(m-1) e_(2m+1)"
 def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
     """Return the greatest <k, Q> over all configurations k of all refinements and all Q with K_RED Q <= 1.
 
-    Parameters
-    ----------
-    J : int
-    without : str
-        `PAIRS` leaves the configurations with a job of I_1 and another kind out of K_RED, `THREES` those of an odd
-        queue alone: wrong sets.
-
-    Notes
-    -----
-    For fixed Q_1 = q the constraints are a box; a configuration of a refinement puts k_j jobs in I_j if sum k_j inf I_j
-    is below 1, strictly, for no I_j holds its infimum. For fixed k the value is concave and piecewise linear in q,
-    breaking where a minimum of the box does: so those q suffice, each an integer knapsack with units of 1/(3 2^J).
+    `without` makes K_RED a wrong set: `PAIRS` leaves the configurations with a job of I_1 and another kind out of it,
+    `THREES` those of an odd queue alone. For fixed Q_1 = q the constraints are a box; a configuration of a refinement
+    puts k_j jobs in I_j if sum k_j inf I_j is below 1, strictly, for no I_j holds its infimum. For fixed k the value is
+    concave and piecewise linear in q, breaking where a minimum of the box does: so those q suffice, each an integer
+    knapsack with units of 1/(3 2^J).
     """
     cells = universal_cells(J)
     unit = 3 * 2**J
@@ -78,13 +71,9 @@ def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
     printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
     evidence=Evidence.formal,
     breaks=(PAIRS, THREES),
-    theorems=(
-        "Universal.universal_two_thirds",
-        "Universal.sizes_feasible",
-    ),
+    theorems=("Universal.universal_two_thirds", "Universal.sizes_feasible"),
 )
 def proposition_1(level: Level, broken: str) -> Outcome:
-    """Decide the parametric knapsack for each J."""
     greatest = {J: greatest_reduced_weight(J, broken) for J in range(2, 13)}
     computed = ", ".join(f"J={J}: {text(value)}" for J, value in greatest.items())
     return Outcome(computed, all(value == Fraction(3, 2) for value in greatest.values()))
@@ -101,7 +90,6 @@ def proposition_1(level: Level, broken: str) -> Outcome:
     theorems=("Universal.universal_attained",),
 )
 def proposition_1_tight(level: Level, broken: str) -> Outcome:
-    """Check the certificate against K_RED."""
     second = Fraction(2, 3) if broken else HALF
     good = True
     for J in range(2, 13):
@@ -125,7 +113,6 @@ def proposition_1_tight(level: Level, broken: str) -> Outcome:
     height=2.6,
 )
 def figure_2_panels(deepest: int) -> Sequence[Panel]:
-    """Return the intervals for each J."""
     spans = []
     for row, depth in enumerate(range(1, deepest + 1)):
         for j, (low, high) in enumerate(universal_cells(depth)):
@@ -146,7 +133,6 @@ def figure_2_panels(deepest: int) -> Sequence[Panel]:
     breaks=("the capacity is lower by a third", "2^(m+1) jobs of an odd queue alone"),
 )
 def reduced_set(level: Level, broken: str) -> Outcome:
-    """Count and check each."""
     capacity = Fraction(2, 3) if broken == "the capacity is lower by a third" else Fraction(1)
     counts, largest, below = [], Fraction(0), 0
     for J in range(2, 13):
@@ -164,10 +150,7 @@ def reduced_set(level: Level, broken: str) -> Outcome:
     return Outcome(computed, good)
 
 
-@drawing(
-    "The 8 reduced configurations for J = 3: jobs by virtual queue, and their size rounded up",
-    "k-red",
-)
+@drawing("The 8 reduced configurations for J = 3: jobs by virtual queue, and their size rounded up", "k-red")
 def reduced() -> Sequence[Panel]:
     """Write the reduced configurations for J = 3 as a table, with the sizes that they fill once rounded up."""
     cells, rows = universal_cells(3), reduced_configurations(3)
@@ -214,7 +197,6 @@ def powers_of_two(level: Level, broken: str) -> Outcome:
     "prop-1-tight",
 )
 def powers() -> Sequence[Panel]:
-    """Draw the exact guarantee of both partitions of (1/2^J, 1]."""
     curves = []
     for name, most, step in (("cuts at powers of two alone", 5, 2), ("universal partition", 4, 1)):
         J = range(1 if step == 2 else 2, most + 1)
@@ -238,7 +220,6 @@ def powers() -> Sequence[Panel]:
     breaks=("only the first J - 1", "jobs above 1/2 are rounded up to 2/3"),
 )
 def first_j_hull(level: Level, broken: str) -> Outcome:
-    """List the maximal configurations and mix each."""
     counts, outside = [], 0
     for J in range(2, 8 if level is Level.quick else 9):
         vertices = reduced_configurations(J)[: J - 1 if broken == "only the first J - 1" else J]
@@ -279,7 +260,6 @@ def _partitions(generator: random.Random, count: int) -> list[Partition]:
     breaks=("eps at a cut of the partition",),
 )
 def proposition_2(level: Level, broken: str) -> Outcome:
-    """Make the law for each partition and solve both programs."""
     partitions = _partitions(random.Random(22), 20 if level is Level.quick else 300)
     worst = Fraction(0)
     for partition in partitions:
@@ -305,7 +285,6 @@ def proposition_2(level: Level, broken: str) -> Outcome:
     breaks=("(61) is evaluated at p = (1/3, 2/3)",),
 )
 def proposition_2_p2(level: Level, broken: str) -> Outcome:
-    """Evaluate (61) at the printed point."""
     p1, p2 = Fraction(1, 3), Fraction(2, 3) if broken else Fraction(1, 3)
     rho = 2 * min(2 * p1, p2)
     holds = p1 + p2 == 1 and rho == Fraction(4, 3)
@@ -325,7 +304,6 @@ def proposition_2_p2(level: Level, broken: str) -> Outcome:
     breaks=("eps = 1/7",),
 )
 def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
-    """Solve the program at eps = 1/4."""
     epsilon = Fraction(1, 7) if broken else Fraction(1, 4)
     law = discrete({HALF - epsilon: HALF, HALF + epsilon: HALF})
     ratio = upper_rounded(law, by_cuts(["3/10", "1/2", "4/5"])) / 2
@@ -343,7 +321,6 @@ def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
     breaks=("J is too small by five", "(1 - eps) 5/6 for (1 - eps) 2/3"),
 )
 def corollary_1(level: Level, broken: str) -> Outcome:
-    """Compare exact VQS workloads with the bound."""
     generator = random.Random(11)
     laws = [uniform(0, 1), uniform(0, "1/10")]
     laws += [random_law(generator, least=0) for _ in range(4 if level is Level.quick else 60)]
@@ -373,7 +350,6 @@ def corollary_1(level: Level, broken: str) -> Outcome:
     breaks=("the cut at 1/2 is left out", "the cuts at 2/3 of the powers are left out"),
 )
 def universal_guarantee(level: Level, broken: str) -> Outcome:
-    """Compute the least ratio over all laws."""
     ratios = []
     for J in (2, 3) if level is Level.quick else (2, 3, 4):
         cuts = [high for _, high in universal_cells(J)]

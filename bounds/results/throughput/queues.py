@@ -29,8 +29,7 @@ from theory.partition.laws import discrete as exact_law
 from theory.partition.universal import reduced_configurations, universal_partition
 
 HALF = Fraction(1, 2)
-SMALLER, LARGER = Fraction(2, 5), Fraction(3, 5)
-"""Sizes of Section VII-A.1."""
+SMALLER, LARGER = Fraction(2, 5), Fraction(3, 5)  # sizes of Section VII-A.1
 
 EXCESS = Fraction(6, 10_000)
 """Growth of the queue of VQS there, and of Best-Fit's in Section VII-A.2, in jobs a slot.
@@ -47,15 +46,7 @@ def slopes(
 ) -> Interval:
     """Return the interval of the growth per slot of a quantity given by bins, over the replications after the warm-up.
 
-    Parameters
-    ----------
-    result : QueueResult
-    decisions : Decisions
-        One of them is made.
-    values : callable
-        From a run to the averages of the quantity over its bins, float[B].
-    runs : sequence of Run, optional
-        The replications that count, at least two; all where left out.
+    `values` makes of a run the averages over its bins, float[B]; of all `runs`, at least two, or those of the result.
     """
     first, edges = result.runs[0].first, result.runs[0].measures.edges
     curves = [np.asarray(values(run))[first:] for run in runs or result.runs]
@@ -112,7 +103,6 @@ def greatest_workload(contents: list[tuple[int, int]]) -> Fraction:
     breaks=("the sizes are 0.3 and 0.6", "0.0125 jobs a slot for 0.014"),
 )
 def example_vqs(level: Level, broken: str) -> Outcome:
-    """Solve both programs exactly and test the growth below and above."""
     sizes = (Fraction(3, 10), LARGER) if broken == "the sizes are 0.3 and 0.6" else (SMALLER, LARGER)
     most = bracket(exact_law(dict.fromkeys(sizes, HALF))).lower / 100
     bound = greatest_workload(vqs_contents(sizes, 2)) / 100
@@ -129,8 +119,7 @@ def example_vqs(level: Level, broken: str) -> Outcome:
     return Outcome(computed, most == Fraction(1, 50) and bound == most * 2 / 3 and bool(grows))
 
 
-FIRST = ("vqs", "bf-js", "vqs-bf")
-"""Policies of Figure 3, the one that fails in (a) first."""
+FIRST = ("vqs", "bf-js", "vqs-bf")  # policies of Figure 3, the one that fails in (a) first
 
 
 def _grow_and_settle(rates: dict[str, Interval], unstable: tuple[str, ...], excess: Fraction) -> bool:
@@ -155,7 +144,6 @@ def _shown_rates(rates: dict[str, Interval]) -> str:
     breaks=("0.012 jobs a slot, which VQS carries", "the small jobs are 0.3", "0.021 jobs a slot, which none carries"),
 )
 def instability_of_vqs(level: Level, broken: str) -> Outcome:
-    """Test growth rates."""
     scenario = _broken_first_example(broken, 1_000_000 if level is Level.quick else 10_000_000)
     decisions = Decisions(3)
     results = {name: simulated(name, scenario, 20) for name in FIRST}
@@ -257,7 +245,6 @@ def instability_of_best_fit(level: Level, broken: str) -> Outcome:
     ),
 )
 def figure_3(level: Level, broken: str) -> Outcome:
-    """Test the growth of the total size."""
     scenario = _broken_first_example(
         broken.replace("(a) with ", "") if broken.startswith("(a)") else "", 500_000 if level is Level.quick else 10**7
     )
@@ -287,6 +274,16 @@ def _is_settled(result: QueueResult[Any], rate: Interval) -> bool:
     return bool(rate.high < result.scenario.rate / 100)
 
 
+NAMES = {"bf-js": "BF-J/S", "vqs-bf": "VQS-BF", "vqs": "VQS", "fifo-ff": "FIFO-FF"}
+
+
+def with_stand_in(policies: Sequence[str], broken: str) -> dict[str, str]:
+    """Return each policy with the one that runs in its place: another one under the break ``A stands for B``."""
+    first, _, second = broken.partition(" stands for ")
+    stand_in = next((name for name, title in NAMES.items() if title == first), "")
+    return {name: stand_in if second.split(" ")[0] == NAMES[name] else name for name in policies}
+
+
 SMALL_JOBS = (Fraction(1, 100), Fraction(19, 100))
 LARGE_JOBS = (Fraction(1, 10), Fraction(9, 10))
 
@@ -301,21 +298,13 @@ LARGE_JOBS = (Fraction(1, 10), Fraction(9, 10))
     source="Figure 4a",
     printed="VQS is worse; the other two look comparable up to 0.95, then BF-J/S has an advantage (curves lost)",
     evidence=Evidence.statistical,
-    breaks=(
-        "BF-J/S stands for VQS",
-        "VQS stands for VQS-BF up to 0.95",
-    ),
+    breaks=("BF-J/S stands for VQS", "VQS stands for VQS-BF up to 0.95"),
 )
 def figure_4a(level: Level, broken: str) -> Outcome:
-    """Test stability, then compare."""
     quick = level is Level.quick
     slots = 150_000 if quick else 1_000_000
     compared, runs = ((0.9,), 16) if quick else ((0.85, 0.9, 0.95), 40)
-    names = {
-        "vqs": "bf-js" if broken == "BF-J/S stands for VQS" else "vqs",
-        "bf-js": "bf-js",
-        "vqs-bf": "vqs" if broken == "VQS stands for VQS-BF up to 0.95" else "vqs-bf",
-    }
+    names = with_stand_in(("vqs", "bf-js", "vqs-bf"), broken)
     decisions = Decisions(3 + 3 * len(compared))
     at = {name: uniform_queue(run, *SMALL_JOBS, 0.95, slots, runs) for name, run in names.items()}
     rates = {name: decisions.growth(result) for name, result in at.items()}
@@ -345,14 +334,9 @@ def figure_4a(level: Level, broken: str) -> Outcome:
     breaks=("BF-J/S stands for VQS", "BF-J/S stands for VQS-BF", "VQS-BF stands for BF-J/S"),
 )
 def figure_4b(level: Level, broken: str) -> Outcome:
-    """Test stability, then compare."""
     quick = {0.85: 500_000, 0.95: 800_000}
     every = quick if level is Level.quick else dict.fromkeys((0.85, 0.95, 0.97), 4_000_000)
-    names = {
-        "vqs": "bf-js" if broken == "BF-J/S stands for VQS" else "vqs",
-        "vqs-bf": "bf-js" if broken == "BF-J/S stands for VQS-BF" else "vqs-bf",
-        "bf-js": "vqs-bf" if broken == "VQS-BF stands for BF-J/S" else "bf-js",
-    }
+    names = with_stand_in(("vqs", "vqs-bf", "bf-js"), broken)
     decisions = Decisions(4 * len(every))
     good, parts = True, []
     for intensity, slots in every.items():
@@ -368,9 +352,6 @@ def figure_4b(level: Level, broken: str) -> Outcome:
             good &= rates["vqs-bf"].low > 0 and rates["vqs"].low > rates["vqs-bf"].high
         parts.append(f"{intensity}: {_shown_rates(rates)}, mean queues {mean_queues(results)}")
     return Outcome(f"{'; '.join(parts)}; {decisions}, seed {FRESH_SEED}", bool(good))
-
-
-NAMES = {"bf-js": "BF-J/S", "vqs-bf": "VQS-BF", "vqs": "VQS", "fifo-ff": "FIFO-FF"}
 
 
 def _sizes_over_time(scenario: SlottedScenario, runs: int, slope: float) -> Panel:
@@ -399,7 +380,6 @@ def _sizes_over_time(scenario: SlottedScenario, runs: int, slope: float) -> Pane
     columns=1,
 )
 def figure_3a_panels(slots: int, runs: int) -> Sequence[Panel]:
-    """Return the queues of Section VII-A.1."""
     return (_sizes_over_time(first_example(0.014, slots), runs, 0.00032),)
 
 
@@ -449,7 +429,6 @@ FIGURE_4: dict[str, Any] = {
     **FIGURE_4,
 )
 def figure_4a_panels(intensities: Sequence[float], slots: int, runs: int) -> Sequence[Panel]:
-    """Return mean queues for sizes on [0.01, 0.19]."""
     return (_against_intensity(SMALL_JOBS, intensities, slots, runs),)
 
 
@@ -463,5 +442,4 @@ def figure_4a_panels(intensities: Sequence[float], slots: int, runs: int) -> Seq
     **FIGURE_4,
 )
 def figure_4b_panels(intensities: Sequence[float], slots: int, runs: int) -> Sequence[Panel]:
-    """Return mean queues for sizes on [0.1, 0.9]."""
     return (_against_intensity(LARGE_JOBS, intensities, slots, runs),)

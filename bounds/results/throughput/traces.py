@@ -12,18 +12,16 @@ from bounds.claims import Evidence, Level, Outcome, Verdict, claim
 from bounds.results.real_data import real_table, real_window
 from bounds.results.reproduction import reproduction
 from bounds.results.simulated_queues import simulated
-from bounds.results.throughput.queues import NAMES
+from bounds.results.throughput.queues import NAMES, with_stand_in
 from bounds.views.panels import Chart, Curve, Line, Panel
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import SizeLaw
 from fluid.traces.preprocess import stretched
 
-SLOT = 100_000
-"""Microseconds between decisions on the trace, as printed."""
+SLOT = 100_000  # microseconds between decisions on the trace, as printed
 
-MEMORY, CPU, BOTH = 700, 400, 10_000
-"""Printed numbers of distinct requirements in the first day."""
+MEMORY, CPU, BOTH = 700, 400, 10_000  # printed numbers of distinct requirements in the first day
 
 
 @claim(
@@ -39,7 +37,6 @@ MEMORY, CPU, BOTH = 700, 400, 10_000
     breaks=("a tenth of the printed numbers is asked for",),
 )
 def figure_1(level: Level, broken: str) -> Outcome:
-    """Count the distinct requirements, which are whole numbers of units in the trace."""
     trace = real_table()
     asked = [number // 10 if broken else number for number in (MEMORY, CPU, BOTH)]
     counts, parts = [], []
@@ -102,14 +99,8 @@ def mean_queue_on_window(policy: str, scaling: Fraction, servers: int) -> float:
     breaks=("FIFO-FF stands for BF-J/S", "VQS stands for VQS-BF", "traffic is scaled down by as much"),
 )
 def figure_5(level: Level, broken: str) -> Outcome:
-    """Run the window."""
     tenths = (10, 13, 16) if level is Level.quick else range(10, 17)
-    names = {
-        "bf-js": "fifo-ff" if broken == "FIFO-FF stands for BF-J/S" else "bf-js",
-        "vqs-bf": "vqs" if broken == "VQS stands for VQS-BF" else "vqs-bf",
-        "vqs": "vqs",
-        "fifo-ff": "fifo-ff",
-    }
+    names = with_stand_in(("bf-js", "vqs-bf", "vqs", "fifo-ff"), broken)
     good, parts, margin = True, [], 0.0
     for n in tenths:
         scaling = Fraction(10, n) if broken == "traffic is scaled down by as much" else Fraction(n, 10)
@@ -133,8 +124,7 @@ def figure_5(level: Level, broken: str) -> Outcome:
     breaks=("on 300 servers alone", "FIFO-FF stands for BF-J/S"),
 )
 def figure_5_vqs_bf(level: Level, broken: str) -> Outcome:
-    """Compare the two mean queues."""
-    rival = "fifo-ff" if broken == "FIFO-FF stands for BF-J/S" else "bf-js"
+    rival = with_stand_in(("bf-js",), broken)["bf-js"]
     good, parts = True, []
     for servers in (300,) if broken == "on 300 servers alone" else (250, 300, 350):
         gains = []
@@ -159,7 +149,6 @@ def figure_5_vqs_bf(level: Level, broken: str) -> Outcome:
     columns=1,
 )
 def figure_5_panels(servers: int, scalings: Sequence[float]) -> Sequence[Panel]:
-    """Return mean queues on the window."""
     curves = [
         Curve(title, scalings, [mean_queue_on_window(name, Fraction(str(x)), servers) for x in scalings])
         for name, title in NAMES.items()

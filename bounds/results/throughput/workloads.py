@@ -27,7 +27,6 @@ from theory.partition.universal import vqs_workload
     breaks=("the mean is taken of sizes five percent larger",),
 )
 def lemma_2(level: Level, broken: str) -> Outcome:
-    """Compare the lower bound with 1 / mean."""
     generator = random.Random(2)
     laws = [random_law(generator) for _ in range(12 if level is Level.quick else 200)]
     laws += [uniform("1/10", "9/10"), uniform("1/100", "19/100")]
@@ -54,7 +53,6 @@ def _shrunk(law: Law, scale: Fraction) -> Law:
     breaks=("rounding up and rounding down are exchanged", "the maximum is that of sizes a quarter smaller"),
 )
 def theorem_1(level: Level, broken: str) -> Outcome:
-    """Check order and monotonicity."""
     generator = random.Random(1)
     good, count = True, 8 if level is Level.quick else 80
     most, least = Fraction(0), Fraction(10**6)
@@ -90,7 +88,6 @@ def theorem_1(level: Level, broken: str) -> Outcome:
     breaks=("cells of equal length", "one cell more in (40) and (41)"),
 )
 def identities(level: Level, broken: str) -> Outcome:
-    """Solve both linear programs exactly."""
     generator = random.Random(40)
     laws = [uniform("1/10", "9/10"), uniform(0, 1), uniform("1/100", "19/100")]
     laws += [random_law(generator, atoms=False) for _ in range(1 if level is Level.quick else 20)]
@@ -120,7 +117,6 @@ def identities(level: Level, broken: str) -> Outcome:
     breaks=("the rate is 0.029", "the rate is 0.034"),
 )
 def example_best_fit(level: Level, broken: str) -> Outcome:
-    """Compare the vectors, and the maximum rate."""
     rate = {"the rate is 0.029": Fraction(29, 1000), "the rate is 0.034": Fraction(34, 1000)}.get(
         broken, Fraction(306, 10_000)
     )
@@ -146,13 +142,12 @@ def example_best_fit(level: Level, broken: str) -> Outcome:
     breaks=("the second is uniform on [0.1, 0.95]", "J = 3 for both"),
 )
 def example_uniform(level: Level, broken: str) -> Outcome:
-    """Bracket both laws."""
-    found = []
+    brackets = []
     second = "19/20" if broken == "the second is uniform on [0.1, 0.95]" else "9/10"
     J = 3 if broken == "J = 3 for both" else None
     for law in (uniform("1/100", "19/100"), uniform("1/10", second)):
         best = bracket(law)
-        found.append((5 * best.lower, 5 * best.upper, vqs_workload(law, J=J).workload / best.lower))
-    good = [low for low, _, _ in found] == [high for _, high, _ in found] == [50, 10]
-    computed = "; ".join(f"{text(low)} to {text(high)}, K_RED {float(share):.4f} of it" for low, high, share in found)
-    return Outcome(computed, good and all(share >= Fraction(2, 3) for *_, share in found))
+        brackets.append((5 * best.lower, 5 * best.upper, vqs_workload(law, J=J).workload / best.lower))
+    good = [low for low, _, _ in brackets] == [high for _, high, _ in brackets] == [50, 10]
+    parts = (f"{text(low)} to {text(high)}, K_RED {float(share):.4f} of it" for low, high, share in brackets)
+    return Outcome("; ".join(parts), good and all(share >= Fraction(2, 3) for *_, share in brackets))
