@@ -88,11 +88,11 @@ class Observer:
         moves = [(j, source, target) for what, j, source, target in rows[1:] if what == MIGRATION]
         order: dict[Configuration, list[int]] = {}
         for c, row in enumerate(state.configurations.tolist()):
-            server = int(state.newest[c])
-            while server >= 0:
-                assert state.rows[server, CONFIGURATION] == c
-                order.setdefault(tuple(row), []).append(server)
-                server = int(state.rows[server, OLDER])
+            member = int(state.newest[c])  # the list of a configuration goes from its newest server to its oldest
+            while member >= 0:
+                assert state.rows[member, CONFIGURATION] == c
+                order.setdefault(tuple(row), []).append(member)
+                member = int(state.rows[member, OLDER])
         jobs = state.counts.tolist()
         plan = self.placed([sum(column) for column in zip(*jobs, strict=True)], len(jobs))
         beyond = self.beyond(order, plan)
