@@ -1,7 +1,7 @@
 """What the papers claim and print, a folder a paper: a claim, its figure and its picture in one place.
 
 `bounds.claims` says what a claim is, `reproduction.py` what a reproduced figure or table is. The folder of a paper
-lists its claims (``CLAIMS``) by file, and the file of each figure (``FIGURES``), so that no other file is loaded.
+lists its claims (``CLAIMS``) and its figures and tables (``FIGURES``) by file, so that no other file is loaded.
 """
 
 from __future__ import annotations

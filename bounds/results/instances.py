@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -78,6 +78,23 @@ def random_instance(generator: np.random.Generator, *, pools: int = 1, exact_fit
             share = pool.share * Fraction(weight, int(weights.sum()))
             workload = [w + share * slots for w, slots in zip(workload, k, strict=True)]
     return empty.with_workload(workload)
+
+
+def random_instances(
+    generator: np.random.Generator, count: int, accepted: Callable[[Instance], bool]
+) -> list[Instance]:
+    """Draw random instances until so many are accepted, and return these."""
+    drawn: list[Instance] = []
+    while len(drawn) < count:
+        instance = random_instance(generator)
+        if accepted(instance):
+            drawn.append(instance)
+    return drawn
+
+
+def fits_everywhere(instance: Instance) -> bool:
+    """Return whether every type fits the servers of the first pool."""
+    return all(map(instance.pools[0].space.most, range(len(instance.types))))
 
 
 def dynamic_instance(seed: int) -> Instance:
@@ -199,9 +216,8 @@ def loaded_instances(count: int, seed: int, *, fitting: bool = False) -> list[In
     drawn: list[Instance] = []
     while len(drawn) < count:
         instance = random_instance(generator, pools=1 if fitting else 1 + len(drawn) % 2)
-        width = range(len(instance.types))
-        rates = [Fraction(int(generator.integers(1, 6)), 2) for _ in width]
-        if any(instance.workload) and (not fitting or all(map(instance.pools[0].space.most, width))):
+        rates = [Fraction(int(generator.integers(1, 6)), 2) for _ in instance.types]
+        if any(instance.workload) and (not fitting or fits_everywhere(instance)):
             drawn.append(with_rates(instance, rates))
     return drawn
 

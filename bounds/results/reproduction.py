@@ -190,7 +190,8 @@ def modules() -> dict[str, str]:
     return {
         f"{paper}/{name}": f"{folder_of(paper)}.{module}"
         for paper in WITH_FIGURES
-        for name, module in import_module(folder_of(paper)).FIGURES.items()
+        for module, names in import_module(folder_of(paper)).FIGURES
+        for name in names.split()
     }
 
 

@@ -6,4 +6,4 @@ CLAIMS = {
     "policies": "prop-d.2 mixture-variance definition-6.1 marginal-heuristic policies-by-observations "
     "labelled-users second-above-zeroth tables-lost",
 }
-FIGURES = {"figure-1": "policies", "figure-2": "policies", "table-2": "policies", "figure-9": "policies"}
+FIGURES = (("policies", "figure-1 figure-2 table-2 figure-9"),)

@@ -167,16 +167,9 @@ def tuned(
     seed: int = SEED,
 ) -> Tuned:
     """Tune a policy with the seed of these claims."""
+    bracket = BRACKETS.get(policy.name)
     return tune(
-        cluster,
-        policy,
-        sla,
-        until,
-        replications=runs,
-        seed=seed,
-        observations=observations,
-        steps=6,
-        bracket=BRACKETS.get(policy.name),
+        cluster, policy, sla, until, replications=runs, seed=seed, observations=observations, steps=6, bracket=bracket
     )
 
 

@@ -13,12 +13,9 @@ CLAIMS = {
     "figures": "figure-3 figure-4 figure-6-preemption figure-6-spike",
     "traces": "figure-5-bound figure-5-order figure-6-window",
 }
-FIGURES = {
-    "table-1": "vm_types",
-    "figure-2": "vm_types",
-    "figure-1": "event_by_event",
-    "figure-3": "figures",
-    "figure-4": "figures",
-    "figure-5": "traces",
-    "figure-6": "traces",
-}
+FIGURES = (
+    ("vm_types", "table-1 figure-2"),
+    ("event_by_event", "figure-1"),
+    ("figures", "figure-3 figure-4"),
+    ("traces", "figure-5 figure-6"),
+)

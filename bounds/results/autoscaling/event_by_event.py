@@ -129,16 +129,8 @@ def watched(
     rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
     row = maximal(instance.pools[0].space)[-1].astype(np.int32)
     initial = np.tile(row, (servers, 1)) if full else None
-    scenario = LossScenario(
-        instance,
-        servers,
-        events / (2 * rate),
-        0.0,
-        initial=initial,
-        bins=1,
-        log=10**5,
-        options={"reservation": reserve, "migration": migration},
-    )
+    options, until = {"reservation": reserve, "migration": migration}, events / (2 * rate)
+    scenario = LossScenario(instance, servers, until, 0.0, initial=initial, bins=1, log=10**5, options=options)
     observer = Observer(instance, reserve)
     run_once(policy("dra"), scenario, seed, python=True, watch=observer)
     return observer

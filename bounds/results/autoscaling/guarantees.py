@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.instances import random_instance, tight_family
+from bounds.results.instances import random_instance, random_instances, tight_family
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Line, Panel
 from theory.exact.knapsack import max_reward, weight
@@ -305,12 +305,8 @@ def reduction_3_9(level: Level, broken: str) -> Outcome:
         n = len(fractions)
         products.append(product - lost)
         powers.append((1 - Fraction(1, n)) ** n - product if n and sum(fractions) == 1 else Fraction(0))
-    generator, two = np.random.default_rng(394), 0
-    while two < count:
-        instance = random_instance(generator)
-        if len(instance.types) != 2:
-            continue
-        two += 1
+    pairs = random_instances(np.random.default_rng(394), count, lambda instance: len(instance.types) == 2)
+    for instance in pairs:
         solution = solve(instance)
         factor = Fraction(1, 2) if broken.startswith("rho'") else Fraction(1)
         reduced = instance.with_workload([factor * y for y in solution.optimal.served])
@@ -318,8 +314,8 @@ def reduction_3_9(level: Level, broken: str) -> Outcome:
         other += optimal_assignment(reduced).reward != solution.optimal.reward
     computed = (
         f"{count + 1} exact fits: least xi {text(min(xi))}, least margins of (18) {float(min(products)):.4f} and "
-        f"{float(min(powers)):.4f}; {two} instances of two types: {other} have another optimum under rho', {greater} "
-        f"more greedy reward"
+        f"{float(min(powers)):.4f}; {len(pairs)} instances of two types: {other} have another optimum under rho', "
+        f"{greater} more greedy reward"
     )
     return Outcome(computed, min(xi) >= 0 and min(products) >= 0 and min(powers) >= 0 and not greater and not other)
 

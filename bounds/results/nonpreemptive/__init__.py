@@ -11,12 +11,9 @@ CLAIMS = {
     "queues": "example-1-queues example-2-queues figure-5 figure-6",
     "trace": "figure-7 figure-8",
 }
-FIGURES = {
-    "example-1": "queues",
-    "example-2": "queues",
-    "table-1": "region",
-    "figure-5": "queues",
-    "figure-6": "queues",
-    "figure-7": "trace",
-    "figure-8": "trace",
-}
+FIGURES = (
+    ("queues", "example-1 example-2"),
+    ("region", "table-1"),
+    ("queues", "figure-5 figure-6"),
+    ("trace", "figure-7 figure-8"),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle, islice
 from math import log
@@ -11,7 +10,14 @@ import numpy as np
 
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.decisions import Decisions
-from bounds.results.instances import additive_space, loaded_instances, random_instance, scaled
+from bounds.results.instances import (
+    additive_space,
+    fits_everywhere,
+    loaded_instances,
+    random_instances,
+    scaled,
+    with_rates,
+)
 from bounds.results.nonpreemptive.settings import BETA, ORACLES, arrived, table_1
 from bounds.results.simulated_queues import shown
 from fluid.limits.decay import decay_rate, escape_velocity, guaranteed_rate, norm
@@ -167,7 +173,7 @@ def supportable(level: Level, broken: str) -> Outcome:
         inside, outside = (scaled(instance, Fraction(n, 100)) for n in (first, 102))
         region = region_facets(inside)
         rate = decay_rate(inside, region)
-        plain = replace(outside, types=tuple(replace(t, service_rate=Fraction(1)) for t in outside.types))
+        plain = with_rates(outside, [1] * len(outside.types))
         away = np.array([float(v) for v in escape_velocity(plain if broken.startswith("the distance") else outside)])
         away *= MaxWeight(outside).service if broken.startswith("the distance") else 1.0
         fine, span = rate is not None and region.intensity(outside.workload) == Fraction(51, 50), 100.0
@@ -254,15 +260,10 @@ def _halves(instance: Instance, name: str) -> bool:
     return norm(half, queues) <= norm(half, np.ones(len(queues))) * (1 + 1e-3) / 2
 
 
-def _small(generator: np.random.Generator, count: int) -> list[Instance]:
-    """Draw instances of up to three types that all fit, with few enough maximal configurations."""
-    drawn: list[Instance] = []
-    while len(drawn) < count:
-        instance = random_instance(generator)
-        space = instance.pools[0].space
-        if len(instance.types) <= 3 and all(map(space.most, range(len(instance.types)))) and len(maximal(space)) <= 6:
-            drawn.append(instance)
-    return drawn
+def _is_small(instance: Instance) -> bool:
+    """Return whether an instance has up to three types that all fit, with few enough maximal configurations."""
+    few = len(instance.types) <= 3 and fits_everywhere(instance)
+    return few and len(maximal(instance.pools[0].space)) <= 6
 
 
 def _cone_of(space: Additive, oracle: str) -> tuple[Fraction, Fraction, LeastMove | None]:
@@ -322,7 +323,9 @@ def lemma_4_1_every_type_fits(level: Level, broken: str) -> Outcome:
     count, events = (9, 60) if level is Level.quick else (60, 1000)
     generator, light, closest, least = np.random.default_rng(41), 0, Fraction(10**6), Fraction(10**6)
     tried = attained = within = 0
-    for seed, (instance, oracle) in enumerate(zip(_small(generator, count), cycle(ORACLES), strict=False)):
+    for seed, (instance, oracle) in enumerate(
+        zip(random_instances(generator, count, _is_small), cycle(ORACLES), strict=False)
+    ):
         space = additive_space(instance)
         r, beta, found = _cone_of(space, oracle)
         if found is None:

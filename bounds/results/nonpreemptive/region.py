@@ -12,7 +12,7 @@ import numpy as np
 from bounds import checker
 from bounds.certificates.region import region_certificate
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
-from bounds.results.instances import additive_space, random_instance
+from bounds.results.instances import additive_space, fits_everywhere, random_instance, random_instances
 from bounds.results.nonpreemptive.settings import BOUNDARY, EC2_SERVER, EC2_TYPES
 from bounds.results.nonpreemptive.settings import table_1 as ec2
 from bounds.results.reproduction import drawing, reproduction
@@ -35,13 +35,7 @@ NOT_EMPTY = [(a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6]  
 
 def _servers(count: int, seed: int) -> list[Instance]:
     """Draw servers of one pool that every type fits."""
-    generator = np.random.default_rng(seed)
-    drawn: list[Instance] = []
-    while len(drawn) < count:
-        instance = random_instance(generator)
-        if all(additive_space(instance).most(j) for j in range(len(instance.types))):
-            drawn.append(instance)
-    return drawn
+    return random_instances(np.random.default_rng(seed), count, fits_everywhere)
 
 
 @claim(
@@ -346,12 +340,7 @@ def table_1_panels() -> Sequence[Panel]:
         cut = region_slice(instance, i, j)
         x, y = ([float(point[axis]) for point in cut.vertices] for axis in (0, 1))
         workload = Curve("printed workload", [float(BOUNDARY[i])], [float(BOUNDARY[j])], look="stars")
-        chart = Chart(
-            f"{names[i]} (jobs per server)",
-            f"{names[j]} (jobs per server)",
-            [Curve("boundary of the region", x, y), workload],
-            xlim=(0.0, None),
-            ylim=(0.0, None),
-        )
-        panels.append(chart)
+        across, up = (f"{names[k]} (jobs per server)" for k in (i, j))
+        curves = [Curve("boundary of the region", x, y), workload]
+        panels.append(Chart(across, up, curves, xlim=(0.0, None), ylim=(0.0, None)))
     return panels

@@ -69,15 +69,12 @@ def exactly_worst(level: Level, broken: str) -> Outcome:
     breaks=("the capacity is another",),
 )
 def rewards_too(level: Level, broken: str) -> Outcome:
-    orders = (
-        [(3, 1, 7), (7, 3, 1)]
-        if level is Level.quick
-        else [(3, 1, 7), (3, 7, 1), (1, 3, 7), (1, 7, 3), (7, 1, 3), (7, 3, 1)]
-    )
-    good, shown = True, []
-    for capacity, demands, infimum in [(12, (5, 7), Fraction(3, 4)), (12, (7, 5), Fraction(3, 4))] + [
-        (12, order, Fraction(101, 136)) for order in orders
-    ]:
+    orders: list[tuple[int, ...]] = [(3, 1, 7), (7, 3, 1)]
+    if level is Level.full:
+        orders = [(3, 1, 7), (3, 7, 1), (1, 3, 7), (1, 7, 3), (7, 1, 3), (7, 3, 1)]
+    good, shown, capacity = True, [], 12
+    for demands in [(5, 7), (7, 5), *orders]:
+        infimum = Fraction(3, 4) if len(demands) == 2 else Fraction(101, 136)
         instance = additive([capacity + 2 if broken else capacity], [[d] for d in demands], demands)
         worst = worst_instance(instance, "all", starts=6)
         good &= worst.infimum == infimum and 0 <= worst.ratio - infimum <= TOLERANCE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle, islice
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from bounds.adversary.workload import worst_workload
 from bounds.claims import Evidence, Level, Outcome, claim
-from bounds.results.instances import WITHOUT_38, at_worst, loaded_instances, random_instance, scaled
+from bounds.results.instances import WITHOUT_38, at_worst, loaded_instances, random_instance, scaled, with_rates
 from bounds.results.nonpreemptive.settings import BETA, ORACLES
 from fluid.limits.decay import decay_rate, least_time, linear_bound, norm
 from fluid.limits.drift import Algorithm1
@@ -130,8 +129,7 @@ def generator_bound(level: Level, broken: str) -> Outcome:
     for seed, oracle in zip(range(instances), cycle(ORACLES), strict=False):
         instance = random_instance(generator, pools=1 + seed % 2)
         rates = [Fraction(int(n), 2) for n in generator.integers(1, 6, len(instance.types))]
-        kinds = tuple(replace(t, service_rate=r) for t, r in zip(instance.types, rates, strict=True))
-        system = Algorithm1(replace(instance, types=kinds), 3, BETA, oracle)
+        system = Algorithm1(with_rates(instance, rates), 3, BETA, oracle)
         b_2 = system.constant * (Fraction(999, 1000) if broken.startswith("B_2") else 1)
         queues = generator.integers(0, 40, len(instance.types)).tolist()
         chosen = list(islice(system.states(queues, seed), states))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 from bounds.adversary.sharing import (
     cycling_cluster,
@@ -154,16 +154,10 @@ def fisher_market(level: Level, broken: str) -> Outcome:
             total(p * x / g for p, x, g in zip(prices, xs, gs, strict=True) if x)
             for xs, gs in zip(allocation.tasks, gamma, strict=True)
         ]
-        good += (
-            all(
-                not x or ratio[n] * gamma[n][i] == prices[i]
-                for n, row in enumerate(allocation.tasks)
-                for i, x in enumerate(row)
-            )
-            and spent == list(weights)
-            and total(prices) == total(weights)
-            and (level is Level.quick or ps_dsf_tdm_convex(instance).totals == allocation.totals)
-        )
+        served = [(n, i) for n, row in enumerate(allocation.tasks) for i, x in enumerate(row) if x]
+        is_equilibrium = all(ratio[n] * gamma[n][i] == prices[i] for n, i in served)
+        is_equilibrium &= spent == list(weights) and total(prices) == total(weights)
+        good += is_equilibrium and (level is Level.quick or ps_dsf_tdm_convex(instance).totals == allocation.totals)
     return Outcome(f"{good} of {count} clusters", good == count)
 
 
@@ -234,8 +228,7 @@ def idle_resources(level: Level, broken: str) -> Outcome:
     generator = random.Random(6)
     family = all(
         mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
-        for r in (1, 2, 3, 4)
-        for n in (1, 2, 10, 100)
+        for r, n in product((1, 2, 3, 4), (1, 2, 10, 100))
     )
     count = 30 if level is Level.quick else 500
     least = Fraction(1)

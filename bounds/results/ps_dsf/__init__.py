@@ -6,12 +6,9 @@ CLAIMS = {
     "properties": "theorem-3 theorem-3-strategy lemma-1 table-1 table-1-tsf-incentive",
     "motion": "section-5-simulation",
 }
-FIGURES = {
-    "figure-1": "examples",
-    "figures-2-3": "examples",
-    "figure-4": "examples",
-    "figure-5": "examples",
-    "figure-6": "motion",
-    "table-1": "properties",
-    "table-4": "examples",
-}
+FIGURES = (
+    ("examples", "figure-1 figures-2-3 figure-4 figure-5"),
+    ("motion", "figure-6"),
+    ("properties", "table-1"),
+    ("examples", "table-4"),
+)

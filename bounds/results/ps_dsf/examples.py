@@ -199,20 +199,13 @@ def table_4_ps_dsf(level: Level, broken: str) -> Outcome:
 def figure_5_panels() -> Sequence[Panel]:
     """Return classes and users as tables."""
     cluster = table_4()
-    classes = Cells(
-        ["servers", "CPU each", "memory each"],
-        [f"class {one.name}" for one in cluster.servers],
-        [[str(one.count), *map(text, one.capacity)] for one in cluster.servers],
+    names, every = [f"class {one.name}" for one in cluster.servers], [one.name for one in cluster.servers]
+    classes = [[str(one.count), *map(text, one.capacity)] for one in cluster.servers]
+    users = [[*map(text, user.demand), ", ".join(user.servers or every)] for user in cluster.users]
+    return (
+        Cells(["servers", "CPU each", "memory each"], names, classes),
+        Cells(["CPU a task", "memory a task", "classes"], [user.name for user in cluster.users], users),
     )
-    users = Cells(
-        ["CPU a task", "memory a task", "classes"],
-        [user.name for user in cluster.users],
-        [
-            [*map(text, user.demand), ", ".join(user.servers or [one.name for one in cluster.servers])]
-            for user in cluster.users
-        ],
-    )
-    return classes, users
 
 
 PRINTED_TSF = ("35", "22.5", "58.33", "8.05")

@@ -9,12 +9,9 @@ CLAIMS = {
     "queues": "example-vqs vii-a-1 vii-a-2 figure-3 figure-4a figure-4b",
     "traces": "figure-1 figure-5 figure-5-vqs-bf",
 }
-FIGURES = {
-    "figure-1": "traces",
-    "figure-2": "partitions",
-    "figure-3a": "queues",
-    "figure-3b": "queues",
-    "figure-4a": "queues",
-    "figure-4b": "queues",
-    "figure-5": "traces",
-}
+FIGURES = (
+    ("traces", "figure-1"),
+    ("partitions", "figure-2"),
+    ("queues", "figure-3a figure-3b figure-4a figure-4b"),
+    ("traces", "figure-5"),
+)
