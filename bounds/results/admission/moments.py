@@ -53,7 +53,7 @@ def _relaxed(pair: Sequence[Kind], times: Sequence[float], most: int = 30) -> ND
             q[n, n] -= n * kind.mu + kind.shutdown_rate + (kind.scale_out_rate if n < most else 0.0)
         chains.append(q.tocsr())
     eye = identity(most + 1, format="csr")
-    both = (kron(chains[0], eye) + kron(eye, chains[1])).T.tocsr()
+    both = (kron(chains[0], eye) + kron(eye, chains[1])).T.tocsr()  # they are independent of each other
     start = np.zeros((most + 1) ** 2)
     start[pair[0].size * (most + 1) + pair[1].size] = 1.0
     laws, now, before = [], start, 0.0

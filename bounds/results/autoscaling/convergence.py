@@ -135,7 +135,7 @@ def proposition_5_4(level: Level, broken: str) -> Outcome:
         if broken.startswith("the limit"):
             check = check.beside(_simplified)
         logs = np.repeat(np.log(sizes), runs)
-        rate = decisions.slope(logs, np.log(check.distances).ravel())
+        rate = decisions.slope(logs, np.log(check.distances).ravel())  # -1/2 but for g/L and fluctuations
         good &= SLOPES[0] <= rate.low and rate.high <= SLOPES[1]
         shown.append(f"{name}: {check.distances[-1].mean():.4f}, {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
     computed = f"distance at L = {sizes[-1]}, slope over L = {sizes}: {'; '.join(shown)}; {runs} runs each, {decisions}"

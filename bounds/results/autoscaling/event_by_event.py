@@ -173,7 +173,7 @@ def remark_2(level: Level, broken: str) -> Outcome:
                 wrong += after.server in rejects
             for job_type, source, target in after.moves:
                 moved += 1
-                wrong += (job_type, target) != (after.job_type, after.server)
+                wrong += (job_type, target) != (after.job_type, after.server)  # into the slot that was freed
                 wrong += source not in rejects or target in rejects
             wrong += len(after.moves) > (after.kind == DEPARTURE)
             if after.kind == DEPARTURE and after.server not in rejects and not after.moves:
@@ -240,7 +240,7 @@ def remark_4(level: Level, broken: str) -> Outcome:
         listed = [k for k in greedy_configurations(observer.instance) if any(k)]
         most = max_jobs(observer.instance)
         reserve = 0 if broken.startswith("the reservation") else observer.reserve
-        threshold = most * (len(listed) + 1) - observer.reserve
+        threshold = most * (len(listed) + 1) - observer.reserve  # K C - g, the empty configuration counted in C
         if broken.startswith("a deficit"):
             threshold = -observer.reserve - most
         for before, after in pairwise(observer.seen):

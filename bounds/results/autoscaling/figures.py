@@ -259,6 +259,7 @@ def figure_6_preemption(level: Level, broken: str) -> Outcome:
     (logged,) = runs_of(chosen, replace(scenario, log=500_000), 1, FRESH_SEED)
     decisions = Decisions(2)
     rewards = [[run.mean_reward for run in some] for some in runs]
+    # the same jobs come to all three policies, so that differences of pairs decide
     gain, ahead = decisions.paired(rewards[0], rewards[1]), decisions.paired(rewards[0], rewards[2])
     space = additive_space(instance)
     sizes = [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True)) for row in space.demands]

@@ -150,6 +150,7 @@ def proposition_5_10(level: Level, broken: str) -> Outcome:
                     if not all(f.moves for f in segment.regime.followed[: i + 1]) or stage.driver < 0:
                         continue
                     ahead = [f.configuration for f in segment.regime.followed[: i + 1]]
+                    # the left side of (40) as a difference quotient
                     moved = sum(k[stage.driver] * (after.get(k, 0.0) - before.get(k, 0.0)) for k in ahead) / (2 * step)
                     worst = max(worst, abs(moved - velocity[stage.driver]))
                     points += 1

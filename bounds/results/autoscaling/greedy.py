@@ -261,7 +261,7 @@ def corollary_3_6(level: Level, broken: str) -> Outcome:
             placement = greedy_placement(instance, servers)
             extra = placement.empty if broken.startswith("servers") else 0
             reward = placement.reward + extra * greedy.stages[0].reward if greedy.stages else placement.reward
-            error = abs(reward / (servers * best) - greedy.reward / best)
+            error = abs(reward / (servers * best) - greedy.reward / best)  # of the ratios
             worst = max(worst, error * servers * best / loss)
         last = max(last, error)
     computed = (

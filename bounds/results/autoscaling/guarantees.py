@@ -297,13 +297,14 @@ def reduction_3_9(level: Level, broken: str) -> Outcome:
     xi, products, powers, greater, other = [], [], [], 0, 0
     for solution in _exact_fits(393, count):
         earn, terms = _greedy_terms(solution)
-        xi += [earn[i] - total(terms[i:]) for i in range(len(earn))]
+        xi += [earn[i] - total(terms[i:]) for i in range(len(earn))]  # (17)
         fractions = [stage.fraction for stage in solution.greedy.stages]
         skipped = 1 if broken.startswith("the first") else 0
         lost = 1 - solution.ratio
         product = prod((1 - x for x in fractions[skipped:]), start=Fraction(1))
         n = len(fractions)
-        products.append(product - lost)
+        products.append(product - lost)  # the first inequality of (18), in units of U*
+        # the second inequality of (18) is for exact fits that use every server
         powers.append((1 - Fraction(1, n)) ** n - product if n and sum(fractions) == 1 else Fraction(0))
     pairs = random_instances(np.random.default_rng(394), count, lambda instance: len(instance.types) == 2)
     for instance in pairs:

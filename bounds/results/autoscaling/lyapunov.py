@@ -108,7 +108,7 @@ def proposition_6_3(level: Level, broken: str) -> Outcome:
             states = [path.state(float(t)) for t in times]
             values = np.array([v.value(model, *state) for state in states]) / top
             away = np.array([_distance(model, state, right) for state in states[:-1]]) > 1e-6
-            rises = np.diff(values)
+            rises = np.diff(values)  # V from each point to the next, in units of Z_1
             falls = max(falls, float(-rises.min()))
             flat += int((away & (rises <= 0)).sum())
             short = max(short, abs(float(values[-1]) - most / top))
@@ -178,7 +178,7 @@ def lemma_6_4(level: Level, broken: str) -> Outcome:
             ended = run_once(policy("dra"), scenario, np.random.SeedSequence((SEED, run))).state
             rises.append(v.value(model, *_scaled_state(ended, servers)) / top - start)
         rise = decisions.mean(rises)
-        good &= rise.low > 0.001
+        good &= rise.low > 0.001  # the constant of (51) is lost
         shown.append(f"{name} {rise.mean:+.4f} [{rise.low:+.4f}, {rise.high:+.4f}]")
     computed = f"rise of V over Z_1 in {until:g}: {'; '.join(shown)}; {count} runs, {decisions}, seed {SEED}"
     return Outcome(computed, bool(good))

@@ -226,7 +226,7 @@ def static_limit(level: Level, broken: str) -> Outcome:
     for name, instance in list(systems.items())[:4]:
         best = float(solve(instance).optimal.reward)
         smaller, gap = (best - erlang_reward(instance, servers, broken) for servers in (largest // 4, largest))
-        factors.append(smaller / gap if gap else 0.0)
+        factors.append(smaller / gap if gap else 0.0)  # 2 for a gap that falls like L^-1/2
         gaps.append(gap / best)
         shown.append(f"{name} {gaps[-1]:.5f}")
     worst = 0.0

@@ -260,7 +260,7 @@ def lemma_f_2(level: Level, broken: str) -> Outcome:
         length = _ours(servers) / (3 if broken.startswith("the interval") else 1)
         numbers.append(events)
         most.append(_seldom_exceeded(servers * rate * length, ALARM / (len(seeds) * (until / _ours(servers) + 1))))
-        step = (max_jobs(instance) + 1) ** len(instance.types)
+        step = (max_jobs(instance) + 1) ** len(instance.types)  # Lemma D.1: X^e changes by no more at an event
         ratio = max(ratio, float((changes / np.maximum(events[: len(changes)] * step, 1)).max()))
         intervals += len(events)
     over = sum(int((events > bound).sum()) for events, bound in zip(numbers, most, strict=True))

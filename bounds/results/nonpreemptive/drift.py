@@ -121,7 +121,7 @@ def proposition_4_5(level: Level, broken: str) -> Outcome:
     for oracle in ORACLES:
         r = ratio_of(space, oracle)
         beta = _dyadic_beta(r)
-        share = r * beta
+        share = r * beta  # r beta of the region is claimed
         z = Fraction(110, 100) if overload else Fraction(97, 100) * share
         loaded = table_1(z)
         drifts = []
@@ -177,7 +177,7 @@ def supportable(level: Level, broken: str) -> Outcome:
         away = np.array([float(v) for v in escape_velocity(plain if broken.startswith("the distance") else outside)])
         away *= MaxWeight(outside).service if broken.startswith("the distance") else 1.0
         fine, span = rate is not None and region.intensity(outside.workload) == Fraction(51, 50), 100.0
-        straight = queue_path(MaxWeight(outside), np.zeros(len(away)), span).queues[-1]
+        straight = queue_path(MaxWeight(outside), np.zeros(len(away)), span).queues[-1]  # from empty queues
         fine &= bool(away.any()) and bool(np.abs(straight - span * away).max() < 1e-6 * span)
         for queues in generator.uniform(0, 3, (starts, len(away))):
             longest = norm(inside, queues) / float(rate or 1)
@@ -213,7 +213,7 @@ def theorem_3_1(level: Level, broken: str) -> Outcome:
         for name in RULES:
             rule = oracles.oracle(space, name)
             beta = rule.ratio * BETA
-            share = rule.ratio * beta
+            share = rule.ratio * beta  # r beta, the part of the region that is claimed
             kept = beta * Fraction(3, 4) if broken.startswith("servers") else beta
             if broken.startswith("the fluid"):
                 share = BETA
@@ -223,10 +223,10 @@ def theorem_3_1(level: Level, broken: str) -> Outcome:
             fine = True
             for queues in [list(normal), *generator.integers(0, 10**6, (draws, len(rows[0]))).tolist()]:
                 weights, asked = rows @ np.array(queues), int(rule(queues) @ np.array(queues))
-                lightest = min(int(w) for w in weights if w >= kept * asked)
+                lightest = min(int(w) for w in weights if w >= kept * asked)  # that (5) lets a server keep
                 arriving = total(q * rho for q, rho in zip(queues, loaded.workload, strict=True))
                 fine &= arriving - lightest <= -(share - z) * int(weights.max())
-            between = scaled(instance, (share + 1) / 2)
+            between = scaled(instance, (share + 1) / 2)  # beyond r beta, inside the region
             offered = total(q * rho for q, rho in zip(normal, between.workload, strict=True))
             uncovered += offered > share * support.value(normal)
             if number // len(RULES) >= count - paths:

@@ -134,7 +134,7 @@ def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
     servers = _servers(300 if level is Level.quick else 20_000, 6)
     for instance in servers:
         space = additive_space(instance)
-        r = lemma_6_1(space)
+        r = lemma_6_1(space)  # N / (R (N + 1))
         if broken.startswith("the number"):
             fits = min(space.most(j) for j in range(len(instance.types)))
             r = Fraction(fits, fits + 1)

@@ -292,7 +292,7 @@ def lemma_5_1_serving(level: Level, broken: str) -> Outcome:
             if broken.startswith("too light"):
                 counted, side = state.active == 1, bound.active
             idle = 0 if broken == "C_h = 0" else int((~counted).sum())
-            side += int(state.waiting.sum()) * idle * c_h + b_h
+            side += int(state.waiting.sum()) * idle * c_h + b_h  # the right side of (26), every mu_j being 1
             slack = side - _class_drift(system, state, classes)
             kept, number = kept + (slack >= 0), number + 1
             least = slack if least is None else min(least, slack)

@@ -244,7 +244,7 @@ def by_size(level: Level, broken: str) -> Outcome:
         ratio = solve(_broken(instance, broken)).ratio
         space = instance.pools[0].space
         fits = isinstance(space, Additive) and len(space.capacity) <= resources and len(instance.types) == types
-        attained = resources >= ATTAINED.get(types, 9)
+        attained = resources >= ATTAINED.get(types, 9)  # never for types that are not in the table
         bound = proven_bound(types)
         if not fits or ratio != recorded or ratio < bound or (ratio == bound) != attained:
             wrong.append((types, resources, text(ratio)))

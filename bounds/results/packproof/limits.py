@@ -49,7 +49,7 @@ def limit_without_38(level: Level, broken: str) -> Outcome:
         some = [Fraction(int(generator.integers(*bounds)), 2) for bounds in ((0, 3), (1, 4), (2, 9))]
         pair = [instance.with_workload(rho) for rho in (some, [some[0] + Fraction(1, 2), *some[1:]])]
         if global_greedy(pair[1]).reward >= global_greedy(pair[0]).reward:
-            continue
+            continue  # more workload earns more: the property is not seen to fail
         worst = worst_workload(instance)
         kept += worst.complete and worst.ratio >= constant and min(solve(one).ratio for one in pair) >= constant
         least = min(least, worst.ratio)
@@ -98,7 +98,7 @@ def max_weight_rate(level: Level, broken: str) -> Outcome:
             longest, least = norm(inside, [float(q) for q in queues]) / delta, least_time(inside, queues, region)
             drained = queue_path(model, [float(q) for q in queues], 3 * longest).drained
             fine &= drained is not None and float(least or 0) * (1 - 1e-7) <= drained <= longest * (1 + 1e-7)
-            if queues is normal:
+            if queues is normal:  # along the normal of the nearest facet no policy is faster
                 fine &= least is not None and abs(float(least) / longest - 1) < 1e-9
             bound = linear_bound(inside, queues)
             if bound is not None and drained is not None:
@@ -136,6 +136,7 @@ def generator_bound(level: Level, broken: str) -> Outcome:
         chosen.append(system.full([max(system.room) * 10] * len(queues)))
         for state in chosen:
             bound = system.bound(state)
+            # the right side of Lemma 4.3 less the generator A V
             slack = (bound.active if broken.startswith("all") else bound.serving) + b_2 - bound.drift
             kept += slack >= 0
             number += 1

@@ -74,7 +74,7 @@ def mixed_cells(level: Level, broken: str) -> Outcome:
         assert up is not None
         ours = mixed(initial_cells(law, 4) if broken else cells, 1e-9).workload
         low, high = up.workload * (1 - Fraction(1, 10**8)), spread_prices(law, 20, _grid(law, 20)).bound(law)
-        between += low <= ours <= high
+        between += low <= ours <= high  # between rounding up and the prices
         least = min(least, ours / up.workload)
     exact = [mixed(initial_cells(law, 1)).workload for law in (uniform("1/10", "9/10"), uniform("1/100", "19/100"))]
     computed = (

@@ -149,6 +149,7 @@ def fisher_market(level: Level, broken: str) -> Outcome:
         allocation = (ps_dsf if broken else ps_dsf_tdm_rounds)(instance)
         gamma, weights = instance.monopoly, instance.weights
         ratio = [w / x for w, x in zip(weights, allocation.totals, strict=True)]
+        # p_i, the greatest phi_n gamma_{n,i} / x_n, which is to be attained by each user that i serves
         prices = [max(q * row[i] for q, row in zip(ratio, gamma, strict=True)) for i in range(len(instance.servers))]
         spent = [
             total(p * x / g for p, x, g in zip(prices, xs, gs, strict=True) if x)

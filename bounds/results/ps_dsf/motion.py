@@ -119,7 +119,7 @@ def section_5_simulation(level: Level, broken: str) -> Outcome:
         instance = one_by_one(table_4(user_3_memory=memory), order)
         cpu, ram = (by_class(instance, history.utilisation, r) for r in (0, 1))
         for span, (start, end) in enumerate(_periods(history, period)):
-            last = end - 1
+            last = end - 1  # the state that a span between two changes of the users ends in
             moved = np.abs(cpu[start:end, 2:] - cpu[last, 2:]).max(axis=1) > CLOSE
             settle = max(settle, period * (1 + int(np.flatnonzero(moved).max(initial=-1))))
             good &= is_nearly_ps_dsf(instance, history.tasks[last], history.present[last])

@@ -117,7 +117,7 @@ def lemma_1(level: Level, broken: str) -> Outcome:
         instance = cluster([[2, 1], [2, 2]], [[1, 3], [1, 4]], eligible=[[True, False], [False, True]])
         told = instance.with_user(0, cluster([[2, 1], [2, 2]], [[1, 3]]).users[0])
         honest, lying = ps_dsf(instance), ps_dsf(told)
-        own = utility_under(instance, 0, told.users[0], lying)
+        own = utility_under(instance, 0, told.users[0], lying)  # with true demands, of what the lie brings
         holds = not (own >= honest.totals[0] and lying.totals[1] < honest.totals[1])
         shown = (
             f"by claiming the second server user 1 keeps {text(own)} (honest {text(honest.totals[0])}), "
@@ -135,7 +135,7 @@ def lemma_1(level: Level, broken: str) -> Outcome:
                 continue
             told = instance.with_user(0, report)
             after = ps_dsf(told)
-            tried += 1
+            tried += 1  # a lie about demands, or one that leaves out servers
             kept = utility_under(instance, 0, report, after) >= before.totals[0]
             harmed += kept and any(a < b for a, b in zip(after.totals[1:], before.totals[1:], strict=True))
     return Outcome(f"{harmed} of {tried} such lies harm for nothing", harmed == 0)

@@ -301,6 +301,6 @@ def lemma_1(level: Level, broken: str) -> Outcome:
             rows = run.measures.log[: int(run.measures.logged[0])]
             worst.append(max(slots_below_half(rows, run.scenario.law.sizes, SERVERS, SLOTS)))
         inside = sum(slots <= allowed for slots in worst)
-        good &= at_least_as_many(inside, runs, 1 - RISK) <= 1 - decisions.level()
+        good &= at_least_as_many(inside, runs, 1 - RISK) <= 1 - decisions.level()  # were the chance 1 - RISK
         parts.append(f"{inside} of {runs} runs within N_1 = {allowed}, greatest {max(worst)} slots")
     return Outcome(f"{'; '.join(parts)}; {decisions}", bool(good))

@@ -333,7 +333,7 @@ def corollary_1(level: Level, broken: str) -> Outcome:
             assert J is not None
             used = max(2, J - 5) if broken == "J is too small by five" else J
             tried += 1
-            keeps = vqs_workload(law, J=used).workload / best.upper
+            keeps = vqs_workload(law, J=used).workload / best.upper  # at most what VQS keeps of rho*
             share = Fraction(2, 3) if broken != "(1 - eps) 5/6 for (1 - eps) 2/3" else Fraction(5, 6)
             least = min(least, keeps / ((1 - epsilon) * share))
     computed = f"{tried} cases, least share of the guarantee {float(least):.4f}"

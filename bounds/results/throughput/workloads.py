@@ -60,7 +60,7 @@ def theorem_1(level: Level, broken: str) -> Outcome:
         law = random_law(generator)
         best = bracket(_shrunk(law, Fraction(3, 4)) if "smaller" in broken else law, Fraction(1, 20))
         ups, downs = [], []
-        for step in (10, 5, 1):
+        for step in (10, 5, 1):  # nested partitions, the finest last
             partition = by_cuts(Fraction(i, 20) for i in range(step, 20, step))
             ups.append(upper_rounded(law, partition))
             downs.append(lower_rounded(law, partition))
