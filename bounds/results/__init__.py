@@ -1,7 +1,8 @@
 """What the papers claim and print, a folder a paper: a claim, its figure and its picture in one place.
 
-`bounds.claims` says what a claim is, `reproduction.py` what a reproduced figure or table is. The folder of a paper
-lists its claims (``CLAIMS``) and its figures and tables (``FIGURES``) by file, so that no other file is loaded.
+`bounds.claims` says what a claim is, `reproduction.py` what a reproduced figure or table is. The folder of a paper has
+its title and its numbered statements (``STATEMENTS``), and lists its claims (``CLAIMS``) and its figures and tables
+(``FIGURES``) by file, so that no other file is loaded.
 """
 
 from __future__ import annotations

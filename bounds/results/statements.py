@@ -1,28 +1,17 @@
 """The numbered statements of the papers, and which claims are about each.
 
-Definitions, assumptions and drawings that state nothing (such as a picture of a partition) are left out.
+``STATEMENTS`` of a paper's folder lists them: theorems, propositions, corollaries, lemmas, and so on. Definitions,
+assumptions and drawings that state nothing (such as a picture of a partition) are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib import import_module
 
 from bounds.claims import Claim, Covered
-
-STATEMENTS = {
-    "autoscaling": "Theorems 3.7, 3.9, 4.1 and 6.1; Propositions 3.1, 3.5, 3.10, 5.4, 5.10, 6.2 and 6.3; "
-    "Corollary 3.6; Lemmas 5.9, 6.4, B.1, D.1, F.1, F.2, F.3, G.1, G.2, G.3, G.4 and I.1; "
-    "Definitions 2.3, 3.4 and 3.8; Remarks 1, 2 and 4; Figures 2, 3, 4, 5 and 6; Table 1",
-    "ps-dsf": "Theorems 1, 2 and 3; Lemmas 1 and 2; Corollary 1; Figures 1, 2, 3, 4, 5 and 6; Tables I and IV",
-    "throughput": "Theorems 1, 2, 3 and 4; Propositions 1 and 2; Corollary 1; "
-    "Lemmas 1, 2, 3, 4 and 5; Figures 1, 3, 4 and 5",
-    "nonpreemptive": "Theorem 3.1; Propositions 4.2 and 4.5; Lemmas 4.1, 4.3, 4.4, 5.1 and 6.1; "
-    "Corollaries 5.2, 5.3, 6.2 and 6.3; Examples 1 and 2; Table 1; Figures 5, 6, 7 and 8",
-    "admission": "Propositions 3.1, 4.3, 4.5, 7.1, C.1 and D.2; Corollaries 3.2 and 7.2; "
-    "Definition 6.1; Tables 1, 2, 3 and 4",
-}
-"""The numbered statements by paper: theorems, propositions, corollaries, lemmas, and so on."""
+from bounds.results import folder_of
 
 _KINDS = ("Theorem", "Proposition", "Corollary", "Lemma", "Definition", "Remark", "Figure", "Table", "Example")
 _PLURALS = {f"{kind}s" if kind[-1] != "y" else f"{kind[:-1]}ies": kind for kind in _KINDS}
@@ -58,7 +47,7 @@ def coverage(chosen: Sequence[Claim], papers: Sequence[str]) -> list[Covered]:
     rows = []
     for paper in papers:
         named = [(claim, numbers_of(claim.source)) for claim in chosen if claim.paper == paper]
-        statements = numbers_of(STATEMENTS.get(paper, ""))
+        statements = numbers_of(import_module(folder_of(paper)).STATEMENTS)
         rows += [Covered(paper, s, tuple(c for c, names in named if s in names), numbered=True) for s in statements]
         others = [claim for claim, names in named if not set(names) & set(statements)]
         for source in dict.fromkeys(claim.source for claim in others):

@@ -1,5 +1,11 @@
 """Results of the auto-scaling paper (arXiv 2005.13744)."""
 
+TITLE = "A theory of auto-scaling for resource reservation in cloud services"
+STATEMENTS = (
+    "Theorems 3.7, 3.9, 4.1 and 6.1; Propositions 3.1, 3.5, 3.10, 5.4, 5.10, 6.2 and 6.3; "
+    "Corollary 3.6; Lemmas 5.9, 6.4, B.1, D.1, F.1, F.2, F.3, G.1, G.2, G.3, G.4 and I.1; "
+    "Definitions 2.3, 3.4 and 3.8; Remarks 1, 2 and 4; Figures 2, 3, 4, 5 and 6; Table 1"
+)
 CLAIMS = {
     "model": "poisson-domination upper-bound-lp static-limit",
     "greedy": "introduction definition-2.3 prop-3.1 definition-3.4 prop-3.5 corollary-3.6",

@@ -63,13 +63,8 @@ def _driven(
     seen = {tuple(driving)}
     while True:
         w = _solved(listed, driving, free)
-        better = (
-            (i, j)
-            for i, types in enumerate(tight)
-            for j in types
-            if (_slots(listed, w, i, j) > free[j]) != reverse and _slots(listed, w, i, j) != free[j]
-        )
-        place = next(better, None)
+        gains = ((i, j, _slots(listed, w, i, j) - free[j]) for i, types in enumerate(tight) for j in types)
+        place = next(((i, j) for i, j, gain in gains if gain and (gain > 0) != reverse), None)  # (36)
         if place is None:
             return w, len(seen), False
         i, j = place

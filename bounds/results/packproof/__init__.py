@@ -1,5 +1,7 @@
 """Results of packproof itself, beyond the papers."""
 
+TITLE = "Results of packproof itself"
+STATEMENTS = ""
 CLAIMS = {
     "constant": "always-1-1/e tight",
     "greedy": "worst-workload worst-rewards pools sequential-pools one-resource-not-attained worst-by-size",

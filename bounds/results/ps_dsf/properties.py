@@ -22,6 +22,10 @@ STRATEGY = "strategy_proofness"
 Decided = dict[str, int]
 
 
+def _some_cluster(generator: random.Random) -> Cluster:
+    return random_cluster(generator, generator.randint(2, 5), generator.randint(1, 4), generator.randint(1, 3))
+
+
 def _failures(
     mechanisms: Sequence[Mechanism], instance: Cluster, asked: Callable[[str, str], bool], into: Decided
 ) -> int:
@@ -59,7 +63,7 @@ def theorem_3(level: Level, broken: str) -> Outcome:
     decided = single = bottleneck = 0
     everywhere = broken == "Pareto optimality is asked under resource division"
     for _ in range(count):
-        instance = random_cluster(generator, generator.randint(2, 5), generator.randint(1, 4), generator.randint(1, 3))
+        instance = _some_cluster(generator)
         single += len(instance.resources) == 1
         bottleneck += bottleneck_resource(instance) is not None
         decided += _failures(
@@ -182,7 +186,7 @@ def table_1(level: Level, broken: str) -> Outcome:
     failed: Decided = {}
     decided = tried = paying = 0
     for place in range(40 if level is Level.quick else 600):
-        instance = random_cluster(generator, generator.randint(2, 5), generator.randint(1, 4), generator.randint(1, 3))
+        instance = _some_cluster(generator)
         decided += _failures(
             tuple(MECHANISMS.values()), instance, lambda mechanism, name: name in marks[mechanism], failed
         )
@@ -233,10 +237,7 @@ def table_1_tsf_incentive(level: Level, broken: str) -> Outcome:
 def table_1_panels(clusters: int, lied: int) -> Sequence[Panel]:
     """Decide every property of every mechanism on random clusters and on the witnesses."""
     generator = random.Random(2)
-    drawn = [
-        random_cluster(generator, generator.randint(2, 5), generator.randint(1, 4), generator.randint(1, 3))
-        for _ in range(clusters)
-    ]
+    drawn = [_some_cluster(generator) for _ in range(clusters)]
     witnesses = [instance for _, instance, _ in table_1_witnesses().values()]
     names = [*PROPERTIES, STRATEGY]
     failed = {(name, one): 0 for name in names for one in MECHANISMS}

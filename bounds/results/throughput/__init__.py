@@ -1,5 +1,7 @@
 """Results of the high-throughput bin packing paper."""
 
+TITLE = "High-throughput bin packing"
+STATEMENTS = "Theorems 1, 2, 3 and 4; Propositions 1 and 2; Corollary 1; Lemmas 1, 2, 3, 4 and 5; Figures 1, 3, 4 and 5"
 CLAIMS = {
     "workloads": "lemma-2 theorem-1 theorem-1-identities example-best-fit example-uniform",
     "partitions": "prop-1 prop-1-tight k-red powers-of-two first-j-hull "
