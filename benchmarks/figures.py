@@ -182,7 +182,7 @@ def loss(policy: str, servers: int) -> float:
 
 def queue(policy: str) -> float:
     """Measure events of a queue before 200 servers, Table 1 of the non-preemptive paper at intensity 0.89."""
-    from bounds.results.nonpreemptive.queues import table_1
+    from bounds.results.nonpreemptive.settings import table_1
     from fluid.simulation.driver import run_once
     from fluid.simulation.policy_names import policy as named
     from fluid.simulation.queue.model import QueueScenario

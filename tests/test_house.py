@@ -62,7 +62,7 @@ HEAVY = {"numba", "highspy", "matplotlib", "scipy", "numpy", "sympy"}
     [
         ("check tests/frozen/certificates/solve_two.json", 42, HEAVY),
         ("check tests/frozen/certificates/region_ec2.json", 42, HEAVY),
-        ("verify autoscaling/introduction", 76, {"matplotlib", "sympy"}),
+        ("verify autoscaling/introduction", 74, {"matplotlib", "sympy"}),
         ("solve examples/four_types.toml", 75, {"matplotlib", "sympy"}),
     ],
 )
