@@ -83,7 +83,7 @@ def random_instance(generator: np.random.Generator, *, pools: int = 1, exact_fit
 def random_instances(
     generator: np.random.Generator, count: int, accepted: Callable[[Instance], bool]
 ) -> list[Instance]:
-    """Draw random instances until so many are accepted, and return these."""
+    """Draw random instances until `count` are accepted, and return the accepted ones."""
     drawn: list[Instance] = []
     while len(drawn) < count:
         instance = random_instance(generator)

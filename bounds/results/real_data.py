@@ -1,6 +1,6 @@
 """The real data of the claims and figures: part of the Google trace of 2011.
 
-Each function raises `WithoutData` where the data is absent.
+The functions that read it raise `WithoutData` where it is absent.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ SLOPES = (-1.0, -0.2)  # a distance that falls like L^-1/2, with g/L and the lar
 
 
 def slots_are_scarce() -> Instance:
-    """Return jobs of sizes 1 and 3 on servers of 3, of which the small ones fill what the large ones leave.
+    """Return jobs of sizes 1 and 3 on servers of 3: the small jobs fill the servers that hold no large one.
 
     A slot for a large job is made by three departures of small ones, so the reservation and the migrations both matter:
     with a constant g a constant part of the large jobs finds no slot, and without migration drained servers hardly

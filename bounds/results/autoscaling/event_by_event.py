@@ -1,7 +1,7 @@
-"""Claims of the auto-scaling paper that hold at every event of dynamic reservation, whatever chance does.
+"""Claims of the auto-scaling paper that hold at every event of dynamic reservation, on every path.
 
-An observer looks on after every admission and departure of runs in plain Python, and works out what the text names from
-the servers and their jobs alone: the stages of Algorithm 1, effective servers (21), the deficit Psi (22), ranks, the
+An observer is called after every admission and departure of runs in plain Python, and computes the quantities of the
+paper from the servers and their jobs alone: the stages of Algorithm 1, effective servers (21), the deficit Psi (22), ranks, the
 reject group. Each check is in whole numbers; the runs are samples, the statements are made at each of their events.
 """
 
@@ -36,7 +36,7 @@ SEED = 184
 
 @dataclass(frozen=True)
 class Sight:
-    """What the text names, after one event."""
+    """The quantities of the paper after one event."""
 
     kind: int  # the event, its type and its server, as in the log
     job_type: int
@@ -69,7 +69,7 @@ class Sight:
 
 @dataclass
 class Observer:
-    """Looks on: call it as the ``watch`` of a run."""
+    """Records every event of a run: call it as the ``watch`` of the run."""
 
     instance: Instance
     reserve: int
@@ -81,7 +81,7 @@ class Observer:
         self.rewards = MaxRewards(self.instance)
 
     def __call__(self, state: Any, _jobs: Any, measures: Any) -> None:
-        """Take down what is there after an event."""
+        """Record the state after an event."""
         rows = measures.log[self.row : int(measures.logged[0]), 1:5].astype(int).tolist()
         self.row = int(measures.logged[0])
         kind, job_type, server, _ = rows[0]
@@ -122,9 +122,9 @@ class Observer:
 def watched(
     instance: Instance, servers: int, events: float, reserve: int, seed: int, *, full: bool, migration: bool
 ) -> Observer:
-    """Run dynamic reservation for about so many events, from empty servers or full ones, and return who looked on.
+    """Run dynamic reservation for about `events` events, from empty or full servers, and return the observer.
 
-    The claims of this file look at the same runs, which are remembered as far as the quick level needs them.
+    The claims of this file look at the same runs, which are cached as far as the quick level needs them.
     """
     rate = servers * sum(float(t.workload * t.service_rate) for t in instance.types)
     row = maximal(instance.pools[0].space)[-1].astype(np.int32)
@@ -201,7 +201,7 @@ def figure_1_panels(servers: int, events: float, reserve: int) -> Sequence[Panel
     """Return the slots of each server: jobs, and empty slots."""
     instance = additive([6], [[2], [3]], rewards=["5/2", 3], workload=["9/5", "1/2"])
     observer = watched(instance, servers, events, reserve, 2005_13744, full=True, migration=True)
-    # the last state in which servers of both groups are there, so that there is something to see
+    # the last state with servers of both groups
     sight = next((one for one in reversed(observer.seen) if one.rejects), observer.seen[-1])
     names, units = ("type 1 (2 units)", "type 2 (3 units)"), (2, 3)
     down: list[str] = []

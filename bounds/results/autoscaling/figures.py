@@ -44,7 +44,7 @@ SUITED = ("no migration", "g = 0", "g = L / 5")
 
 
 def runs_of(one: Policy, scenario: LossScenario, count: int, seed: int = SEED) -> list[Run]:
-    """Return so many runs with the seeds of these claims; Ctrl-C ends them all."""
+    """Return `count` runs with the seeds of these claims; Ctrl-C ends them all."""
     seeds = (np.random.SeedSequence(seed, spawn_key=(scenario.servers, r)) for r in range(count))
     return [whole(run_once(one, scenario, seed)) for seed in seeds]
 

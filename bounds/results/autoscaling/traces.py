@@ -57,7 +57,7 @@ def run_on_window(
 def rewards_on_window(
     name: str, servers: int, count: int = 1, factors: tuple[int, ...] = FACTORS, trigger: str = "lost"
 ) -> list[float]:
-    """Return the mean rewards of so many runs on the window."""
+    """Return the mean rewards of `count` runs on the window."""
     return [run_on_window(name, servers, r, factors, trigger).mean_reward for r in range(count)]
 
 

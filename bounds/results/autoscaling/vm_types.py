@@ -1,4 +1,4 @@
-"""Claims of the auto-scaling paper on VM types: Table 1, Figure 2, and what the simulations never saw."""
+"""Claims of the auto-scaling paper on VM types: Table 1, Figure 2, and worst cases of random collections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PRINTED_RATIO = 0.86  # the reward of dynamic reservation over the optimum with 
 
 
 def random_solutions(count: int) -> list[Solution]:
-    """Return the solutions of so many random collections of Table 1."""
+    """Return the solutions of `count` random collections of Table 1."""
     generator = np.random.default_rng(COLLECTIONS)
     return [solve(collection(generator)) for _ in range(count)]
 

@@ -132,7 +132,7 @@ def runs_of(
     seed: int = SEED,
     queue: tuple[int, ...] = (),
 ) -> dict[str, QueueResult[Any]]:
-    """Run policies for so many arrivals and departures; the first quarter is dropped, as printed.
+    """Run policies for a number of arrivals and departures; the first quarter is dropped, as printed.
 
     Jobs in `queue` of each type wait at the beginning.
     """

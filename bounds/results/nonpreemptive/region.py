@@ -1,4 +1,4 @@
-"""Claims of the non-preemptive scheduling paper (doi 10.1145/3154493) that need no dynamics, and ours beside them."""
+"""The non-preemptive scheduling paper on regions and oracles: claims that need no dynamics, and Table 1."""
 
 from __future__ import annotations
 

@@ -62,11 +62,11 @@ class LongQueue:
     instance: Any  # makes the instance of a traffic intensity
     servers: int
     queue: tuple[int, ...]  # jobs of each type that wait at time 0
-    until: float  # time at which the system is looked at, in mean service times
+    until: float  # end of the run, in mean service times
     requests: tuple[tuple[int, ...], ...]  # vectors of jobs, equally likely, whose mean is proportional to the workload
 
     def longer(self, factor: int) -> LongQueue:
-        """Return the system with queues and a time that are so many times as long."""
+        """Return the system with its queues and its time multiplied by a factor."""
         return replace(self, queue=tuple(factor * q for q in self.queue), until=factor * self.until)
 
     def run(

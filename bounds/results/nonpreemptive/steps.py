@@ -207,7 +207,7 @@ def _class_drift(system: Algorithm1, state: State, classes: NDArray[np.int64]) -
         return value / 2
 
     steps = list(system.steps(state))
-    places = np.argwhere(state.counts > 0).tolist()  # departures stand behind the arrivals, in this order
+    places = np.argwhere(state.counts > 0).tolist()  # departures follow the arrivals in this order
     arrivals = len(steps) - len(places)
     drift = total(Fraction(rate) * change(after, -1, Fraction(0)) for rate, after, _ in steps[:arrivals])
     for (_, after, _), (server, j) in zip(steps[arrivals:], places, strict=True):

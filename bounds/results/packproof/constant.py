@@ -193,7 +193,7 @@ def tight(level: Level, broken: str) -> Outcome:
 
 
 def _tight_identities(broken: str) -> dict[str, bool]:
-    """Decide the identities of the proof for symbolic J, i and p; J stands in exponents, else it is 1 / (1 - q)."""
+    """Decide the identities of the proof for symbolic J, i and p; outside of exponents J is written as 1 / (1 - q)."""
     import sympy as sp
 
     exponent, i, p = sp.symbols("J i p", integer=True, positive=True)
@@ -206,7 +206,7 @@ def _tight_identities(broken: str) -> dict[str, bool]:
     def u(index: Any) -> Any:
         return q ** (index - 1)
 
-    def rest(index: Any) -> Any:  # S_i, as it is to be
+    def rest(index: Any) -> Any:  # S_i as the proof has it
         return j_all * (u(index) - q ** (exponent - 1))
 
     last = j_all * q ** (exponent - 1) / (j_all - 1 if broken.startswith("type J") else j_all)

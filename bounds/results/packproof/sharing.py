@@ -1,4 +1,4 @@
-"""Results of packproof on fair sharing: Algorithm I, uniqueness, the Fisher market, how bad it can get."""
+"""Results of packproof on fair sharing: Algorithm I, uniqueness, the Fisher market, unfair and idle extremes."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def fisher_market(level: Level, broken: str) -> Outcome:
         allocation = (ps_dsf if broken else ps_dsf_tdm_rounds)(instance)
         gamma, weights = instance.monopoly, instance.weights
         ratio = [w / x for w, x in zip(weights, allocation.totals, strict=True)]
-        # p_i, the greatest phi_n gamma_{n,i} / x_n, which is to be attained by each user that i serves
+        # p_i = max_n phi_n gamma_{n,i} / x_n; every user that server i serves must attain it
         prices = [max(q * row[i] for q, row in zip(ratio, gamma, strict=True)) for i in range(len(instance.servers))]
         spent = [
             total(p * x / g for p, x, g in zip(prices, xs, gs, strict=True) if x)

@@ -74,7 +74,7 @@ def figure_1_panels() -> Sequence[Panel]:
 
 
 def virtual_shares(allocation: Allocation) -> list[list[Fraction | None]]:
-    """Return the virtual dominant share of each user with respect to each server, None where a server is no use."""
+    """Return the virtual dominant share of each user by server, None where the server cannot serve the user."""
     rows = list(zip(allocation.totals, allocation.cluster.monopoly, strict=True))
     return [[x / alone[i] if alone[i] else None for x, alone in rows] for i in range(len(allocation.cluster.servers))]
 

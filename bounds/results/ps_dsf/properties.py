@@ -121,7 +121,7 @@ def lemma_1(level: Level, broken: str) -> Outcome:
         instance = cluster([[2, 1], [2, 2]], [[1, 3], [1, 4]], eligible=[[True, False], [False, True]])
         told = instance.with_user(0, cluster([[2, 1], [2, 2]], [[1, 3]]).users[0])
         honest, lying = ps_dsf(instance), ps_dsf(told)
-        own = utility_under(instance, 0, told.users[0], lying)  # with true demands, of what the lie brings
+        own = utility_under(instance, 0, told.users[0], lying)  # tasks of true demands that the lie brings
         holds = not (own >= honest.totals[0] and lying.totals[1] < honest.totals[1])
         shown = (
             f"by claiming the second server user 1 keeps {text(own)} (honest {text(honest.totals[0])}), "

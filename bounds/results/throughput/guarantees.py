@@ -269,7 +269,7 @@ def _watched(policy: str, crowd: Crowd, size: float, generator: np.random.Genera
 
 
 def at_least_as_many(successes: int, trials: int, chance: float) -> float:
-    """Return the probability of at least so many successes."""
+    """Return the probability of at least `successes` successes in independent trials."""
     return sum(comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(successes, trials + 1))
 
 

@@ -262,7 +262,7 @@ def figure_3(level: Level, broken: str) -> Outcome:
 def uniform_queue(
     policy: str, low: Fraction, high: Fraction, intensity: float, slots: int, runs: int, seed: int = SEED
 ) -> QueueResult[Any]:
-    """Run five servers on sizes uniform in steps of 1e-4, service geometric with mean 100; kept for the controls."""
+    """Run five servers on sizes uniform in steps of 1e-4, service geometric with mean 100; cached for the controls."""
     law = uniform(low, high, Fraction(1, 10_000))
     rate = intensity * 0.05 / law.mean
     scenario = SlottedScenario(law, 5, slots, slots // 4, rate=rate, service=0.01, bins=50)
