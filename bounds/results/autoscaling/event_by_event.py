@@ -1,8 +1,8 @@
 """Claims of the auto-scaling paper that hold at every event of dynamic reservation, on every path.
 
 An observer is called after every admission and departure of runs in plain Python, and computes the quantities of the
-paper from the servers and their jobs alone: the stages of Algorithm 1, effective servers (21), the deficit Psi (22), ranks, the
-reject group. Each check is in whole numbers; the runs are samples, the statements are made at each of their events.
+paper from the servers and their jobs alone: the stages of Algorithm 1, effective servers (21), the deficit Psi (22),
+ranks, the reject group. Each check is in whole numbers; the runs are samples, each of their events is checked.
 """
 
 from __future__ import annotations

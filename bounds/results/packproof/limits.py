@@ -1,4 +1,4 @@
-"""Results of packproof on limits: dynamic reservation without Definition 3.8, max-weight's rate, the drift of Algorithm 1."""
+"""Results of packproof on limits: reservation without Definition 3.8, max-weight's rate, the drift of Algorithm 1."""
 
 from __future__ import annotations
 
