@@ -100,7 +100,7 @@ def reproduction(
     lost: str = "",
     chosen: str = "",
     seed: int | None = None,
-    claims: tuple[str, ...] = (),
+    claims: tuple[str, ...] | None = None,
     tiny: Mapping[str, Any] | None = None,
     quick: Mapping[str, Any] | None = None,
     full: Mapping[str, Any] | None = None,
@@ -109,7 +109,7 @@ def reproduction(
 ) -> Callable[[Compute], Compute]:
     """Register a function as a result of the paper in whose folder it is; see `Reproduction`.
 
-    `quick` stands for sizes that are left out.
+    It shows the claim of its own name unless others are named. `quick` is taken for sizes that are left out.
     """
     parameters = {
         Effort.tiny: tiny if tiny is not None else quick or {},
@@ -119,7 +119,7 @@ def reproduction(
 
     def register(compute: Compute) -> Compute:
         paper = paper_of(compute.__module__)
-        identity, shown = f"{paper}/{name}", _identities(paper, claims)
+        identity, shown = f"{paper}/{name}", _identities(paper, (name,) if claims is None else claims)
         REGISTRY[identity] = Reproduction(
             identity, title, printed, lost, chosen, seed, shown, parameters, columns, height, compute
         )

@@ -137,10 +137,7 @@ def rests_on(result: Reproduction, effort: Effort) -> dict[str, Any]:
     """Return the JSON of a result but for the time: what the picture depends on, and what it says."""
     return {
         "result": result.id,
-        "title": result.title,
-        "printed": result.printed,
-        "lost": result.lost,
-        "chosen": result.chosen,
+        **{name: getattr(result, name) for name in ("title", "printed", "lost", "chosen")},
         "claims": list(result.claims),
         "level": effort.value,
         "seed": result.seed,

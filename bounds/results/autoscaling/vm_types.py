@@ -67,7 +67,6 @@ def table_1(level: Level, broken: str) -> Outcome:
     lost="the range of the workloads, and the statistics",
     chosen="workloads in quarters, uniform on [0, 10] jobs per server",
     seed=COLLECTIONS,
-    claims=("table-1",),
     tiny={"collections": 8},
     quick={"collections": 300},
     full={"collections": 2000},

@@ -328,7 +328,6 @@ def table_1(level: Level, broken: str) -> Outcome:
     "table-1",
     "the EC2 types, and their region cut through the printed workload",
     printed="types and servers; the workload [2/3, 11/3, 2/3] is on the boundary",
-    claims=("table-1",),
     height=2.2,
 )
 def table_1_panels() -> Sequence[Panel]:

@@ -76,7 +76,6 @@ PRINTED_RATE = 1e6 / (1.5 * 24 * 60)  # arrivals a minute: a million in 1.5 days
     printed="variable traffic; a million arrivals in about 1.5 days, in windows of 20 minutes",
     lost="the curve",
     chosen="the completed tasks of the first 84 minutes, and windows of a minute beside those of 20",
-    claims=("figure-7",),
     columns=1,
 )
 def figure_7_panels() -> Sequence[Panel]:
@@ -178,7 +177,6 @@ def run_on_window(name: str, instance: Instance, servers: int, jobs: JobList, re
     lost="the curves; the printed window is a million tasks in 1.5 days",
     chosen="the first 84 minutes (37,702 completed tasks), so fewer servers; both readings of M14; G16's sampling",
     seed=SEED,
-    claims=("figure-8",),
     tiny={"servers": (1000,), "runs": 2},
     quick={"servers": SERVERS[::2], "runs": 3},
     full={"servers": SERVERS, "runs": 10},

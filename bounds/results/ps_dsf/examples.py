@@ -46,12 +46,8 @@ def figure_1_tasks(level: Level, broken: str) -> Outcome:
     )
     fair, dominant, share = ps_dsf(instance), c_drfh(instance), tsf(instance)
     memory = [2 * x for x in fair.totals]
-    good = (
-        _is(memory, "6 6 12")
-        and is_ps_dsf(instance, fair.tasks)
-        and _is(dominant.totals, "60/23 72/23 144/23")
-        and _is(share.totals, "2 2 8")
-    )
+    good = _is(memory, "6 6 12") and is_ps_dsf(instance, fair.tasks)
+    good &= _is(dominant.totals, "60/23 72/23 144/23") and _is(share.totals, "2 2 8")
     shown = f"memory {row_text(memory)}; C-DRFH {row_text(dominant.totals)}; TSF {row_text(share.totals)} tasks"
     return Outcome(shown, good)
 
@@ -62,7 +58,6 @@ def figure_1_tasks(level: Level, broken: str) -> Outcome:
     printed="6, 6 and 12 GB under PS-DSF; C-DRFH and TSF far from it",
     lost="demands and capacities but for the memory, and the tasks",
     chosen="a cluster that fits every printed number",
-    claims=("figure-1",),
 )
 def figure_1_panels() -> Sequence[Panel]:
     cluster = replace(figure_1(), resources=RESOURCES)
@@ -92,13 +87,10 @@ def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
     instance = figures_2_and_3(demand="4" if broken else "1/2")
     allocation = ps_dsf(instance)
     shares = virtual_shares(allocation)
-    good = (
-        is_ps_dsf(instance, allocation.tasks)
-        and _is(allocation.totals, "18/5 18/5 8 8")
-        and allocation.tasks[2][0] == allocation.tasks[3][0] == 0
-        and shares[0] == [Fraction(3, 5), Fraction(3, 5), Fraction(2, 3), Fraction(8, 9)]
-        and shares[1][2:] == [Fraction(2, 3), Fraction(2, 3)]
-    )
+    good = is_ps_dsf(instance, allocation.tasks) and _is(allocation.totals, "18/5 18/5 8 8")
+    good &= allocation.tasks[2][0] == allocation.tasks[3][0] == 0
+    good &= shares[0] == [Fraction(3, 5), Fraction(3, 5), Fraction(2, 3), Fraction(8, 9)]
+    good &= shares[1][2:] == [Fraction(2, 3), Fraction(2, 3)]
     return Outcome(f"tasks {row_text(allocation.totals)}", good)
 
 
@@ -108,7 +100,6 @@ def figures_2_3_tasks(level: Level, broken: str) -> Outcome:
     printed="users 3 and 4 take nothing on the first server",
     lost="demands, capacities and tasks",
     chosen="a cluster that fits the prose",
-    claims=("figures-2-3",),
 )
 def figures_2_3_panels() -> Sequence[Panel]:
     allocation = ps_dsf(replace(figures_2_and_3(), resources=RESOURCES))
@@ -146,7 +137,6 @@ def figure_4_rates(level: Level, broken: str) -> Outcome:
     printed="1.5 and 1 Mb/s; channel 1 to user 1, channel 3 to user 2, channel 2 shared equally",
     lost="the rates of the channels",
     chosen="one member of the family of rates that fits",
-    claims=("figure-4",),
     height=1.9,
 )
 def figure_4_panels() -> Sequence[Panel]:
@@ -178,11 +168,8 @@ def table_4_ps_dsf(level: Level, broken: str) -> Outcome:
         user_3_memory="3/20" if broken == "user 3 needs more memory" else "1/10",
     )
     allocation = ps_dsf(instance)
-    good = (
-        all(_is(row, printed) for row, printed in zip(instance.monopoly, GAMMA, strict=True))
-        and all(_is(row, printed) for row, printed in zip(allocation.tasks, PS_DSF_ROW, strict=True))
-        and is_ps_dsf(instance, allocation.tasks)
-    )
+    good = all(map(_is, instance.monopoly, GAMMA)) and all(map(_is, allocation.tasks, PS_DSF_ROW))
+    good &= is_ps_dsf(instance, allocation.tasks)
     alone = "; ".join(row_text(row) for row in instance.monopoly)
     return Outcome(f"alone {alone}; PS-DSF {'; '.join(row_text(row) for row in allocation.tasks)}", good)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from math import ceil, comb, log
 from typing import Any
 
@@ -109,11 +110,8 @@ FIVE_LAWS = {
 )
 def theorem_2(level: Level, broken: str) -> Outcome:
     share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else Fraction(49, 100)
-    loads = [
-        Load(f"{name} on {servers}", law, share * maximum(law), servers)
-        for name, law in FIVE_LAWS.items()
-        for servers in (1, 3)
-    ]
+    cases = product(FIVE_LAWS.items(), (1, 3))
+    loads = [Load(f"{name} on {servers}", law, share * maximum(law), servers) for (name, law), servers in cases]
     policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
     return _settled(policy, loads, _slots(40_000, 400_000, level, ""), SEED)
 
@@ -155,11 +153,8 @@ NEAR = Fraction(97, 100)
 )
 def theorem_3(level: Level, broken: str) -> Outcome:
     share = TWO_THIRDS * (Fraction(106, 100) if broken.startswith("1.06") else NEAR)
-    loads = [
-        Load(f"{name} on {servers}", law, share * maximum(law), servers, 2 if broken.startswith("J = 2") else None)
-        for name, law in adversarial_laws().items()
-        for servers in (1, 2)
-    ]
+    cases, J = product(adversarial_laws().items(), (1, 2)), 2 if broken.startswith("J = 2") else None
+    loads = [Load(f"{name} on {servers}", law, share * maximum(law), servers, J) for (name, law), servers in cases]
     if broken == "K_RED without its pairs":
         return _settled(_without_pairs(), loads, _slots(200_000, 4_000_000, level, ""), FRESH_SEED)
     return _settled("vqs", loads, _slots(200_000, 4_000_000, level, broken), FRESH_SEED)

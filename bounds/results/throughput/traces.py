@@ -54,7 +54,6 @@ def figure_1(level: Level, broken: str) -> Outcome:
     printed="more than 700 distinct memory and 400 distinct CPU requirements in a day",
     lost="the curves, and the day",
     chosen="the tasks of the first 84 minutes, and those that were there before",
-    claims=("figure-1",),
 )
 def figure_1_panels() -> Sequence[Panel]:
     """Return the distinct pairs, and how many distinct requests tasks have brought by their arrival."""
