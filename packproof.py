@@ -108,8 +108,8 @@ _NAMES = {
         "Space", "WorstInstance", "WorstWorkload", "attack", "by_stages", "estimate_items", "judge_assignment",
         "judge_division", "judge_items", "judge_lie", "refutation", "worst_instance", "worst_workload",
     ),
-    "bounds.claims": ("claims", "verify"),
-    "bounds.claims.instances": ("table_4", "tight_family_additive"),
+    "bounds.results": ("claims", "verify"),
+    "bounds.results.instances": ("table_4", "tight_family_additive"),
 }  # fmt: skip
 VIEWS.append(lambda: _loaded("bounds.views.notebook"))  # a module with `html` and `rows`
 _HERE = os.path.dirname(os.path.realpath(__file__))

@@ -96,7 +96,7 @@ def greedy_and_optimum(*, by_cvxpy: bool) -> float:
     import numpy as np
 
     from benchmarks.greedy import cvxpy_value
-    from bounds.claims.instances import four_types
+    from bounds.results.instances import four_types
     from theory.exact.configurations import feasible
     from theory.greedy.optimal import solve
 
@@ -110,7 +110,7 @@ def greedy_and_optimum(*, by_cvxpy: bool) -> float:
 def worst() -> float:
     """Measure the exactly worst workload of the four VM types."""
     from bounds.adversary.workload import worst_workload
-    from bounds.claims.instances import four_types
+    from bounds.results.instances import four_types
 
     instance = four_types()
     return cpu(lambda: worst_workload(instance))
@@ -182,7 +182,7 @@ def loss(policy: str, servers: int) -> float:
 
 def queue(policy: str) -> float:
     """Measure events of a queue before 200 servers, Table 1 of the non-preemptive paper at intensity 0.89."""
-    from bounds.claims.nonpreemptive.queues import table_1
+    from bounds.results.nonpreemptive.settings import table_1
     from fluid.simulation.driver import run_once
     from fluid.simulation.policy_names import policy as named
     from fluid.simulation.queue.model import QueueScenario
@@ -217,7 +217,7 @@ def event_list_in_python() -> float:
 
 def fluid() -> float:
     """Measure the fluid path of the four VM types to time 10."""
-    from bounds.claims.instances import four_types
+    from bounds.results.instances import four_types
     from fluid.limits.reservation import Reservation, fluid_path
 
     model = Reservation(four_types())

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.claims.instances import dynamic_instance
+from bounds.results.instances import dynamic_instance
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path, settled
 from fluid.limits.reservation.regimes import decide, velocities
 from theory.instance import additive

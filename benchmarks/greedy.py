@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bounds.adversary.workload import worst_workload
-from bounds.claims.instances import collection, four_types
+from bounds.results.instances import collection, four_types
 from theory.exact.configurations import count, feasible, maximal
 from theory.exact.knapsack import max_reward
 from theory.greedy.optimal import AssignmentProgram, solve

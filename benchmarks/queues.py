@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.greedy import exponent
-from bounds.claims.nonpreemptive.queues import NAMES, table_1
+from bounds.results.nonpreemptive.settings import NAMES, table_1
 from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import run_once
 from fluid.simulation.policy_names import policy

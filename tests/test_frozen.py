@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bounds.checker import check, load
-from bounds.claims import claims
 from bounds.cli import run
+from bounds.results import claims
 from fluid.simulation.policy_names import HOMES
 from tests.frozen.cases import CASES, LOSS, PATHS, QUEUE, SLOTTED
 from tests.frozen.record import ANSWERS, CERTIFICATES, answered, differences, packed

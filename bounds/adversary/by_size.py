@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from importlib.resources import files
 
 import numpy as np
 
@@ -275,3 +277,18 @@ class _Demands(Space[Instance]):
         """Yield nothing simpler than the instance."""
         del case
         return iter(())
+
+
+def on_record() -> dict[tuple[int, int], tuple[Fraction, Instance]]:
+    """Return the least ratio on record, and the instance that attains it, by number of types and of resources.
+
+    The claim ``packproof/worst-by-size`` decides each of them again.
+    """
+    rows = json.loads(files("bounds.adversary").joinpath("by_size.json").read_text())
+    return {
+        (row["types"], row["resources"]): (
+            Fraction(row["ratio"]),
+            additive(row["capacity"], row["demands"], row["rewards"], row["workload"]),
+        )
+        for row in rows
+    }

@@ -36,9 +36,8 @@ def reproduce(
     Results that stand in the folder with the same parameters and version are not computed again, so that an
     interrupted run continues.
     """
-    from bounds.reproduce.answers import answer_of, ending, line_of, listed, listing_lines
-    from bounds.reproduce.model import Effort, reproductions
-    from bounds.reproduce.run import reproduce_all
+    from bounds.results.reproduction import Effort, reproductions
+    from bounds.results.run import ending, listed, listing_lines, reproduce_all
     from theory.errors import InputError
 
     if level not in ("quick", "full"):
@@ -51,10 +50,10 @@ def reproduce(
     became: Counter[str] = Counter()
     with progress() as say:
         for done in reproduce_all(chosen, out, effort, again=again, progress=say):
-            answers.append(answer_of(done, effort))
+            answers.append(done.answer(effort))
             became[done.status] += 1
             if not as_json:
-                say.print(line_of(done))
+                say.print(done.line())
     if as_json:
         show(answers, list, as_json=True)
     else:

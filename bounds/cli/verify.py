@@ -41,8 +41,8 @@ def verify(
     """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
     import time
 
-    from bounds.claims import PAPERS, Level, claims, modules, verify_all
-    from bounds.claims.statements import coverage
+    from bounds.claims import PAPERS, Level
+    from bounds.results import claims, modules, verify_all
     from bounds.views.claims import (
         coverage_lines,
         covered,
@@ -59,6 +59,8 @@ def verify(
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = list(modules(names or (), paper))
     if table:
+        from bounds.results.statements import coverage
+
         found_claims = coverage(claims(chosen), PAPERS if paper is None else (paper,))
         show(covered(found_claims), lambda: coverage_lines(found_claims), as_json=as_json)
         return
@@ -88,15 +90,14 @@ def verify(
 
 def _draw(identities: list[str], folder: Path, level: str, *, as_json: bool) -> None:
     """Draw what shows these claims (`packproof reproduce`), and say how many have no picture."""
-    from bounds.reproduce.answers import line_of
-    from bounds.reproduce.model import Effort, reproductions
-    from bounds.reproduce.run import reproduce_all
+    from bounds.results.reproduction import Effort, reproductions
+    from bounds.results.run import reproduce_all
 
     chosen = [one for one in reproductions() if set(one.claims) & set(identities)]
     with progress() as say:
         for done in reproduce_all(chosen, folder, Effort(level), progress=say):
             if not as_json:
-                say.print(line_of(done))
+                say.print(done.line())
     shown = {identity for one in chosen for identity in one.claims}
     bare = sum(identity not in shown for identity in identities)
     if bare and not as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from bounds.adversary.by_size import WorstBySize
+from bounds.adversary.by_size import WorstBySize, on_record
 from bounds.adversary.chains import proven_bound
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import Answer, Exact, named, short
@@ -139,9 +139,7 @@ def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
 
 def ratios_on_record() -> dict[tuple[int, int], Fraction]:
     """Return the least ratios of the claim ``worst-by-size``, by types and resources."""
-    from bounds.claims.packproof.by_size import table
-
-    return {(cell.types, cell.resources): cell.ratio for cell in table()}
+    return {size: ratio for size, (ratio, _) in on_record().items()}
 
 
 @styled

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from bounds.claims import PAPERS, Checked, Claim, Evidence, Refutes, Verdict
-from bounds.claims.statements import STATEMENTS, Covered
+from bounds.claims import PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
 from bounds.views.tables import aligned
 from bounds.views.text import Answer, many
 
@@ -164,7 +163,7 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
             for c in row.claims
         ] or [(row.paper, row.statement, "no claim", "-", "-", "")]
     table = aligned([("paper", "statement", "claim", "evidence", "verdict", "what fails"), *rows])
-    numbered = [row for row in found if row.statement in STATEMENTS.get(row.paper, ())]
+    numbered = [row for row in found if row.numbered]
     with_claims = sum(bool(row.claims) for row in numbered)
     checkable = sum(any(c.verdict is not Verdict.skipped for c in row.claims) for row in numbered)
     each = {c.id: c for row in found for c in row.claims}.values()

@@ -6,12 +6,14 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bounds.checker import check
-from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict, claims
-from bounds.claims.statements import coverage
+from bounds.claims import PAPERS, Claim, Evidence, Refutes, Verdict
+from bounds.results import claims, folder_of
+from bounds.results.statements import coverage
 from bounds.views.claims import FAILS
 from generate.evidence import CERTIFICATES, pictures
 from generate.text import code, hidden_toctree, plain, save, table
@@ -19,14 +21,7 @@ from generate.text import code, hidden_toctree, plain, save, table
 RUN = "atlas/run.json"
 """The stored run: what ``packproof verify`` computed, by claim."""
 
-TITLES = {
-    "autoscaling": "A theory of auto-scaling for resource reservation in cloud services",
-    "ps-dsf": "Per-server dominant-share fairness",
-    "throughput": "High-throughput bin packing",
-    "nonpreemptive": "On non-preemptive VM scheduling in the cloud",
-    "admission": "On the cluster admission problem for cloud computing",
-    "packproof": "Results of packproof itself",
-}
+TITLES: dict[str, str] = {paper: import_module(folder_of(paper)).TITLE for paper in PAPERS}
 COLOURS = {
     Verdict.holds: "success",
     Verdict.refuted: "danger",

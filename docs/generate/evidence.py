@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import packproof
 from bounds.claims import Claim
+from bounds.results.instances import tight_family, tight_family_additive
+from bounds.results.reproduction import DRAWINGS
 from bounds.views import picture_of_region, picture_of_scaling, picture_of_shares, save
+from bounds.views.panels import Chart, Curve, Panel, arranged
+from examples import monotone_property, server_pools, worst_rewards
+from examples import tight_family as tight_example
 from generate import reproduced
-from generate.drawn import PANELS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -45,13 +51,34 @@ def _shares(path: Path) -> None:
     picture_of_shares([mechanism(cluster) for mechanism in packproof.MECHANISMS.values()], path)
 
 
+def _of_example(example: Any, path: Path, height: float = 2.4, panel: Panel | None = None) -> None:
+    """Draw the panel of an example, or another one under its title."""
+    save(arranged([panel or example.panel()], example.TITLE, 1, height), path)
+
+
+def _tight_families(path: Path) -> None:
+    """Draw the family of the example, and that of the paper."""
+    types = range(2, 7)
+    additive, printed = (
+        [packproof.solve(family(J)).ratio for J in types] for family in (tight_family_additive, tight_family)
+    )
+    chart: Chart = tight_example.panel(additive)
+    points = Curve("family of Proposition 3.10", types, [float(ratio) for ratio in printed], look="marks")
+    _of_example(tight_example, path, panel=replace(chart, curves=[*chart.curves, points]))
+
+
 DRAWN: dict[str, Callable[[Path], None]] = {
     "autoscaling/figure-2": _scaled,
     "packproof/worst-workload": _scaled,
     "nonpreemptive/example-1": _region,
     "ps-dsf/table-4-ps-dsf": _shares,
+    "autoscaling/prop-3.10": _tight_families,
+    "packproof/tight": _tight_families,
+    "packproof/sequential-pools": partial(_of_example, server_pools, height=1.2),
+    "autoscaling/def-3.8-three-types": partial(_of_example, monotone_property),
+    "packproof/worst-rewards": partial(_of_example, worst_rewards),
 }
-"""Pictures by claim that functions of the views draw; `generate.drawn` has those that are drawn from panels."""
+"""Pictures by claim that functions of the views, or examples, draw; `bounds.results` has drawings beside the claims."""
 
 
 def pictures(claim: Claim, page: str, docs: Path) -> list[tuple[str, str]]:
@@ -64,12 +91,12 @@ def pictures(claim: Claim, page: str, docs: Path) -> list[tuple[str, str]]:
         for one in reproduced.shown(docs).get(claim.id, ())
     ]
     target = docs / f"_generated/pictures/{page.replace('/', '-')}.png"
-    if claim.id in DRAWN or claim.id in PANELS:
+    if claim.id in DRAWN or claim.id in DRAWINGS:
         target.parent.mkdir(parents=True, exist_ok=True)
         if claim.id in DRAWN:
             DRAWN[claim.id](target)
         else:
-            save(PANELS[claim.id]().figure(), target)
+            save(DRAWINGS[claim.id].figure(), target)
         found.append((str(target.relative_to(docs)), ""))
     if claim.id in OF_EXAMPLES:
         name = OF_EXAMPLES[claim.id]

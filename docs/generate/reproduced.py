@@ -1,6 +1,6 @@
 """Pictures of reproduced results on the pages of their claims, drawn from panels that are stored as data.
 
-Which claims a result shows stands where the result is registered (``claims=``, `bounds.reproduce.model`), nowhere else.
+Which claims a result shows is said where the result is registered (``claims=``, `bounds.results.reproduction`).
 ``docs/atlas/panels.json`` has the panels of each result, a line a result, with what they rest on:
 parameters and seed. So the build draws, but computes nothing, and needs no real data.
 """
@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
-from bounds.reproduce.model import Effort, Reproduction, WithoutData, reproductions
-from bounds.reproduce.run import picture, rests_on
+from bounds.claims import WithoutData
+from bounds.results.reproduction import Effort, Reproduction, reproductions
+from bounds.results.run import picture, rests_on
 from bounds.views.panels import Bars, Cells, Chart, Panel, Spans
 from bounds.views.pictures import save
 

@@ -21,7 +21,7 @@ FIELDS = ("id", "verdict", "evidence", "computed", "seconds")
 
 def main(arguments: list[str]) -> int:
     """Check what is to be checked, write the run, and return 1 where an outcome is not the one on record."""
-    from bounds.claims import modules, verify_all
+    from bounds.results import modules, verify_all
     from bounds.views.claims import verified
 
     held: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in json.loads(RUN.read_text(encoding="utf-8"))}

@@ -19,8 +19,8 @@ from bounds.adversary import workload
 from bounds.adversary.budget import Budget
 from bounds.adversary.search import TOLERANCE, worst_instance
 from bounds.adversary.workload import worst_workload
-from bounds.claims.instances import four_types, tight_family
 from bounds.cli import run
+from bounds.results.instances import four_types, tight_family
 from bounds.testing import instances
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve

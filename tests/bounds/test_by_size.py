@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from bounds import checker
 from bounds.adversary.budget import INTERRUPTED, Budget, OutOfTimeError
-from bounds.adversary.by_size import worst_by_size
+from bounds.adversary.by_size import on_record, worst_by_size
 from bounds.adversary.chains import Chain, chains, even_chains, proven_bound
 from bounds.adversary.realisation import realise
-from bounds.claims.instances import small_grid, tight_family_additive
-from bounds.claims.packproof.by_size import ATTAINED, table
 from bounds.cli import run
+from bounds.results.instances import small_grid, tight_family_additive
+from bounds.results.packproof.greedy import ATTAINED
 from theory.files.instances import read_instance
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
@@ -221,12 +221,12 @@ def test_refusals(arguments: list[str], words: str, capsys: pytest.CaptureFixtur
 
 
 def test_table_on_record() -> None:
-    cells = {(cell.types, cell.resources): cell for cell in table()}
-    for (types, resources), cell in cells.items():
-        assert solve(cell.instance).ratio == cell.ratio >= proven_bound(types)
-        assert (cell.ratio == proven_bound(types)) == (resources >= ATTAINED.get(types, 9))
+    record = on_record()
+    for (types, resources), (ratio, instance) in record.items():
+        assert solve(instance).ratio == ratio >= proven_bound(types)
+        assert (ratio == proven_bound(types)) == (resources >= ATTAINED.get(types, 9))
         if resources > 1:
-            assert cell.ratio <= cells[types, resources - 1].ratio
+            assert ratio <= record[types, resources - 1][0]
         if types > 2:
-            assert cell.ratio < cells[types - 1, resources].ratio
-        assert all(cell.instance.workload)
+            assert ratio < record[types - 1, resources][0]
+        assert all(instance.workload)

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from bounds import checker
 from bounds.certificates.assignment import assignment_certificate
-from bounds.claims.instances import four_types, random_instance
 from bounds.cli import run
+from bounds.results.instances import four_types, random_instance
 from bounds.testing import explicit_instances, instances
 from theory.greedy.optimal import solve
 from theory.greedy.servers import greedy_placement, least_servers

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bounds.claims import PAPERS, REGISTRY, Claim, claims, control, verify
-from bounds.claims.statements import coverage, numbers_of
+from bounds.claims import PAPERS, REGISTRY, Claim
 from bounds.cli import run
+from bounds.results import claims, control, verify
+from bounds.results.statements import coverage, numbers_of
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.id)
@@ -124,12 +125,12 @@ def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_statements_named_by_a_source() -> None:
-    assert numbers_of("Lemmas 4.1, 4.3 and 5.1; Corollary 6.2") == {
+    assert numbers_of("Lemmas 4.1, 4.3 and 5.1; Corollary 6.2") == (
         "Lemma 4.1",
         "Lemma 4.3",
         "Lemma 5.1",
         "Corollary 6.2",
-    }
-    assert numbers_of("Corollaries 5.2 and 5.3") == {"Corollary 5.2", "Corollary 5.3"}
-    assert numbers_of("Table IV, Figure 4b, Lemma D.1") == {"Table IV", "Figure 4", "Lemma D.1"}
-    assert numbers_of("Section 7, equation (19)") == set()
+    )
+    assert numbers_of("Corollaries 5.2 and 5.3") == ("Corollary 5.2", "Corollary 5.3")
+    assert numbers_of("Table IV, Figure 4b, Lemma D.1") == ("Table IV", "Figure 4", "Lemma D.1")
+    assert numbers_of("Section 7, equation (19)") == ()

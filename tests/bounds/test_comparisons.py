@@ -11,9 +11,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from bounds.claims.instances import table_4
-from bounds.claims.ps_dsf.motion import section_5_schedule
 from bounds.cli import run
+from bounds.results.instances import table_4
+from bounds.results.ps_dsf.motion import section_5_schedule
 from bounds.views.comparison import charts_of
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
 from bounds.views.panels import Chart, Curve, draw

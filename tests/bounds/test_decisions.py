@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds.claims.decisions import ALARM, Decisions
+from bounds.results.decisions import ALARM, Decisions
 from fluid.statistics import student_quantile
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.search import worst_instance
-from bounds.claims.instances import four_types
+from bounds.results.instances import four_types
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import additive, explicit, pooled

@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from bounds.claims.nonpreemptive import steps
-from bounds.claims.nonpreemptive.settings import BOUNDARY, LONG, example_1, table_1
+from bounds.results.nonpreemptive import steps
+from bounds.results.nonpreemptive.settings import BOUNDARY, LONG, example_1, table_1
 from fluid.limits.drift import Algorithm1
 from theory.instance import additive
 from theory.region.membership import traffic_intensity

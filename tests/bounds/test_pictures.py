@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from bounds.claims import WithoutData
 from bounds.cli import run
-from bounds.reproduce import Effort, Reproduction, WithoutData, reproductions
-from bounds.reproduce.run import picture
+from bounds.results.reproduction import Effort, Reproduction, reproductions
+from bounds.results.run import picture
 from bounds.views.panels import Bars, Cells, Chart, Curve, Line, Span, Spans, arranged, draw
 from bounds.views.pictures import STYLE, figure, styled
 from tests.pictures import faults

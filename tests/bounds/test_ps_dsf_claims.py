@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bounds.adversary.sharing import random_cluster, two_allocations
-from bounds.claims.instances import table_4
-from bounds.claims.ps_dsf.characterisations import _exchanged, _is_bottleneck, satisfies_definition_5
-from bounds.claims.ps_dsf.motion import is_nearly_ps_dsf, one_by_one
+from bounds.results.instances import table_4
+from bounds.results.ps_dsf.characterisations import _exchanged, _is_bottleneck, satisfies_definition_5
+from bounds.results.ps_dsf.motion import is_nearly_ps_dsf, one_by_one
 from theory.numbers import total
 from theory.sharing.checks import has_bottleneck, is_feasible_allocation, is_ps_dsf
 from theory.sharing.model import cluster

@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import claims
-from bounds.claims.autoscaling.traces import window
-from bounds.claims.simulated_queues import real_table, real_window
 from bounds.cli import run
-from bounds.reproduce import RESULTS, Effort, reproduce, reproductions
-from bounds.reproduce.model import REGISTRY
-from bounds.reproduce.run import ENDINGS, table
+from bounds.results import claims
+from bounds.results.autoscaling.traces import window
+from bounds.results.real_data import real_table, real_window
+from bounds.results.reproduction import REGISTRY, Effort, modules, reproductions
+from bounds.results.run import ENDINGS, reproduce, table
 from bounds.views.panels import Panel
 from tests.bounds.test_schemas import schema
 from theory.errors import InputError
@@ -36,9 +35,8 @@ def column(rows: list[dict[str, str]], series: str, what: str = "y") -> list[flo
 
 
 def test_every_result_is_there_and_shows_claims_that_are() -> None:
-    listed = [f"{paper}/{name}" for paper, files in RESULTS.items() for names in files.values() for name in names]
     found = reproductions(["all"])
-    assert [one.id for one in found] == listed == list(dict.fromkeys(listed))
+    assert [one.id for one in found] == list(modules())
     assert len(claims({identity for one in found for identity in one.claims})) > 30
     for one in found:
         assert one.printed
@@ -167,7 +165,7 @@ def test_verify_draws_what_a_claim_has(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_figure_2_agrees_outside_the_critical_points() -> None:
-    from bounds.claims.instances import four_types
+    from bounds.results.instances import four_types
 
     rows, curve = numbers("autoscaling/figure-2"), scaling(four_types())
     scales, greedy, optimal = column(rows, "greedy", "x"), column(rows, "greedy"), column(rows, "optimal")

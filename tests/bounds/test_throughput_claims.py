@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.claims.decisions import Decisions
-from bounds.claims.simulated_queues import simulated
-from bounds.claims.throughput.drift import root_below, strictly_above
-from bounds.claims.throughput.growth import slopes, waiting_size
-from bounds.claims.throughput.guarantees import UNIT, at_least_as_many, least_n_1, slots_below_half
-from bounds.claims.throughput.queues import greatest_workload, vqs_contents
+from bounds.results.decisions import Decisions
+from bounds.results.simulated_queues import simulated
+from bounds.results.throughput.drift import root_below, strictly_above
+from bounds.results.throughput.guarantees import UNIT, at_least_as_many, least_n_1, slots_below_half
+from bounds.results.throughput.queues import greatest_workload, slopes, vqs_contents, waiting_size
 from fluid.simulation.measures import DEPARTURE, START
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete as size_classes

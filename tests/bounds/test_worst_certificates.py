@@ -21,8 +21,8 @@ from bounds.adversary.budget import Budget, OutOfTimeError
 from bounds.adversary.orders import refutation
 from bounds.adversary.workload import worst_workload
 from bounds.certificates.worst import worst_certificate
-from bounds.claims.instances import four_types
 from bounds.cli import run
+from bounds.results.instances import four_types
 from bounds.testing import explicit_instances, instances
 from theory.files.instances import write_instance
 from theory.greedy.optimal import solve

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from bounds.claims import Checked, Outcome, claims
-from bounds.reproduce.model import Effort, reproductions
-from bounds.reproduce.run import picture
+from bounds.claims import Checked, Outcome
+from bounds.results import claims
+from bounds.results.reproduction import DRAWINGS, Drawing, Effort, reproductions
+from bounds.results.run import picture
 from tests.pictures import faults
 
 pytest.importorskip("jupytext")
@@ -32,12 +33,11 @@ def generate() -> Iterator[ModuleType]:
 
 
 def test_pictures_and_certificates_are_of_claims_and_exist() -> None:
-    from generate.drawn import PANELS
     from generate.evidence import CERTIFICATES, DRAWN, OF_EXAMPLES
 
     known = {claim.id for claim in claims()}
-    assert set(OF_EXAMPLES) | set(DRAWN) | set(PANELS) | set(CERTIFICATES) <= known
-    assert not set(DRAWN) & set(PANELS), "one picture a claim"
+    assert set(OF_EXAMPLES) | set(DRAWN) | set(DRAWINGS) | set(CERTIFICATES) <= known
+    assert not set(DRAWN) & set(DRAWINGS), "one picture a claim"
     assert all((DOCS / f"{name}.png").exists() for name in OF_EXAMPLES.values())
 
 
@@ -52,7 +52,7 @@ def test_what_is_stored_outlives_a_run_without_data(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(store, "RUN", tmp_path / "run.json")
     outcomes = dict(zip(names, (Outcome("now", True), Outcome("no real data", None)), strict=True))
     checked = (Checked(one, outcomes[one.id], 2.0) for one in claims(names))
-    monkeypatch.setattr("bounds.claims.verify_all", lambda some: checked if some == names else ())
+    monkeypatch.setattr("bounds.results.verify_all", lambda some: checked if some == names else ())
     assert store.main(names) == 0
     stored = {entry["id"]: entry["computed"] for entry in json.loads((tmp_path / "run.json").read_text())}
     assert stored == dict(zip(names, ("now", "before"), strict=True))
@@ -205,14 +205,24 @@ def test_results_are_computed_where_they_are_missing_or_changed(
     assert set(reproduced.shown(tmp_path)) == {name for one in chosen for name in one.claims}
 
 
-def _drawings() -> dict[str, Callable[[], Any]]:
-    sys.path.insert(0, str(DOCS))
-    from generate.drawn import PANELS
-
-    sys.path.remove(str(DOCS))
-    return {make.__name__: make for make in PANELS.values()}
+def _drawings() -> dict[str, Drawing]:
+    claims()  # each file of claims registers its drawings
+    return {drawing.title: drawing for drawing in DRAWINGS.values()}
 
 
-@pytest.mark.parametrize("make", _drawings().values(), ids=_drawings())
-def test_drawings_of_claims_are_sound(make: Callable[[], Any]) -> None:
-    assert not faults(make().figure())
+@pytest.mark.parametrize("drawing", _drawings().values(), ids=_drawings())
+def test_drawings_of_claims_are_sound(drawing: Drawing) -> None:
+    assert not faults(drawing.figure())
+
+
+def test_drawings_of_examples_are_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from generate import evidence
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(evidence, "save", lambda figure, _: drawn.append(figure))
+    for claim in ("packproof/tight", "packproof/sequential-pools", "packproof/worst-rewards"):
+        evidence.DRAWN[claim](tmp_path / "picture.png")
+        assert not faults(drawn[-1])
+    evidence.DRAWN["autoscaling/def-3.8-three-types"](tmp_path / "picture.png")
+    assert len(drawn) == 4
+    assert not faults(drawn[-1])

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bounds.claims import PAPERS, claims
+from bounds.claims import PAPERS
+from bounds.results import claims
 
 ROOT = Path(__file__).parents[2]
 GENERATED = (

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from bounds.claims import claims
 from bounds.cli import app
+from bounds.results import claims
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

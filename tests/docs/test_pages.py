@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bounds.checker import check
-from bounds.claims import claims
+from bounds.results import claims
 
 pytest.importorskip("tornado")
 from tests.docs.browser import Browser, chromium
@@ -87,7 +87,7 @@ def test_atlas(browser: Browser, shot: Path) -> None:
         assert part in " ".join(text.split())
     browser.do("document.querySelector('article details summary').click()")
     assert browser.wait("document.querySelector('article details pre').offsetHeight > 50")
-    code = ".bd-article a[href*='code/bounds.claims']"
+    code = ".bd-article a[href*='code/bounds.results']"
     browser.click(code, Path(browser.do(f"document.querySelector({json.dumps(code)}).pathname")).name)
     assert "figure-2-86-percent" in browser.do("document.querySelector('article').innerText")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from bounds.claims import claims
 from bounds.cli import app, run
+from bounds.results import claims
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from bounds.claims.instances import dynamic_instance
+from bounds.results.instances import dynamic_instance
 from fluid.limits.reservation import (
     Reservation,
     emptying_rate,

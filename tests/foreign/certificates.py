@@ -24,7 +24,7 @@ from bounds.certificates import (
     region_certificate,
     throughput_certificate,
 )
-from bounds.claims.instances import four_types, random_instance, random_law
+from bounds.results.instances import four_types, random_instance, random_law
 from theory.files.sizes import Sizes
 from theory.greedy import solve
 from theory.instance import explicit

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds.claims.instances import random_instance, tight_family, tight_family_additive
-from bounds.claims.packproof.region import harmonic
+from bounds.results.instances import random_instance, tight_family, tight_family_additive
+from bounds.results.packproof.region import harmonic
 from theory.exact.configurations import feasible
 from theory.exact.knapsack import max_reward
 from theory.greedy.assignment import global_greedy, is_permutation_of_proposition_3_1, sequential_greedy

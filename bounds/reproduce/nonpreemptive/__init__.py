@@ -1,1 +1,0 @@
-"""Figures and tables of the non-preemptive scheduling paper."""

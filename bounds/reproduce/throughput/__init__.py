@@ -1,1 +1,0 @@
-"""Figures and tables of the high-throughput bin packing paper."""

@@ -1,0 +1,154 @@
+"""What the papers claim and print, a folder a paper: a claim, its figure and its picture in one place.
+
+`bounds.claims` says what a claim is, `reproduction.py` what a reproduced figure or table is. The folder of a paper has
+its title and its numbered statements (``STATEMENTS``), and lists its claims (``CLAIMS``) and its figures and tables
+(``FIGURES``) by file, so that no other file is loaded.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from importlib import import_module
+
+from bounds.claims import PAPERS, REGISTRY, Checked, Claim, Evidence, Level, Outcome
+from theory.errors import InputError, meant
+
+
+def folder_of(paper: str) -> str:
+    """Return the package that holds the results of a paper."""
+    return f"bounds.results.{paper.replace('-', '_')}"
+
+
+def _contents(papers: Iterable[str]) -> dict[str, str]:
+    """Return the module that holds each claim of some papers, by id, without loading any of them."""
+    return {
+        f"{paper}/{name}": f"{folder_of(paper)}.{module}"
+        for paper in papers
+        for module, names in import_module(folder_of(paper)).CLAIMS.items()
+        for name in names.split()
+    }
+
+
+def modules(names: Iterable[str] = (), paper: str | None = None) -> dict[str, str]:
+    """Return the module of each claim of a paper, of those named, or of all, by id; none of them is loaded.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Full ids, or their last part.
+    paper : str, optional
+        One of `PAPERS`.
+
+    Raises
+    ------
+    InputError
+        Unknown claim or paper.
+    """
+    if paper is not None and paper not in PAPERS:
+        raise InputError(f"--paper: expected one of {', '.join(PAPERS)}, got {paper!r}")
+    wanted = list(names)
+    papers = {name.partition("/")[0] for name in wanted}
+    every = _contents(one for one in PAPERS if one in papers)
+    if paper is not None or not wanted or not all(name in every for name in wanted):
+        every = _contents(PAPERS if paper is None else (paper,))
+    last_parts = {identity: identity.partition("/")[2] for identity in every}
+    for name in wanted:
+        if name not in every and name not in last_parts.values():
+            near = meant(name, {*every, *last_parts.values()})
+            raise InputError(f"CLAIM: expected an id of `packproof verify --list`, got {name!r}{near}")
+    return {
+        identity: module
+        for identity, module in every.items()
+        if not wanted or identity in wanted or last_parts[identity] in wanted
+    }
+
+
+def claims(names: Iterable[str] = (), paper: str | None = None) -> list[Claim]:
+    """Load the claims of a paper, those named, or all (`modules`), and return them in the order of the lists."""
+    chosen = modules(names, paper)
+    for module in chosen.values():
+        import_module(module)
+    return [REGISTRY[identity] for identity in chosen]
+
+
+def verify(claim_: Claim, level: Level = Level.quick) -> Checked:
+    """Check a claim."""
+    start = time.perf_counter()
+    outcome = claim_.outcome(level)
+    return Checked(claim_, outcome, time.perf_counter() - start)
+
+
+def verify_all(identities: Sequence[str], level: Level = Level.quick) -> Iterator[Checked]:
+    """Check claims on all processors and yield them as they finish; a few are checked here, one after another.
+
+    Claims that share what they compute go to one processor together, as those of a file do. Groups with many claims
+    that rest on simulations or floats take longest and begin first, so that no processor is left alone at the end.
+    """
+    if len(identities) < 8:
+        yield from (verify(one, level) for one in claims(identities))
+        return
+    from fluid.parallel import processors, run_all
+
+    groups: list[list[Claim]] = []
+
+    def tasks() -> Iterator[tuple[Sequence[str], Level | None]]:
+        for _ in range(processors()):  # they load the claims while this process does, to see what is to be checked
+            groups.append([])
+            yield identities, None
+        together: dict[str, list[Claim]] = {}
+        for one in claims(identities):
+            together.setdefault(_shared(one), []).append(one)
+        for group in sorted(together.values(), key=lambda group: -sum(map(_effort, group))):
+            groups.append(group)
+            yield [one.id for one in group], level
+
+    for number, outcomes in run_all(_checked, tasks()):
+        for one, (outcome, seconds) in zip(groups[number], outcomes, strict=True):
+            yield Checked(one, outcome, seconds)
+
+
+def _shared(one: Claim) -> str:
+    """Return what a claim shares with others: its file, or the real trace or the algebra, which take long to load."""
+    file = one.check.__module__
+    if one.evidence is Evidence.proved:
+        return "algebra"
+    return "trace" if file.endswith((".trace", ".traces")) else file
+
+
+def _effort(one: Claim) -> int:
+    """Return about how long a claim takes beside others, by its rank."""
+    return {Evidence.statistical: 6, Evidence.numeric: 3}.get(one.evidence or Evidence.formal, 1)
+
+
+def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outcome, float]]:
+    """Check claims in a process of its own; without a level they are only loaded."""
+    os.environ.setdefault("PACKPROOF_COMPILE", "first")  # every processor has a claim: none is left to compile beside
+    from theory.compile_costs import uncollected
+
+    chosen = claims(identities)
+    gc.freeze()  # what is loaded stays: the collector need not look at it again
+    if level is None:
+        return []
+    checked = []
+    for one in chosen:
+        # at the quick level the collector would find next to nothing: claims make numbers, not cycles
+        with uncollected() if level is Level.quick else nullcontext():
+            checked.append(verify(one, level))
+    return [(one.outcome, one.seconds) for one in checked]
+
+
+def control(claim_: Claim, broken: str, level: Level = Level.quick) -> Outcome:
+    """Check the claim with one of its breaks: the outcome must not be the registered one.
+
+    Raises
+    ------
+    ValueError
+        A name that is none of the claim's breaks.
+    """
+    if broken not in claim_.breaks:
+        raise ValueError(f"{claim_.id} has no break {broken!r}")
+    return claim_.outcome(level, broken)

@@ -1,0 +1,328 @@
+"""Claims of the auto-scaling paper on short intervals: driving types, Poisson tails (Section 5.3.1, Appendix F)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from math import ceil, exp, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from bounds.claims import Check, Evidence, Level, Outcome, Verdict, claim
+from bounds.results.autoscaling.convergence import VARIANTS
+from bounds.results.decisions import ALARM, Decisions
+from bounds.results.instances import DRAINING, dynamic_instance, full_of_the_first, limited_by_draining
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
+from fluid.simulation.driver import run_once
+from fluid.simulation.loss.model import LossScenario
+from fluid.simulation.policy_names import policy
+from theory.greedy.assignment import global_greedy, greedy_configurations
+from theory.greedy.servers import max_jobs
+from theory.instance import Configuration, Instance
+from theory.numbers import total
+
+SEED = 333
+
+
+def _slots(listed: list[Configuration], values: list[Fraction], i: int, j: int) -> Fraction:
+    """Return ``sum_{l <= i} k_j^(l) values_l``, places from 0."""
+    return total(k[j] * v for k, v in zip(listed[: i + 1], values[: i + 1], strict=True))
+
+
+def _tight(listed: list[Configuration], x: list[Fraction], y: list[Fraction]) -> list[list[int]]:
+    """Return T_i of (31) for each followed configuration, up to the first that has none."""
+    tight = []
+    for i, k in enumerate(listed):
+        types = [j for j, slots in enumerate(k) if slots and _slots(listed, x, i, j) == y[j]]
+        if not types:
+            break
+        tight.append(types)
+    return tight
+
+
+def _solved(listed: list[Configuration], driving: list[int], free: list[Fraction]) -> list[Fraction]:
+    """Return w of (35): the slots of each configuration's driving type grow as fast as its jobs."""
+    w: list[Fraction] = []
+    for i, j in enumerate(driving):
+        w.append((free[j] - _slots(listed, w, i - 1, j)) / listed[i][j])
+    return w
+
+
+def _driven(
+    listed: list[Configuration], tight: list[list[int]], free: list[Fraction], *, reverse: bool
+) -> tuple[list[Fraction], int, bool]:
+    """Follow (35)-(37) from the first tight types; return w, the number of driving sets, and whether one came twice.
+
+    A tight type that would get slots faster than jobs (36) replaces the driving type of its configuration, and those
+    of later ones begin anew (37).
+    """
+    driving = [types[0] for types in tight]
+    seen = {tuple(driving)}
+    while True:
+        w = _solved(listed, driving, free)
+        gains = ((i, j, _slots(listed, w, i, j) - free[j]) for i, types in enumerate(tight) for j in types)
+        place = next(((i, j) for i, j, gain in gains if gain and (gain > 0) != reverse), None)  # (36)
+        if place is None:
+            return w, len(seen), False
+        i, j = place
+        driving = [*driving[:i], j, *(types[0] for types in tight[i + 1 :])]
+        if tuple(driving) in seen:
+            return w, len(seen), True
+        seen.add(tuple(driving))
+
+
+def _tied_state(instance: Instance, generator: np.random.Generator) -> tuple[list[Fraction], list[Fraction]]:
+    """Draw jobs at which greedy exhausts several types at once, and velocities lambda - mu y in small fractions."""
+    types = len(instance.types)
+    first = greedy_configurations(instance)[0]
+    jobs = [Fraction(int(generator.integers(0, 4)), 12) for _ in range(types)]
+    share = Fraction(int(generator.integers(1, 5)), 12)
+    for j, slots in enumerate(first):
+        if slots and generator.random() < 0.8:
+            jobs[j] = share * slots
+    return jobs, [Fraction(int(generator.integers(-12, 13)), 6) for _ in range(types)]
+
+
+@claim(
+    "equations-33-38",
+    "The driving types of Section 5.3.1, exactly, at random states where several types are exhausted at once: the "
+    "system (35) has one solution, no driving set comes twice, and where no type replaces another (36)-(37), w is the "
+    "derivative of the global greedy assignment along the velocities of the jobs (38). With f(L) = sqrt(g log L) / L "
+    "for (33), which is lost and ours, L f / log L grows beyond all bounds and L f / g tends to 0 for g = (log "
+    "L)^1.5, symbolically.",
+    source="Equations (33)-(38)",
+    printed="driving sets change finitely often; w approximates the local derivatives; f(L) (formulas lost)",
+    evidence=Evidence.certified,
+    breaks=("no type is replaced", "slower slots replace"),
+)
+def equations_33_38(level: Level, broken: str) -> Outcome:
+    """Follow driving sets, and compare with a difference quotient of the assignment."""
+    import sympy as sp
+
+    generator = np.random.default_rng(SEED)
+    count, states, several, twice, wrong, longest = (150 if level is Level.quick else 3000), 0, 0, 0, 0, 0
+    while states < count:
+        instance = dynamic_instance(int(generator.integers(60)))
+        listed = [k for k in greedy_configurations(instance) if any(k)]
+        y, free = _tied_state(instance, generator)
+        assignment = global_greedy(instance.with_workload(y))
+        if sum(assignment.lengths) >= 1:
+            continue  # servers are to be left, so that every configuration is followed
+        x = _fractions(instance, listed, y)
+        tight = _tight(listed, x, y)
+        if len(tight) < len(listed) or any(v < 0 and not n for v, n in zip(free, y, strict=True)):
+            continue
+        states += 1
+        several += any(len(types) > 1 for types in tight)
+        if broken.startswith("no type"):
+            w, sets, again = _solved(listed, [types[0] for types in tight], free), 1, False
+        else:
+            w, sets, again = _driven(listed, tight, free, reverse=broken.startswith("slower"))
+        longest, twice = max(longest, sets), twice + again
+        h = Fraction(1, 10**9)
+        moved = _fractions(instance, listed, [n + h * v for n, v in zip(y, free, strict=True)])
+        wrong += [(b - a) / h for a, b in zip(x, moved, strict=True)] != w
+    n = sp.symbols("n", positive=True)  # log L
+    g = n ** sp.Rational(3, 2)
+    limits = sp.limit(sp.sqrt(g * n) / n, n, sp.oo), sp.limit(sp.sqrt(g * n) / g, n, sp.oo)
+    computed = (
+        f"{states} states, {several} with several tight types: up to {longest} driving sets, {twice} times one came "
+        f"again, {wrong} wrong derivatives; L f / log L tends to {limits[0]}, L f / g to {limits[1]}"
+    )
+    return Outcome(computed, not twice and not wrong and limits == (sp.oo, 0) and several > 0)
+
+
+def _fractions(instance: Instance, listed: list[Configuration], y: list[Fraction]) -> list[Fraction]:
+    """Return the global greedy assignment of jobs y by place in the list."""
+    used = {s.configurations[0]: s.fraction for s in global_greedy(instance.with_workload(y)).stages}
+    return [used.get(k, Fraction(0)) for k in listed]
+
+
+def poisson_tail(mean: float, e: float) -> float:
+    """Return the probability of at least (1 + e) m of a Poisson variable of mean m, for e < 0 of at most that."""
+    from scipy.special import pdtr, pdtrc
+
+    edge = (1 + e) * mean
+    return float(pdtrc(np.ceil(edge) - 1, mean) if e > 0 else pdtr(np.floor(edge), mean))
+
+
+def tail_bound(mean: float, e: float, factor: float = 1.0) -> float:
+    """Return exp(-m e^2 psi(e) / 2), psi(x) = 2 ((1 + x) log(1 + x) - x) / x^2 being Pollard's function."""
+    psi = 2 * ((1 + e) * log(1 + e) - e) / e**2
+    return exp(-factor * mean * e**2 * psi / 2)
+
+
+@claim(
+    "lemma-f.1",
+    "For Poisson variables of mean m from 1 to 10^5 and e from 0.05 to 2, tails beyond (1 + e) m are at most exp(-m "
+    "e^2 psi(e) / 2), and below (1 - e) m at most exp(-m e^2 psi(-e) / 2) (exact tails in floats, within 1e-12). With "
+    "m = c sqrt(g log L) and g = (log L)^1.5 these fall faster than any power of L, symbolically; f(L) is ours.",
+    source="Lemma F.1",
+    printed="bounds (73)-(75) with probability 1 - o(L^-q), by tail bounds of the Poisson distribution (formulas lost)",
+    evidence=Evidence.numeric,
+    breaks=("the exponent is twice as large", "g = log L"),
+)
+def lemma_f_1(level: Level, broken: str) -> Outcome:
+    import sympy as sp
+
+    factor = 2.0 if broken.startswith("the exponent") else 1.0
+    below = (-0.05, -0.1, -0.3, -0.6, -0.9)
+    cases = list(product(np.geomspace(1, 1e5, 26).tolist(), (0.05, 0.1, 0.3, 0.6, 0.9, 1.5, 2.0, *below)))
+    worst = max(poisson_tail(mean, e) - tail_bound(mean, e, factor) for mean, e in cases)
+    n, c, q = sp.symbols("n c q", positive=True)  # n = log L
+    g = n if broken.startswith("g") else n ** sp.Rational(3, 2)
+    exponent = sp.limit((q * n - c * sp.sqrt(g * n)) / n, n, sp.oo)
+    computed = f"{len(cases)} tails, at most {worst:.1e} above their bounds; log(L^q tail) / log L tends to {exponent}"
+    return Outcome(computed, bool(worst <= 1e-12) and exponent == -sp.oo)
+
+
+@drawing("Tails of the Poisson law and their bounds", "lemma-f.1", columns=2)
+def tails() -> Sequence[Panel]:
+    means, panels = np.geomspace(1, 3000, 60).tolist(), []
+    ticks = [(10**n, f"{10**n:,}") for n in range(4)]
+    for title, sign in (("above (1 + e) m", 1), ("below (1 - e) m", -1)):
+        curves = []
+        for e in (0.1, 0.3):
+            for name, height in (("bound", tail_bound), ("tail", poisson_tail)):
+                curves.append(Curve(f"{name}, e = {e:g}", means, [height(m, sign * e) for m in means], look="plain"))
+        panels.append(
+            Chart("mean m (number)", "probability (1)", curves, (), title, "log", "log", ylim=(1e-12, 3), xticks=ticks)
+        )
+    return panels
+
+
+def _ours(servers: int) -> float:
+    """F(L) as reconstructed, with g = (log L)^1.5."""
+    return sqrt(log(servers) ** 1.5 * log(servers)) / servers
+
+
+def _counts_by_interval(instance: Instance, servers: int, until: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return events and the largest change of X^e of a configuration in each interval of length f(L)."""
+    from fluid.limits.reservation import Reservation, plan
+
+    model = Reservation(instance)
+    listed = [k for k in greedy_configurations(instance) if any(k)]
+    length, seen = _ours(servers), list[tuple[float, list[float]]]()
+
+    def watch(state: Any, _jobs: Any, measures: Any) -> None:
+        jobs = np.asarray(state.totals, float) + float(state.reserve[0])
+        wanted = {s.configuration: s.mass * servers for s in plan(model, jobs / servers, 0 * jobs)}
+        numbers = zip(state.configurations.tolist(), state.number.tolist(), strict=True)
+        have = {tuple(k): n for k, n in numbers if any(k)}
+        seen.append((float(measures.now[0]), [min(have.get(k, 0), wanted.get(k, 0.0)) for k in listed]))
+
+    scenario = LossScenario(instance, servers, until, 0.0, bins=1)
+    run_once(policy("dra"), scenario, np.random.SeedSequence((SEED, seed)), python=True, watch=watch)
+    times, values = np.array([t for t, _ in seen]), np.array([v for _, v in seen])
+    place = (times / length).astype(int)
+    events = np.bincount(place)
+    ends = values[np.searchsorted(place, np.arange(len(events)), side="right") - 1]
+    return events[1:], np.abs(np.diff(ends, axis=0)).max(axis=1)
+
+
+def _seldom_exceeded(mean: float, risk: float) -> float:
+    """Return the least number that a Poisson number of given mean exceeds with a probability of at most a risk."""
+    from scipy.special import pdtrc
+
+    tails = np.asarray(pdtrc(np.arange(ceil(mean + 40 * sqrt(mean + 40))), mean))
+    return float(np.argmax(tails <= risk))
+
+
+@claim(
+    "lemma-f.2",
+    "Local derivatives are bounded: in watched runs on 300 servers from empty, cut into intervals of length f(L) "
+    "(ours), every interval has at most m + c events, where c is such that Poisson numbers of the largest rate, all "
+    "arrivals and all possible departures, exceed it with probability 1e-6 in all; effective servers change by at "
+    "most (K + 1)^J times them.",
+    source="Lemma F.2",
+    printed="local derivatives of x and y are at most constants with probability 1 - o(L^-q) (formulas lost)",
+    evidence=Evidence.statistical,
+    breaks=("departures are left out of the rate", "the interval is a third as long for the bound"),
+)
+def lemma_f_2(level: Level, broken: str) -> Outcome:
+    servers, until = 300, 1.0
+    numbers, most, ratio, intervals = [], [], 0.0, 0
+    seeds = (0, 3, 8) if level is Level.quick else range(12)
+    for seed in seeds:
+        instance = dynamic_instance(seed)
+        events, changes = _counts_by_interval(instance, servers, until, seed)
+        arrivals = sum(float(t.workload * t.service_rate) for t in instance.types)
+        fastest = max_jobs(instance) * max(float(t.service_rate) for t in instance.types)
+        rate = arrivals + (0.0 if broken.startswith("departures") else fastest)
+        length = _ours(servers) / (3 if broken.startswith("the interval") else 1)
+        numbers.append(events)
+        most.append(_seldom_exceeded(servers * rate * length, ALARM / (len(seeds) * (until / _ours(servers) + 1))))
+        step = (max_jobs(instance) + 1) ** len(instance.types)  # Lemma D.1: X^e changes by no more at an event
+        ratio = max(ratio, float((changes / np.maximum(events[: len(changes)] * step, 1)).max()))
+        intervals += len(events)
+    over = sum(int((events > bound).sum()) for events, bound in zip(numbers, most, strict=True))
+    part = max(float(events.max()) / bound for events, bound in zip(numbers, most, strict=True))
+    computed = (
+        f"{intervals} intervals of {len(seeds)} runs: events at most {part:.3f} of the bound, {over} times beyond it; "
+        f"change of effective servers at most {ratio:.4f} of what the events allow (false-alarm rate {ALARM:g}, seed "
+        f"{SEED})"
+    )
+    return Outcome(computed, not over and ratio <= 1)
+
+
+def _freed(instance: Instance, servers: int, until: float, runs: int, options: dict[str, Any]) -> list[float]:
+    """Return servers reassigned per server, from servers full of small jobs over a short time, by run."""
+    initial = full_of_the_first(instance, servers)
+    scenario = LossScenario(instance, servers, until, 0.0, initial=initial, bins=1, options=options)
+    ended = (run_once(policy("dra"), scenario, np.random.SeedSequence((SEED, r))) for r in range(runs))
+    return [float(run.measures.reassigned.sum()) / servers for run in ended]
+
+
+@claim(
+    "lemma-f.3",
+    "Servers that must go empty at a positive rate: from 2,000 servers full of small jobs that the greedy assignment "
+    "wants elsewhere, over a twentieth of a mean service time, at least mu y_1 / (K C) of them empty per unit of time "
+    "in four systems, for C greedy configurations (the argument of Appendix F: K C departures of each type that such "
+    "a server holds empty one; the printed constant is lost). The mean over runs decides.",
+    source="Lemma F.3",
+    printed="the number of servers that empty is at least a constant times the servers that lack (formula (84) lost)",
+    evidence=Evidence.statistical,
+    breaks=("no migration", "g = 0"),
+)
+def lemma_f_3(level: Level, broken: str) -> Outcome:
+    servers, until, runs = 2000, 0.05, (12 if level is Level.quick else 40)
+    options = VARIANTS.get(broken, {})
+    decisions, good, shown = Decisions(len(DRAINING)), True, []
+    for name in DRAINING:
+        instance = limited_by_draining()[name]
+        most, several = max_jobs(instance), len(greedy_configurations(instance))
+        small_jobs = instance.pools[0].space.most(0) * 0.9  # a tenth of the jobs may have left by then
+        least = float(instance.types[0].service_rate) * small_jobs / (most * several)
+        rate = decisions.mean(np.array(_freed(instance, servers, until, runs, options)) / until)
+        good &= rate.low > least
+        shown.append(f"{name} {rate.mean:.3f} [{rate.low:.3f}, {rate.high:.3f}] against {least:.3f}")
+    return Outcome(f"rate a server: {'; '.join(shown)}; {runs} runs, {decisions}, seed {SEED}", bool(good))
+
+
+def _lost(number: int, what: str) -> Check:
+    """Register a lemma of Appendix G, which cannot be checked."""
+
+    @claim(
+        f"lemma-g.{number}",
+        "Nothing is checked.",
+        source=f"Lemma G.{number}",
+        printed=f"{what} (formulas and constants lost)",
+        evidence=None,
+        verdict=Verdict.skipped,
+    )
+    def lemma_g(level: Level, broken: str) -> Outcome:
+        lost = "its formula and the constants (87)-(90), in which it is stated, are lost; prop-5.10 is what it is for"
+        return Outcome(f"not checked: {lost}", None)
+
+    return lemma_g
+
+
+LEMMAS_G = (
+    _lost(1, "a least fraction of servers has no effective configuration among the first i*"),
+    _lost(2, "local derivatives are close to w of (35), (92), under (91)"),
+    _lost(3, "bounds (93) of w"),
+    _lost(4, "a bound (95) on what the first configurations change"),
+)

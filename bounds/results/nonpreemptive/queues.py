@@ -1,0 +1,264 @@
+"""Claims of the non-preemptive scheduling paper about its policies at work: Section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.decisions import FRESH_SEED, SECOND_FRESH_SEED, Decisions
+from bounds.results.nonpreemptive.settings import NAMES, example_1, example_2, table_1
+from bounds.results.reproduction import mean_queues_chart, reproduction
+from bounds.results.simulated_queues import SEED, mean_queues, shown, simulated, spent
+from bounds.views.panels import Chart, Curve, Panel
+from bounds.views.simulation import curve_of
+from fluid.simulation.arrivals import ArrivalLaw, Law
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.results import QueueResult
+from theory.instance import Instance, pooled
+
+INTERVALS = Law("log-normal", 4.0)  # interarrival times of the log-normal runs; the paper prints no variance
+
+
+@claim(
+    "example-1-queues",
+    "One server of 6, jobs of 4 and 1, workload 0.89 (1/2, 4): the queue grows under max-weight at local refresh "
+    "times, in both readings (choosing anew while the server is empty, or once when it becomes empty), by 3.56 - 2 = "
+    "1.56 per unit time once it is caught in (1, 2), and is settled under Algorithm 1: growth below a twentieth of "
+    "that.",
+    source="Example 1",
+    printed="the queue sizes under M14 go to infinity while Algorithm 1 keeps the queues stable",
+    evidence=Evidence.statistical,
+    breaks=(
+        "intensity 0.3, where small jobs come more slowly than (1, 2) serves them",
+        "Algorithm 1 never stalls, beta = 0",
+        "the server has 7 units",
+    ),
+)
+def example_1_queues(level: Level, broken: str) -> Outcome:
+    instance = example_1(Fraction(30 if broken.startswith("intensity") else 89, 100))
+    if broken.startswith("the server"):
+        instance = pooled([(1, [7])], [[4], [1]], workload=instance.workload)
+    until = 4000.0 if level is Level.quick else 40_000.0
+    decisions, stalls = Decisions(3), {"beta": 0} if broken.startswith("Algorithm") else {}
+    results = {}
+    for name, options in ((NAMES[0], stalls), (NAMES[1], {}), (NAMES[1], {"renewal": "on-emptying"})):
+        scenario = QueueScenario(instance, 1, until, until / 10, options=options)
+        results[" ".join([name, *map(str, options.values())])] = simulated(name, scenario, 16)
+    rates = {name: decisions.growth(result) for name, result in results.items()}
+    ours, *local = rates.values()
+    computed = ", ".join(f"{name} grows by {shown(rate, 3)}" for name, rate in rates.items())
+    holds = all(rate.low > 0 and rate.holds(1.56) for rate in local) and ours.high < 1.56 / 20
+    return Outcome(f"{computed}; {spent(decisions, *results.values())}", holds)
+
+
+@claim(
+    "example-2-queues",
+    "Servers of 1, 2, 4, 8 and jobs of 1, 2, 4, 8, equal rates, intensity 0.89: the mean queue of randomized sampling "
+    "is more than five times that of Algorithm 1.",
+    source="Example 2",
+    printed="G16 performs poorly although it theoretically converges; Algorithm 1 performs much better",
+    evidence=Evidence.statistical,
+    breaks=("Algorithm 1 stands for randomized sampling", "all jobs and servers are of one unit"),
+)
+def example_2_queues(level: Level, broken: str) -> Outcome:
+    sizes = (1, 1, 1, 1) if broken.startswith("all") else (1, 2, 4, 8)
+    instance = example_2(Fraction(89, 100), sizes)
+    until = 3000.0 if level is Level.quick else 20_000.0
+    scenario, decisions = QueueScenario(instance, 4, until, until / 4), Decisions(2)
+    rival = NAMES[0] if broken.startswith("Algorithm") else NAMES[2]
+    sampling, ours = (simulated(name, scenario, 10) for name in (rival, NAMES[0]))
+    more = decisions.queue_order(sampling, ours)
+    far = more.low > 4 * ours.queue(decisions.level()).high
+    computed = f"{mean_queues({rival: sampling, 'Algorithm 1': ours})}, more by {shown(more, 3)}"
+    return Outcome(f"{computed}; {spent(decisions, sampling, ours)}", far)
+
+
+INTENSITY = Fraction(89, 100)
+TITLES = dict(zip(NAMES, ("Algorithm 1", "M14", "G16"), strict=True))
+
+
+SIZES: dict[str, Any] = {
+    "tiny": {"until": 60.0, "runs": 2},
+    "quick": {"until": 1000.0, "runs": 5},
+    "full": {"until": 4000.0, "runs": 16},
+}
+
+
+@reproduction(
+    "example-1",
+    "queue over time, a server of 6 with jobs of 4 and 1 at intensity 0.89 (Figure 3)",
+    printed="the queues of M14 go to infinity, Algorithm 1 keeps them stable",
+    lost="the curves, the time",
+    chosen="the time; the slope of 3.56 - 2 = 1.56 follows from the printed rates",
+    seed=SEED,
+    claims=("example-1", "example-1-queues"),
+    columns=1,
+    **SIZES,
+)
+def example_one(until: float, runs: int) -> Sequence[Panel]:
+    scenario = QueueScenario(example_1(INTENSITY), 1, until, until / 10, bins=100)
+    curves = [curve_of(simulated(name, scenario, runs), TITLES[name]) for name in NAMES[:2]]
+    curves.append(Curve("growth of 1.56 per service time", [0.0, until], [0.0, 1.56 * until], look="plain"))
+    return (Chart("time (mean service times)", "queue (jobs)", curves, ylim=(0.0, None)),)
+
+
+@reproduction(
+    "example-2",
+    "queue over time, servers and jobs of 1, 2, 4 and 8 at intensity 0.89 (Figure 4)",
+    printed="G16 performs poorly although it converges; Algorithm 1 performs much better",
+    lost="the curves, the time",
+    chosen="the time, and how often G16 samples (option intervals)",
+    seed=SEED,
+    claims=("example-2", "example-2-queues"),
+    columns=1,
+    **SIZES,
+)
+def example_two(until: float, runs: int) -> Sequence[Panel]:
+    scenario = QueueScenario(example_2(INTENSITY), 4, until, until / 10, bins=100)
+    curves = [curve_of(simulated(name, scenario, runs), TITLES[name]) for name in (NAMES[0], NAMES[2])]
+    return (Chart("time (mean service times)", "queue (jobs)", curves, ylim=(0.0, None)),)
+
+
+def runs_of(
+    instance: Instance,
+    servers: int,
+    law: Law,
+    events: float,
+    options: dict[str, Any],
+    names: tuple[str, ...] = NAMES,
+    replications: int = 16,
+    seed: int = SEED,
+    queue: tuple[int, ...] = (),
+) -> dict[str, QueueResult[Any]]:
+    """Run policies for a number of arrivals and departures; the first quarter is dropped, as printed.
+
+    Jobs in `queue` of each type wait at the beginning.
+    """
+    rate = 2 * servers * float(sum(t.workload for t in instance.types))
+    results = {}
+    for name in names:
+        own = options if name == "nonpreemptive" else {}
+        scenario = QueueScenario(
+            instance, servers, events / rate, events / rate / 4, ArrivalLaw(law), options=own, bins=50, queue=queue
+        )
+        results[name] = simulated(name, scenario, replications, seed)
+    return results
+
+
+@claim(
+    "figure-5",
+    "Types of Table 1, intensity 0.89, Poisson arrivals (full: and log-normal): from 20 to 200 servers the queue of "
+    "Algorithm 1 falls and that of randomized sampling grows; at 200 servers sampling's is larger than both others' "
+    "together.",
+    source="Figure 5",
+    printed="Algorithm 1 and M14 perform better as servers increase, unlike G16 (curves lost)",
+    evidence=Evidence.statistical,
+    breaks=("Algorithm 1 and randomized sampling change places", "200 servers stand for 20 and 20 for 200"),
+)
+def figure_5(level: Level, broken: str) -> Outcome:
+    instance = table_1(Fraction(89, 100))
+    first_name, last_name = (NAMES[2], NAMES[0]) if broken.startswith("Algorithm") else (NAMES[0], NAMES[2])
+    servers = (20, 200) if level is Level.quick else (20, 50, 100, 150, 200)
+    events = 60_000 if level is Level.quick else 1_000_000
+    laws = (Law(),) if level is Level.quick else (Law(), INTERVALS)
+    decisions, good, parts = Decisions(4 * len(laws)), True, []
+    for law in laws:
+        every = {
+            n: runs_of(instance, n, law, events, {}, replications=20, seed=SECOND_FRESH_SEED)
+            for n in (servers[::-1] if broken[:3] == "200" else servers)
+        }
+        first, *_, last = every.values()
+        ours, local, sampling = last[first_name], last[NAMES[1]], last[last_name]
+        falls, grows = decisions.queue_order(first[first_name], ours), decisions.queue_order(sampling, first[last_name])
+        more = decisions.queue_order(sampling, ours)
+        good &= min(falls.low, grows.low) > 0 and more.low > local.queue(decisions.level()).high
+        parts += [f"{law.name}, {n} servers: {mean_queues(results)}" for n, results in every.items()]
+        parts.append(f"falls by {shown(falls, 3)}, grows by {shown(grows, 3)}, at the end more by {shown(more, 3)}")
+    return Outcome(f"{'; '.join(parts)}; {spent(decisions, *last.values(), seed=SECOND_FRESH_SEED)} each", bool(good))
+
+
+@claim(
+    "figure-6",
+    "Types of Table 1 on 20 servers, beta 0.98, Poisson arrivals (full: and log-normal), intensities 0.8 and 0.95: "
+    "randomized sampling has the largest queue at 0.8 (log-normal: larger than Algorithm 1's); at 0.95, where 200 jobs "
+    "of each type wait at the beginning (full: and from empty queues), the queue grows under max-weight at local "
+    "refresh times, and under Algorithm 1 it is smaller and grows more slowly, if at all.",
+    source="Figure 6",
+    printed="M14 deteriorates at higher traffic and G16 deteriorates at lower traffic (curves lost)",
+    evidence=Evidence.statistical,
+    breaks=("intensity 0.8 stands for 0.95", "Algorithm 1 never stalls, beta = 0"),
+)
+def figure_6(level: Level, broken: str) -> Outcome:
+    high = Fraction(80 if broken.startswith("intensity") else 95, 100)
+    quick = level is Level.quick
+    short, begun = (60_000, 100_000) if quick else (500_000, 400_000)
+    options = {"beta": Fraction(0 if broken.startswith("Algorithm") else 98, 100)}
+    laws = (Law(),) if quick else (Law(), INTERVALS)
+    starts = [((200,) * 3, begun, 16)] if quick else [((200,) * 3, begun, 16), ((), 2_000_000, 64)]
+    rivals = {law.name: NAMES[:2] if law == Law() else NAMES[:1] for law in laws}
+    decisions = Decisions(sum(len(names) + 3 * len(starts) for names in rivals.values()))
+    good, parts = True, []
+    for law in laws:
+        low = runs_of(table_1(Fraction(80, 100)), 20, law, short, options, seed=FRESH_SEED)
+        good &= all(decisions.queue_order(low[NAMES[2]], low[name]).low > 0 for name in rivals[law.name])
+        parts.append(f"{law.name}, 0.8: {mean_queues(low)}")
+        for queue, events, runs in starts:
+            watched = runs_of(table_1(high), 20, law, events, options, NAMES[:2], runs, FRESH_SEED, queue)
+            ours, local = (decisions.growth(watched[name]) for name in NAMES[:2])
+            good &= local.low > max(0, ours.high)
+            good &= decisions.queue_order(watched[NAMES[1]], watched[NAMES[0]]).low > 0
+            parts.append(f"{float(high):g} from {sum(queue)} jobs: {mean_queues(watched)}")
+            parts.append(f"growth {shown(local, 3)} and {shown(ours, 3)}, {runs} replications of {events:,} events")
+    return Outcome(f"{'; '.join(parts)}; {decisions}, seed {FRESH_SEED}", bool(good))
+
+
+LOG_NORMAL: dict[str, Any] = {
+    "lost": "the curves, the variance of the log-normal law",
+    "chosen": "a squared coefficient of variation of 4; runs of equal length for all policies",
+    "seed": SEED,
+    "height": 2.9,
+}
+LAWS = {"Poisson arrivals": Law(), "log-normal interarrival times": INTERVALS}
+
+
+def _panels(
+    points: Sequence[tuple[float, Any, int]], xlabel: str, events: float, runs: int, options: dict[str, Any]
+) -> list[Panel]:
+    """Return a panel a law; a point is its place on the axis, its instance and its servers."""
+    panels: list[Panel] = []
+    for title, law in LAWS.items():
+        every = [runs_of(instance, servers, law, events, options, replications=runs) for _, instance, servers in points]
+        results = {TITLES[name]: [at[name] for at in every] for name in NAMES}
+        panels.append(mean_queues_chart(results, [x for x, *_ in points], xlabel, title))
+    return panels
+
+
+@reproduction(
+    "figure-5",
+    "mean queue against the number of servers, types of Table 1 at intensity 0.89",
+    printed="Algorithm 1 and M14 perform better as servers increase, unlike G16",
+    tiny={"servers": (4, 8), "events": 2e3, "runs": 2},
+    quick={"servers": (20, 50, 100, 200), "events": 2e5, "runs": 6},
+    full={"servers": (20, 40, 60, 80, 100, 125, 150, 175, 200), "events": 1e6, "runs": 12},
+    **LOG_NORMAL,
+)
+def figure_5_panels(servers: Sequence[int], events: float, runs: int) -> Sequence[Panel]:
+    """Return mean queues; a quarter of each run is dropped, as printed."""
+    points = [(float(number), table_1(Fraction(89, 100)), number) for number in servers]
+    return _panels(points, "servers (number)", events, runs, {})
+
+
+@reproduction(
+    "figure-6",
+    "mean queue against traffic intensity, types of Table 1 on 20 servers",
+    printed="M14 deteriorates at higher traffic and G16 at lower traffic",
+    tiny={"intensities": ("0.8", "0.95"), "events": 2e3, "runs": 2},
+    quick={"intensities": ("0.8", "0.85", "0.9", "0.95"), "events": 2e5, "runs": 6},
+    full={"intensities": ("0.8", "0.83", "0.86", "0.89", "0.92", "0.95"), "events": 1e6, "runs": 16},
+    **LOG_NORMAL,
+)
+def figure_6_panels(intensities: Sequence[str], events: float, runs: int) -> Sequence[Panel]:
+    points = [(float(z), table_1(Fraction(z)), 20) for z in intensities]
+    return _panels(points, "traffic intensity (1)", events, runs, {"beta": Fraction(98, 100)})

@@ -1,0 +1,345 @@
+"""The non-preemptive scheduling paper on regions and oracles: claims that need no dynamics, and Table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+
+from bounds import checker
+from bounds.certificates.region import region_certificate
+from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.results.instances import additive_space, fits_everywhere, random_instance, random_instances
+from bounds.results.nonpreemptive.settings import BOUNDARY, EC2_SERVER, EC2_TYPES
+from bounds.results.nonpreemptive.settings import table_1 as ec2
+from bounds.results.reproduction import drawing, reproduction
+from bounds.views.panels import Cells, Chart, Curve, Panel
+from theory.exact.configurations import maximal
+from theory.exact.knapsack import max_weight, weight
+from theory.instance import Additive, Explicit, Instance, Pool, additive, maximal_generators, pooled
+from theory.numbers import text, total
+from theory.region.facets import region_facets
+from theory.region.membership import CapacityProgram
+from theory.region.oracles import lemma_6_1, oracle
+from theory.region.slices import region_slice
+from theory.region.subset import kept_fraction, single_types
+from theory.region.worst_case import worst_weights
+
+FOUR_AND_ONE = additive([6], [[4], [1]], workload=["1/4", "1/4"])  # jobs of 4 and of 1 on a server of 6
+
+NOT_EMPTY = [(a, b) for a in range(2) for b in range(7) if 0 < 4 * a + b <= 6]  # its configurations but the empty one
+
+
+def _servers(count: int, seed: int) -> list[Instance]:
+    """Draw servers of one pool that every type fits."""
+    return random_instances(np.random.default_rng(seed), count, fits_everywhere)
+
+
+@claim(
+    "region-2",
+    "The supportable workloads are the interior of C as (2) prints it, with conv of the configurations other than the "
+    "empty one: types of sizes 4 and 1 on a server of capacity 6, workload (1/4, 1/4). Every such configuration has "
+    "at least one job, so every point of that hull has at least one job; the empty configuration must belong to it.",
+    source="Equation (2)",
+    printed="C of (2) over configurations other than 0; the supportable workloads are its interior",
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.number,
+    breaks=("the empty configuration belongs to the hull",),
+)
+def region_2(level: Level, broken: str) -> Outcome:
+    z, jobs = CapacityProgram(FOUR_AND_ONE).intensity().value, total(FOUR_AND_ONE.workload)
+    least = 0 if broken else min(map(sum, NOT_EMPTY))
+    computed = f"traffic intensity {text(z)}, jobs {text(jobs)}, least number in the hull {least}"
+    return Outcome(computed, (z < 1) == (jobs >= least))
+
+
+@claim(
+    "maximal-same-hull",
+    "The set of maximal configurations has the same convex hull as the set of all: sizes 4 and 1 on capacity 6. Its "
+    "hull is the segment from (1, 2) to (0, 6), which misses (1, 0). True is that it has the same greatest weights.",
+    source="Section 6.1",
+    printed="the maximal configurations have the same convex hull as all",
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.statement,
+    breaks=("only functions that grow with every job separate",),
+)
+def maximal_same_hull(level: Level, broken: str) -> Outcome:
+    """Find a configuration that a linear function separates from the maximal ones.
+
+    The least number of jobs of a maximal configuration against that of all but the empty one.
+    """
+    tops = [tuple(map(int, k)) for k in maximal(FOUR_AND_ONE.pools[0].space)]
+    sign = -1 if broken else 1
+    least = [min(sign * sum(k) for k in rows) for rows in (tops, NOT_EMPTY)]
+    computed = f"least jobs: {least[0]} over the maximal {tops}, {least[1]} over all but the empty"
+    return Outcome(computed, least[0] == least[1])
+
+
+@claim(
+    "max-weight",
+    "Both ways of Section 6.1 find the greatest weight: the search of maximal configurations, and the recursion "
+    "G[u] = max_j G[u - w_j] + Q_j written out as printed, on random servers and queues.",
+    source="Section 6.1",
+    printed="search the maximal configurations, or G[u] = max_j {G[u - w_j] + Q_j}: r = 1",
+    evidence=Evidence.certified,
+    breaks=("the recursion stops one unit of the first resource early", "the queue of the last type is left out"),
+)
+def max_weight_two_ways(level: Level, broken: str) -> Outcome:
+    generator = np.random.default_rng(61)
+    wrong = tried = 0
+    for instance in _servers(40 if level is Level.quick else 400, 61):
+        space = additive_space(instance)
+        rules = [oracle(space, name) for name in ("maximal", "dynamic-program")]
+        queues = generator.integers(0, 50, len(instance.types)).tolist()
+        best = weight(max_weight(space, queues), [Fraction(q) for q in queues])
+        values = [int(rule(queues) @ np.array(queues)) for rule in rules]
+        wrong += any(value != best for value in (*values, _printed_recursion(space, queues, broken)))
+        tried += 1
+    return Outcome(f"{tried} servers, {wrong} answers below the greatest weight", wrong == 0)
+
+
+def _printed_recursion(space: Additive, queues: list[int], broken: str) -> int:
+    if broken.startswith("the queue"):
+        queues = [*queues[:-1], 0]
+    capacity = (space.capacity[0] - int("early" in broken), *space.capacity[1:])
+    best: dict[tuple[int, ...], int] = {}
+    for u in product(*(range(c + 1) for c in capacity)):
+        before = [
+            best[tuple(a - b for a, b in zip(u, demand, strict=True))] + q
+            for demand, q in zip(space.demands, queues, strict=True)
+            if all(a >= b for a, b in zip(u, demand, strict=True))
+        ]
+        best[u] = max(before, default=0)
+    return best[capacity]
+
+
+@claim(
+    "lemma-6.1",
+    "The best configuration of a single type keeps N / (R (N + 1)) of the greatest weight, and so do the greedy rule "
+    "by relative value and its refinement: the exact infimum over all weights, on random servers of up to three "
+    "resources, each replayed at weights that come near to it.",
+    source="Lemma 6.1",
+    printed="r = N_f / (R (N_f + 1))",
+    evidence=Evidence.certified,
+    breaks=("one more job of each type is claimed to fit", "the number of resources is left out"),
+)
+def lemma_6_1_holds(level: Level, broken: str) -> Outcome:
+    least: dict[str, Fraction] = {}
+    good = True
+    servers = _servers(300 if level is Level.quick else 20_000, 6)
+    for instance in servers:
+        space = additive_space(instance)
+        r = lemma_6_1(space)  # N / (R (N + 1))
+        if broken.startswith("the number"):
+            fits = min(space.most(j) for j in range(len(instance.types)))
+            r = Fraction(fits, fits + 1)
+        elif broken:
+            fits = min(space.most(j) for j in range(len(instance.types))) + 1
+            r = r / Fraction(fits - 1, fits) * Fraction(fits, fits + 1)
+        for name in ("single-type", "relative-value", "refined"):
+            worst = worst_weights(space, name)
+            good &= worst.ratio >= r and _replayed(space, name, worst.weights()) - worst.ratio < Fraction(1, 10**4)
+            least[name] = min(least.get(name, worst.ratio / r), worst.ratio / r)
+    computed = f"{len(servers)} servers, least infimum / r: " + ", ".join(
+        f"{n} {float(x):.4f}" for n, x in least.items()
+    )
+    return Outcome(computed, good)
+
+
+def _replayed(space: Additive, name: str, weights: tuple[int, ...]) -> Fraction:
+    """Return the share of the greatest weight that a rule attains at given weights."""
+    k = oracle(space, name)(weights).tolist()
+    best = max_weight(space, weights)
+    return Fraction(
+        sum(w * n for w, n in zip(weights, k, strict=True)), sum(map(prod, zip(weights, best, strict=True)))
+    )
+
+
+@claim(
+    "refinement-same-guarantee",
+    "Filling the residual capacity does not change the guarantee of the greedy rule by relative value: its infimum "
+    "comes as near to N / (R (N + 1)) as one likes, on servers with R resources of c units and types that take "
+    "c / (N + 1) + 1 of all of them, or c / (N + 1) of one: N (1 + (N + 1) / c) / (R (N + 1)) exactly.",
+    source="Section 6.1",
+    printed="the refinement does not change the theoretical result",
+    evidence=Evidence.certified,
+    breaks=("the first type takes no more than the others, so that one more fits",),
+)
+def refinement_same_guarantee(level: Level, broken: str) -> Outcome:
+    good, nearest = True, Fraction(2)
+    for resources, fits, scale in product((1, 2, 3), (1, 2, 3), (20, 200) if level is Level.quick else (20, 200, 1000)):
+        if resources == 3 and scale > 20:
+            continue
+        unit = scale * (fits + 1)
+        of_all = [scale + (0 if broken else 1)] * resources
+        single = [[scale if s == r else 0 for s in range(resources)] for r in range(resources)]
+        space = additive_space(additive([unit] * resources, [of_all, *single]))
+        infimum = worst_weights(space, "refined").ratio
+        r = Fraction(fits, resources * (fits + 1))
+        good &= infimum == r * (1 + Fraction(fits + 1, unit)) and lemma_6_1(space) == r
+        nearest = min(nearest, infimum / r)
+    return Outcome(f"nearest infimum / r: {text(nearest)}", good)
+
+
+@claim(
+    "corollary-6.2",
+    "The region of the single-type configurations holds r C for the r of Lemma 6.1: the largest f with f C inside it, "
+    "exact, with the direction in which nothing more fits. It equals the exact worst ratio of the rule, on random "
+    "servers; over several pools f is at least the least of theirs.",
+    source="Corollary 6.2",
+    printed="the region of the single-type configurations holds C_r",
+    evidence=Evidence.certified,
+    breaks=("the subset has one job fewer where two fit",),
+)
+def corollary_6_2(level: Level, broken: str) -> Outcome:
+    """Compute f by facets and the ratio by a knapsack."""
+    count = 200 if level is Level.quick else 5_000
+    good, least = True, Fraction(9)
+    for instance in _servers(count, 62):
+        space = additive_space(instance)
+        subset = single_types(instance)
+        if broken:
+            rows = [[max(n - 1, min(n, 1)) for n in k] for k in maximal(subset.pools[0].space).tolist()]
+            subset = subset_of(instance, rows)
+        f = kept_fraction(instance, subset).fraction
+        good &= f == worst_weights(space, "single-type").ratio and f >= lemma_6_1(space)
+        least = min(least, f)
+    generator = np.random.default_rng(63)
+    for _ in range(count // 4):
+        instance = random_instance(generator, pools=2)
+        pools = [additive(p.space.capacity, p.space.demands) for p in instance.pools if isinstance(p.space, Additive)]
+        kept = kept_fraction(instance, single_types(instance)).fraction
+        good &= kept >= min(worst_weights(additive_space(pool), "single-type").ratio for pool in pools)
+    return Outcome(f"{count} servers, least f {text(least)}", good)
+
+
+@drawing(
+    "A server of 6, jobs of 4 and 1: the region C and other hulls",
+    "maximal-same-hull",
+    "region-2",
+    "corollary-6.2",
+    height=3.2,
+)
+def hulls() -> Sequence[Panel]:
+    f = kept_fraction(FOUR_AND_ONE, single_types(FOUR_AND_ONE)).fraction
+    corners = sorted(region_facets(FOUR_AND_ONE).vertices, key=lambda corner: (corner[0], -corner[1]))
+
+    def boundary(name: str, factor: Fraction | int) -> Curve:
+        x, y = ([float(factor * corner[axis]) for corner in corners] for axis in (0, 1))
+        return Curve(name, x, y, look="plain")
+
+    large, small = zip((0, 0), *NOT_EMPTY, strict=True)
+    curves = [
+        Curve("configurations", large, small, look="dots"),
+        boundary("outer boundary of C", 1),
+        boundary(f"its multiple by f = {f}", f),
+        Curve("single types alone", (0, 1), (6, 0), look="plain"),
+        Curve("hull of the maximal ones", (0, 1), (6, 2), look="plain"),
+        Curve("hull without (0, 0): its lower side", (0, 1), (1, 0), look="plain"),
+        Curve("workload (1/4, 1/4)", (0.25,), (0.25,), look="stars"),
+    ]
+    return [Chart("jobs of size 4 (per server)", "jobs of size 1 (per server)", curves)]
+
+
+def subset_of(instance: Instance, rows: list[list[int]]) -> Instance:
+    """Return an instance of one pool with only the configurations below the listed ones."""
+    (pool,) = instance.pools
+    return Instance(instance.types, (Pool(pool.name, pool.share, Explicit(maximal_generators(rows))),))
+
+
+@claim(
+    "example-1",
+    "Example 1, sizes 4 and 1 on capacity 6: (1/2, 4) is on the boundary of the region, as the average of (1, 2) and "
+    "(0, 6); 0.89 of it is supportable; while the server keeps (1, 2), the small jobs arrive faster than they leave.",
+    source="Example 1",
+    printed="0.89 x (0.5, 4), less than the average of (1, 2) and (0, 6)",
+    evidence=Evidence.certified,
+    breaks=("the server has one unit more",),
+)
+def example_1(level: Level, broken: str) -> Outcome:
+    instance = additive([7 if broken else 6], [[4], [1]], workload=["1/2", 4])
+    program = CapacityProgram(instance)
+    on = program.intensity()
+    claims = checker.check(region_certificate(instance, on, region_facets(instance)))
+    load = [Fraction(89, 100) * rho for rho in instance.workload]
+    reduced = program.intensity(load)
+    average = sorted(k for _, k, _ in on.columns) == [(0, 6), (1, 2)] and all(
+        x == Fraction(1, 2) for *_, x in on.columns
+    )
+    good = on.value == 1 and average and reduced.value == Fraction(89, 100) and reduced.supportable and load[1] > 2
+    computed = (
+        f"intensity {claims['traffic_intensity']}, {len(claims['facets'])} facets; at 0.89: {text(reduced.value)}"
+    )
+    return Outcome(computed, good)
+
+
+@claim(
+    "example-2",
+    "Example 2, one server each of 1, 2, 4 and 8 units and jobs of 1, 2, 4 and 8 in equal numbers: at load 0.89 the "
+    "traffic intensity is 0.89, and at load 1 every job type fills its server.",
+    source="Example 2",
+    printed="servers and jobs of 1, 2, 4, 8 units, equal rates, traffic load 0.89",
+    evidence=Evidence.certified,
+    breaks=("the server of 4 units has 3",),
+)
+def example_2(level: Level, broken: str) -> Outcome:
+    sizes = (1, 2, 4, 8)
+    capacities = (1, 2, 3, 8) if broken else sizes
+    instance = pooled([(1, [c]) for c in capacities], [[size] for size in sizes], workload=["1/4"] * 4)
+    program = CapacityProgram(instance)
+    full = program.intensity()
+    at = instance.with_workload([Fraction(89, 400)] * 4)
+    claims = checker.check(region_certificate(at, program.intensity(at.workload), region_facets(at)))
+    alone = all(k == tuple(int(i == p) for i in range(4)) for p, k, _ in full.columns) and len(full.columns) == 4
+    good = full.value == 1 and alone and claims["traffic_intensity"] == "89/100"
+    computed = (
+        f"intensity {claims['traffic_intensity']}, on the boundary {text(full.value)}; {len(claims['facets'])} facets"
+    )
+    return Outcome(computed, good)
+
+
+@claim(
+    "table-1",
+    "The EC2 types of Table 1: the rates [2/3, 11/3, 2/3] to which arrivals are proportional are themselves on the "
+    "boundary, of traffic intensity exactly 1, an average of maximal configurations; facets certified.",
+    source="Table 1",
+    printed="arrival rates proportional to [2/3, 11/3, 2/3], traffic intensity 0.89",
+    evidence=Evidence.certified,
+    breaks=("the server has room for a third job of 1690 GB",),
+)
+def table_1(level: Level, broken: str) -> Outcome:
+    server = (*EC2_SERVER[:2], 5070) if broken else EC2_SERVER
+    instance = additive(server, EC2_TYPES, workload=["2/3", "11/3", "2/3"])
+    on = CapacityProgram(instance).intensity()
+    region = region_facets(instance)
+    claims = checker.check(region_certificate(instance, on, region))
+    tops = {tuple(map(int, k)) for k in maximal(instance.pools[0].space)}
+    good = on.value == 1 and {k for _, k, _ in on.columns} <= tops
+    facets = "; ".join(f"{facet.normal} x <= {text(facet.offset)}" for facet in region.outer)
+    return Outcome(f"intensity {claims['traffic_intensity']}; {facets}", good)
+
+
+@reproduction(
+    "table-1",
+    "the EC2 types, and their region cut through the printed workload",
+    printed="types and servers; the workload [2/3, 11/3, 2/3] is on the boundary",
+    height=2.2,
+)
+def table_1_panels() -> Sequence[Panel]:
+    names = ("standard", "high-memory", "high-CPU")
+    rows = [[f"{m / 10:g} GB", f"{c / 10:g} EC2", f"{s:,} GB"] for m, c, s in (*EC2_TYPES, EC2_SERVER)]
+    panels: list[Panel] = [Cells(["memory", "CPU", "storage"], [*names, "server"], rows)]
+    instance = ec2(1)
+    for i, j in combinations(range(3), 2):
+        cut = region_slice(instance, i, j)
+        x, y = ([float(point[axis]) for point in cut.vertices] for axis in (0, 1))
+        workload = Curve("printed workload", [float(BOUNDARY[i])], [float(BOUNDARY[j])], look="stars")
+        across, up = (f"{names[k]} (jobs per server)" for k in (i, j))
+        curves = [Curve("boundary of the region", x, y), workload]
+        panels.append(Chart(across, up, curves, xlim=(0.0, None), ylim=(0.0, None)))
+    return panels

@@ -1,0 +1,392 @@
+"""Claims of the non-preemptive scheduling paper on what Algorithm 1 supports, simulated from long queues.
+
+Stability is tested as the proofs have it: V falls where queues are long. A run begins with thousands of waiting jobs
+and ends where the drift that the theorem guarantees has had time to take most of them; the queue is then below half of
+what it was, or it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.results.decisions import FRESH_SEED, Decisions
+from bounds.results.nonpreemptive.settings import BETA, FROM_LONG_QUEUES, LONG, LongQueue, example_1, table_1
+from bounds.results.reproduction import drawing, interval_curve
+from bounds.results.simulated_queues import SEED, mean_queue, shown, simulated
+from bounds.views.panels import Chart, Curve, Line, Panel
+from fluid.chains.steps import ContinuousSteps
+from fluid.limits.drift import BASIC
+from fluid.simulation.arrivals import Law
+from fluid.simulation.policy_names import policy
+from fluid.simulation.queue.model import QueueScenario
+from fluid.simulation.results import QueueResult
+from fluid.simulation.state import Setting
+from theory.instance import Instance
+from theory.numbers import text
+from theory.region.membership import traffic_intensity
+from theory.region.subset import single_types
+
+REPLICATIONS = {Level.quick: 16, Level.full: 40}
+"""Of each system, for differences of mean queues that are several times as large as their intervals."""
+
+INSIDE = Fraction(97, 100)
+OVERLOAD, LOW_BETA = "1.1 times the boundary", "beta = 1/4, below the load"
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """A run of Algorithm 1 from long queues: its name, and what it is run with (`LongQueue.run`)."""
+
+    name: str
+    system: LongQueue
+    load: Fraction
+    options: dict[str, Any]
+    service: Law = Law()
+    batch: bool = False
+
+    def result(self) -> QueueResult[Any]:
+        """Simulate it."""
+        return self.system.run(self.load, self.options, self.service, batch=self.batch)
+
+    def part_left(self) -> tuple[list[float], int]:
+        """Return the mean queue in the last tenth of the time over that at time 0 by replication, and events.
+
+        A stable system forgets the start; one that is not keeps it, and grows.
+        """
+        runs = self.result().runs
+        return [run.queue[-2:].mean() / sum(self.system.queue) for run in runs], sum(run.events for run in runs)
+
+
+def _fall(runs: Sequence[LongRun], setting: str = "", replications: str = "") -> Outcome:
+    """Decide that all queues fall to less than half."""
+    decisions, good, parts, events = Decisions(len(runs)), True, [], 0
+    for run in runs:
+        left, more = run.part_left()
+        part = decisions.mean(left)
+        good &= part.high < 1 / 2
+        events += more
+        parts.append(f"{run.name}: {shown(part, 3)}")
+    computed = (
+        f"queue at the end over that at the start{setting}: {'; '.join(parts)}; {decisions}{replications}, "
+        f"seed {SEED}, {events:,} events"
+    )
+    return Outcome(computed, good)
+
+
+def _supported(level: Level, broken: str, laws: tuple[Law, ...], *, batch: bool = False) -> Outcome:
+    """Decide that the queues of both systems fall to less than half, at 0.97 beta of the boundary, under each law."""
+    systems = LONG if level is Level.quick else [system.longer(5) for system in LONG]
+    load = Fraction(11, 10) if broken == OVERLOAD else INSIDE * BETA
+    beta = Fraction(1, 4) if broken == LOW_BETA else BETA
+    runs = [
+        LongRun(f"{system.name}, {_name(law)}", system, load, {"beta": beta}, law, batch)
+        for system in systems
+        for law in laws
+    ]
+    setting = f", intensity {float(load):.4g}, beta {text(beta)}"
+    return _fall(runs, setting, f", {FROM_LONG_QUEUES} replications")
+
+
+def _name(law: Law) -> str:
+    return law.name if law == Law() else f"{law.name} {law.scv:g}"
+
+
+def _laws(level: Level) -> tuple[Law, ...]:
+    """Return hyper-exponential laws of service."""
+    wide = (Law("hyper-exponential", 4.0),)
+    return wide if level is Level.quick else (*wide, Law("hyper-exponential", 12.0))
+
+
+@claim(
+    "theorem-3.1-queues",
+    "Algorithm 1 at work, r = 1 and beta = 7/8, at 0.97 beta of the boundary: from thousands of waiting jobs the queue "
+    "falls to less than half, on one server with Example 1's types and on three servers with Table 1's. Every type "
+    "arrives and fits every server.",
+    source="Theorem 3.1",
+    printed="the algorithm can support any workload in the interior of r beta C, 0 < beta < r",
+    evidence=Evidence.statistical,
+    breaks=(OVERLOAD, LOW_BETA),
+)
+def theorem_3_1_queues(level: Level, broken: str) -> Outcome:
+    return _supported(level, broken, (Law(),))
+
+
+@claim(
+    "corollary-5.2",
+    "Theorem 3.1 with hyper-exponential service of squared coefficient of variation 4 (full: 12 too): the same two "
+    "systems at 0.97 beta of the boundary, r = 1, beta = 7/8, whose queues fall to less than half.",
+    source="Corollary 5.2",
+    printed="Theorem 3.1 still holds if service times are hyper-exponential of mean 1 / mu_j",
+    evidence=Evidence.statistical,
+    breaks=(OVERLOAD, LOW_BETA),
+)
+def corollary_5_2(level: Level, broken: str) -> Outcome:
+    return _supported(level, broken, _laws(level))
+
+
+@claim(
+    "corollary-5.3",
+    "Theorem 3.1 with requests for vectors of jobs: (2, 4) or (0, 12) jobs of the types of Example 1, (4, 1, 0) or "
+    "(0, 21, 4) of Table 1, equally likely, at 0.97 beta of the boundary by the workload (27), r = 1, beta = 7/8: the "
+    "queues of both systems fall to less than half, with exponential service and (Section 5.2, last paragraph) with "
+    "hyper-exponential service.",
+    source="Corollary 5.3",
+    printed="with batches and the workload (27), Theorem 3.1 still holds; also with hyper-exponential service",
+    evidence=Evidence.statistical,
+    breaks=(OVERLOAD, LOW_BETA),
+)
+def corollary_5_3(level: Level, broken: str) -> Outcome:
+    return _supported(level, broken, (Law(), *_laws(level)), batch=True)
+
+
+@claim(
+    "corollary-6.2-queues",
+    "Algorithm 1 with configurations of a single type and beta = 7/8, at 0.97 beta of the boundary of their region: "
+    "Example 1 (6/7 of the boundary of C) and Table 1 (5/7 of it; so 0.606 of C, where Theorem 3.1 with the r = 1/3 "
+    "of Lemma 6.1, for two resources that bind, and beta < r gives less than 1/9). The queues fall to less than half, "
+    "though beta is above r.",
+    source="Corollary 6.2",
+    printed="with configurations of a subset, any workload in the interior of beta times its region, 0 < beta < 1",
+    evidence=Evidence.statistical,
+    breaks=("5 % beyond the region of single types, inside the whole", "beta = 0, so that nobody stalls"),
+)
+def corollary_6_2_queues(level: Level, broken: str) -> Outcome:
+    share = Fraction(105, 100) if broken.startswith("5 %") else INSIDE * BETA
+    runs = []
+    for system in LONG:
+        boundary = _boundary_of_single_types(system)
+        at = f"{float(share * boundary):.4f} of C ({text(boundary)} for single types)"
+        options = {"oracle": "single", "beta": 0 if broken.startswith("beta") else BETA}
+        runs.append(LongRun(f"{system.name} at {at}", system, share * boundary, options))
+    return _fall(runs)
+
+
+def _boundary_of_single_types(system: LongQueue) -> Fraction:
+    """Return the traffic intensity at which the workload is on the boundary of the region of single types."""
+    return 1 / traffic_intensity(single_types(system.instance(1)))
+
+
+BOUNDED = {"beta": Fraction(9, 10), "p": Fraction(-1, 20), "z": Fraction(1, 200)}  # beta of (29)
+
+
+@claim(
+    "corollary-6.3",
+    "beta of (29), 9/10 (p + (1 - p) tanh(z sum Q)) with p = -0.05 and z = 0.005, which is below 0 for empty queues: "
+    "the same two systems at 0.97 x 0.9 of the boundary, r = 1, whose queues fall to less than half.",
+    source="Corollary 6.3",
+    printed="with beta = h(|Q|_1) increasing to beta_bar < r, Algorithm 1 achieves r beta_bar of the region",
+    evidence=Evidence.statistical,
+    breaks=("z = 0, so that beta stays as for empty queues", OVERLOAD),
+)
+def corollary_6_3(level: Level, broken: str) -> Outcome:
+    options = BOUNDED | ({"z": 0} if broken.startswith("z") else {})
+    load = Fraction(11, 10) if broken == OVERLOAD else INSIDE * BOUNDED["beta"]
+    return _fall([LongRun(system.name, system, load, options) for system in LONG])
+
+
+@drawing(
+    "Algorithm 1 from long queues, 95 % bands of 16 replications",
+    "theorem-3.1-queues",
+    "corollary-5.2",
+    "corollary-5.3",
+    "corollary-6.2-queues",
+    "corollary-6.3",
+    columns=2,
+    height=3.4,
+)
+def from_long_queues() -> Sequence[Panel]:
+    panels = []
+    for system in LONG:
+        load, beta = INSIDE * BETA, {"beta": BETA}
+        alone = load * _boundary_of_single_types(system)
+        runs = (
+            LongRun("Theorem 3.1", system, load, beta),
+            LongRun("hyper-exponential service", system, load, beta, Law("hyper-exponential", 4.0)),
+            LongRun("requests for vectors", system, load, beta, batch=True),
+            LongRun("single types", system, alone, {"oracle": "single", **beta}),
+            LongRun("beta of (29)", system, INSIDE * BOUNDED["beta"], BOUNDED),
+            LongRun("1.1 times the boundary", system, Fraction(11, 10), beta),
+        )
+        curves = []
+        for run in runs:
+            at, *bands = run.result().curve()
+            mean, low, high = (band / sum(system.queue) for band in bands)
+            curves.append(Curve(run.name, at.tolist(), mean.tolist(), low.clip(min=0.0).tolist(), high.tolist()))
+        x, y, half = "time (mean service times)", "queue / queue at the start (1)", [Line("one half", 0.5)]
+        panels.append(Chart(x, y, curves, half, title=system.name, ylim=(0.0, None)))
+    return panels
+
+
+def stationary(
+    instance: Instance, servers: int, until: float, options: dict[str, Any], level: Level
+) -> QueueResult[Any]:
+    """Simulate Algorithm 1 as printed, except for the options given (full: ten times as long), a fifth dropped."""
+    longer = 1 if level is Level.quick else 10
+    return _simulated(
+        instance, servers, longer * until, tuple(sorted({**BASIC, **options}.items())), REPLICATIONS[level]
+    )
+
+
+@lru_cache(maxsize=16)  # three claims and their controls look at the same runs
+def _simulated(
+    instance: Instance, servers: int, until: float, options: tuple[tuple[str, Any], ...], replications: int
+) -> QueueResult[Any]:
+    scenario = QueueScenario(instance, servers, until, until / 5, options=dict(options), bins=20)
+    return simulated("nonpreemptive", scenario, replications, FRESH_SEED)
+
+
+SYSTEMS = (("Example 1", example_1, 1, 4000.0), ("Table 1", table_1, 20, 400.0))
+"""Name, instance of an intensity, servers, time."""
+
+
+@claim(
+    "remark-1",
+    "Remark 1, on two systems. Delay: at intensity 0.7 the mean queue, and so the mean delay by Little's law, grows "
+    "with beta = 1/2, 3/4, 19/20, on one server with Example 1's types and on 20 with Table 1's. Throughput: at 0.97 x "
+    "7/8 of the boundary of Example 1 the long queue falls to less than half with beta = 19/20, and grows with 1/4.",
+    source="Remark 1",
+    printed="higher beta makes a server stall more often, which increases the delay, but can achieve higher throughput",
+    evidence=Evidence.statistical,
+    breaks=(
+        "stalled servers renew early (Section 6.3) with the highest beta",
+        "the two betas of the throughput change places",
+    ),
+)
+def remark_1(level: Level, broken: str) -> Outcome:
+    betas, decisions = (Fraction(1, 2), Fraction(3, 4), Fraction(19, 20)), Decisions(6)
+    good, parts = True, []
+    for name, instance, servers, until in SYSTEMS:
+        results = []
+        for beta in betas:
+            early = broken.startswith("stalled") and beta == betas[-1]
+            options = {"beta": beta, "early": early}
+            results.append(stationary(instance(Fraction(7, 10)), servers, until, options, level))
+        rises = [decisions.queue_order(after, before) for before, after in pairwise(results)]
+        good &= all(rise.low > 0 for rise in rises)
+        queues = ", ".join(f"{mean_queue(result):.4g}" for result in results)
+        parts.append(f"{name}, mean queue {queues}, rising by {' and '.join(shown(rise, 3) for rise in rises)}")
+    high, low = (Fraction(1, 4), betas[-1]) if broken.startswith("the two") else (betas[-1], Fraction(1, 4))
+    load = INSIDE * BETA
+    ends = [decisions.mean(LongRun("", LONG[0], load, {"beta": beta}).part_left()[0]) for beta in (high, low)]
+    good &= ends[0].high < 1 / 2 and ends[1].low > 1
+    computed = (
+        f"{'; '.join(parts)}, seed {FRESH_SEED}; of the long queue is left {shown(ends[0], 3)}, {shown(ends[1], 3)}, "
+        f"seed {SEED}; {decisions}"
+    )
+    return Outcome(computed, bool(good))
+
+
+def _shorter(level: Level, with_: dict[str, Any], without: dict[str, Any], systems: tuple[Any, ...]) -> Outcome:
+    """Decide that options shorten the mean queue, at intensities 0.7 and 0.85 and beta = 19/20."""
+    loads = (Fraction(7, 10), Fraction(85, 100))
+    decisions, good, parts = Decisions(len(systems) * len(loads)), True, []
+    for name, instance, servers, until in systems:
+        for load in loads:
+            pair = [
+                stationary(instance(load), servers, until, {"beta": Fraction(19, 20), **options}, level)
+                for options in (without, with_)
+            ]
+            saved = decisions.queue_order(*pair)
+            good &= saved.low > 0
+            queues = [mean_queue(result) for result in pair]
+            parts.append(f"{name} at {float(load):g}: {queues[0]:.4g} falls to {queues[1]:.4g}, by {shown(saved, 3)}")
+    replications = f"{REPLICATIONS[level]} replications, seed {FRESH_SEED}"
+    return Outcome(f"mean queue, {'; '.join(parts)}; {decisions}, {replications}", good)
+
+
+@claim(
+    "section-6.3",
+    "A stalled server that renews as soon as its jobs are a subset of the configuration of greatest weight: the mean "
+    "queue is shorter than where it waits until it is empty, beta = 19/20, intensities 0.7 and 0.85, one server with "
+    "Example 1's types and 20 with Table 1's.",
+    source="Section 6.3",
+    printed="the server can become active faster and renew its configuration without any job preemptions",
+    evidence=Evidence.statistical,
+    breaks=("both wait until the server is empty",),
+)
+def section_6_3(level: Level, broken: str) -> Outcome:
+    return _shorter(level, {"early": not broken}, {}, SYSTEMS)
+
+
+@claim(
+    "section-6.4",
+    "q(s) = (1 - s) 1(s < 1/10), which lets no server stall where a tenth is stalled: the mean queue is shorter than "
+    "without q, beta = 19/20, intensities 0.7 and 0.85, 20 servers with Table 1's types.",
+    source="Section 6.4",
+    printed="beta h(Q) q(s) avoids many servers stalled at the same time, and frequent changes",
+    evidence=Evidence.statistical,
+    breaks=("q(s) is 1 where a server decides", "Algorithm 1 has one server"),
+)
+def section_6_4(level: Level, broken: str) -> Outcome:
+    limit = {} if broken.startswith("q(s)") else {"cut": Fraction(1, 10), "fall": 1}
+    return _shorter(level, limit, {}, SYSTEMS[:1] if broken.startswith("Algorithm") else SYSTEMS[1:])
+
+
+@drawing(
+    "Algorithm 1 at intensity 0.7: mean queues with 95 % intervals",
+    "remark-1",
+    "section-6.3",
+    "section-6.4",
+    columns=2,
+    height=2.8,
+)
+def effect_of_options() -> Sequence[Panel]:
+    high = {"beta": Fraction(19, 20)}
+    runs: dict[str, dict[str, Any]] = {
+        "1/2": {"beta": Fraction(1, 2)},
+        "3/4": {"beta": Fraction(3, 4)},
+        "19/20": high,
+        "early\nrenewal": {**high, "early": True},
+        "limit of\nstalling": {**high, "cut": Fraction(1, 10), "fall": 1},
+    }
+    panels = []
+    for name, instance, servers, until in SYSTEMS:
+        chosen = runs if servers > 1 else {label: runs[label] for label in runs if not label.startswith("limit")}
+        queues = [
+            stationary(instance(Fraction(7, 10)), servers, until, options, Level.quick).queue()
+            for options in chosen.values()
+        ]
+        places = [float(n) for n in range(len(queues))]
+        curves = [
+            interval_curve("beta", places[:3], queues[:3], "marks"),
+            interval_curve("beta = 19/20 with an option", places[3:], queues[3:], "marks"),
+        ]
+        title, ticks = f"{name}, {servers} server{'s' * (servers > 1)}", list(zip(places, chosen, strict=True))
+        x = "beta, and options (Sections 6.3, 6.4)"
+        panels.append(Chart(x, "mean queue (jobs)", curves, title=title, xticks=ticks, ylim=(0.0, None)))
+    return panels
+
+
+@claim(
+    "section-6.4-limit",
+    "q(x) = 1(x < p) keeps the fraction of stalled servers at p at most. It does not: the server that stalls is not "
+    "counted when it decides, so the fraction exceeds p, by less than 1 / L. On a path of Algorithm 1, 25 servers, "
+    "p = 1/10, types and load of Example 1 at 0.89, the greatest fraction is 3/25.",
+    source="Section 6.4",
+    printed="q(x) = 1(x < p) imposes a hard limit of at most p on the fraction of servers that can be stalled",
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.statement,
+    breaks=("q(x) = 1(x + 1/L <= p)",),
+)
+def section_6_4_limit(level: Level, broken: str) -> Outcome:
+    """Follow a path of the policy's own functions."""
+    servers, p, steps = 25, Fraction(1, 10), 1500 if level is Level.quick else 20_000
+    cut = p - Fraction(1, servers) if broken else p
+    setting = Setting(example_1(Fraction(89, 100)), servers, {**BASIC, "beta": BETA, "cut": cut, "p": 1})
+    moves = ContinuousSteps(rule := policy("nonpreemptive"), setting)
+    first, greatest = rule.prepare(setting), 0
+    first.waiting[:] = [100, 100]
+    for state, *_ in islice(moves.walk(first, np.random.default_rng(64)), steps):
+        greatest = max(greatest, int(state.stalled[0]))
+    assert Fraction(greatest, servers) < p + Fraction(1, servers)
+    computed = f"at most {greatest} of {servers} servers stalled in {steps:,} events, p = {text(p)}, cut {text(cut)}"
+    return Outcome(computed, Fraction(greatest, servers) <= p)

@@ -1,0 +1,286 @@
+"""Results of packproof on greedy reservation: exact worst cases, server pools, the worst instances of each size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+
+from bounds.adversary.by_size import on_record
+from bounds.adversary.chains import even_chains, proven_bound
+from bounds.adversary.realisation import realise
+from bounds.adversary.search import TOLERANCE, worst_instance
+from bounds.adversary.workload import worst_workload
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.autoscaling.guarantees import cloud
+from bounds.results.instances import PRINTED_TYPES, SERVER, price, random_instance
+from bounds.results.packproof.constant import power_grows, recursion_holds
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Chart, Curve, Panel
+from theory.greedy.assignment import global_greedy, sequential_greedy
+from theory.greedy.optimal import solve
+from theory.instance import Additive, Instance, additive, pooled
+from theory.numbers import text
+
+
+@claim(
+    "worst-workload",
+    "The exactly worst workload of the paper's four VM types: for each order in which types are listed, every order of "
+    "exhaustion is one exact linear program. The order of the list matters, because ties go to types listed first: in "
+    "the paper's order the least ratio is 449/515, attained at (48/13, 18/13, 3, 2) jobs per server of (1, 1), "
+    "(4, 16), (2, 32), (32, 256). It is 11047/12679, attained at (39/10, 27/20, 3, 2) of the same, in just the orders "
+    "that list (4, 16) before both (1, 1) and (2, 32), and no order has less.",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+    breaks=("servers have 512 GB", "ties go to types listed last"),
+)
+def exactly_worst(level: Level, broken: str) -> Outcome:
+    """Decide it in every order of the list, then solve the instances found."""
+    paper = ("48/13", "18/13", "3", "2")
+    expected = {True: (Fraction(11047, 12679), ("39/10", "27/20", "3", "2")), False: (Fraction(449, 515), paper)}
+    orders = list(permutations(range(4)))
+    good, worst_of = True, []
+    for order in orders[::4] if broken else orders:
+        types = [PRINTED_TYPES[j] for j in order]
+        instance = additive((80, 512) if broken == "servers have 512 GB" else SERVER, types, [price(*t) for t in types])
+        worst = worst_workload(instance)
+        attained = solve(instance.with_workload(worst.workload)).ratio
+        where = tuple(text(worst.workload[order.index(j)]) for j in range(4))
+        place = order[::-1].index if broken.startswith("ties") else order.index
+        early = place(1) < min(place(0), place(2))
+        good &= worst.complete and attained == worst.ratio and (worst.ratio, where) == expected[early]
+        worst_of.append((worst.ratio, where))
+    shown = (f"{text(r)} at ({', '.join(w)}) in {worst_of.count((r, w))}" for r, w in sorted(set(worst_of)))
+    computed = f"{len(worst_of)} orders: {'; '.join(shown)}; {'as' if good else 'not as'} the order of the list says"
+    return Outcome(computed, good)
+
+
+@claim(
+    "worst-rewards",
+    "Workload and rewards together reach 3/4 for demands 5, 7 on 12 and 101/136 for 3, 1, 7 on 12, as infima "
+    "attained to within 1e-6 off the ties, whatever the order of the types.",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+    breaks=("the capacity is another",),
+)
+def rewards_too(level: Level, broken: str) -> Outcome:
+    orders: list[tuple[int, ...]] = [(3, 1, 7), (7, 3, 1)]
+    if level is Level.full:
+        orders = [(3, 1, 7), (3, 7, 1), (1, 3, 7), (1, 7, 3), (7, 1, 3), (7, 3, 1)]
+    good, shown, capacity = True, [], 12
+    for demands in [(5, 7), (7, 5), *orders]:
+        infimum = Fraction(3, 4) if len(demands) == 2 else Fraction(101, 136)
+        instance = additive([capacity + 2 if broken else capacity], [[d] for d in demands], demands)
+        worst = worst_instance(instance, "all", starts=6)
+        good &= worst.infimum == infimum and 0 <= worst.ratio - infimum <= TOLERANCE
+        good &= solve(worst.instance).ratio == worst.ratio
+        shown.append(f"{demands}: {text(worst.infimum)}")
+    return Outcome("; ".join(shown), good)
+
+
+@claim(
+    "pools",
+    "Ascending in all pools at once, greedy keeps 1 - prod(1 - x_i) of every assignment over any number of pools, x_i "
+    "the fractions of its stages, and 1 - (1 - 1/m)^m for every m that is at least the number of stages or of types. "
+    "Beside the theorem, guarantee and ratio are compared exactly on random instances of two and three pools.",
+    source="packproof",
+    printed="the paper postpones several server pools",
+    evidence=Evidence.formal,
+    breaks=("the pools are filled one after another",),
+    theorems=("Greedy.greedy_keeps_product", "Greedy.greedy_keeps", "Existence.greedy_guarantee"),
+)
+def pools(level: Level, broken: str) -> Outcome:
+    generator = np.random.default_rng(9)
+    count = 300 if level is Level.quick else 5000
+    violations, least = 0, Fraction(1)
+    for _ in range(count):
+        instance = random_instance(generator, pools=int(generator.integers(2, 4)))
+        solution = solve(instance)
+        greedy, best = solution.greedy, solution.optimal.reward
+        reward = sequential_greedy(instance) if broken else greedy.reward
+        bound = max(greedy.guarantee, greedy.guarantee_stagewise)
+        violations += reward < bound * best
+        least = min(least, reward / best if best else Fraction(1))
+    computed = f"{count} instances, {violations} below the guarantee, least ratio {float(least):.4f}"
+    return Outcome(computed, violations == 0)
+
+
+@drawing("Three pools of servers, filled at once", "pools", height=2.9)
+def three_pools() -> Sequence[Panel]:
+    return [cloud(pools=3)]
+
+
+@claim(
+    "sequential-pools",
+    "Filling pools one after another, each by greedy on what is left, keeps at least half of every assignment, and no "
+    "more on two pools with demands 2, 3 and capacities 3, 2. Beside the theorem, the worst over a family of two "
+    "equal pools on one resource is searched exhaustively.",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.formal,
+    breaks=("all pools are filled at once",),
+    theorems=("Sequential.sequential_half", "Sequential.sequential_half_attained"),
+)
+def sequential(level: Level, broken: str) -> Outcome:
+    top = 3 if level is Level.quick else 4
+    least: tuple[Fraction, str] = (Fraction(1), "")
+    loads = (Fraction(0), Fraction(1, 2), Fraction(1))
+    for demands in product(range(1, top + 1), repeat=2):
+        for capacities in product(range(1, top + 1), repeat=2):
+            if max(demands) > max(capacities):
+                continue
+            base = pooled([(1, [c]) for c in capacities], [[d] for d in demands])
+            for workload in product(loads, repeat=2):
+                instance = base.with_workload(workload)
+                solution = solve(instance)
+                if not solution.optimal.reward:
+                    continue
+                reward = global_greedy(instance).reward if broken else sequential_greedy(instance)
+                where = f"demands {demands}, capacities {capacities}, workload {'/'.join(map(text, workload))}"
+                least = min(least, (reward / solution.optimal.reward, where))
+    ratio, where = least
+    return Outcome(f"worst ratio {text(ratio)} at {where}", ratio == Fraction(1, 2))
+
+
+@claim(
+    "one-resource-not-attained",
+    "With one additive resource, servers all alike and J >= 3 job types, greedy attains more than 1 - (1 - 1/J)^J of "
+    "the optimum on every instance with a positive optimum: the bound is not attained (whether it is the infimum is "
+    "not decided). Every inequality of the proof is an identity in symbols whose sign is read off.",
+    source="packproof",
+    printed="not in the paper: its family of Proposition 3.10 has arbitrary sets of configurations",
+    evidence=Evidence.proved,
+    breaks=("two types", "any number of jobs alone", "jobs of half the size"),
+)
+def one_resource(level: Level, broken: str) -> Outcome:
+    """Prove that equality in the bound makes the optimal configuration larger than a server.
+
+    Let x_1, .., x_I be the lengths of greedy's stages, U_i their rewards a server, F_i = sum_{l <= i} x_l U_l, E_i the
+    types exhausted before stage i, q = 1 - 1/J, capacity 1, demands d_j > 0, and U* the optimum.
+
+    0. If servers are left over, all work is served and the share is 1. Else the x_i sum to 1.
+    1. U* <= sum_{E_i} u_j rho_j + U_i <= F_{i-1} + U_i (claim ``always-1-1/e``), so (U* - F_i) = (1 - x_i)(U* -
+       F_{i-1}) - x_i (U_i - (U* - F_{i-1})) <= (1 - x_i)(U* - F_{i-1}). The share is 1 - prod(1 - x_i) at least.
+    2. log(1 - x) is strictly concave, so prod(1 - x_i) <= (1 - 1/I)^I, with equality only where all x_i are 1/I; and
+       (1 - 1/I)^I increases strictly with I <= J. Hence the bound is attained only if I = J, x_i = 1/J, and U_i = U* -
+       F_{i-1} for every i. Then U_{i+1} = q U_i, and U_i = q^(i-1) U* > 0.
+    3. Each stage but the last exhausts a type, and the last has one left; so stage i exhausts exactly one, which we
+       call type i. By 1, F_{i-1} = sum_{E_i} u_j rho_j: the stages before i earn from the types in E_i alone, so stage
+       i earns from type i alone, u_i > 0, and U_i = u_i n_i, where n_i is the most jobs of type i that fit. The stage
+       has length 1/J, so rho_i = n_i/J for i < J.
+    4. Let the optimum use configurations k. U* <= sum_{j < i} u_j y_j + U_i with jobs served y_j <= rho_j, and by 1
+       equality holds: so, averaged over servers, the types i..J of k earn U_i. None earns more, since U_i is the most
+       that types i..J can earn; so each does. Hence u_i k_i = U_i - U_{i+1} = U_i/J = u_i n_i/J for i < J, and u_J k_J
+       = U_J: k = (n_1/J, .., n_{J-1}/J, n_J), and J divides n_i, so that n_i >= J for i < J, and n_J >= 1.
+    5. n_i + 1 jobs do not fit: d_i > 1/(n_i + 1). So the size of k is more than sum_{i<J} (n_i/J)/(n_i + 1) + n_J/(n_J
+       + 1) >= (J - 1)/(J + 1) + 1/2 >= 1 for J >= 3, against its feasibility.
+    """
+    import sympy as sp
+
+    best, before = sp.symbols("U_star F_before", positive=True)
+    t, s, r = sp.symbols("t s r", nonnegative=True)
+    y = sp.symbols("y", positive=True)
+    concave = sp.simplify(sp.diff(sp.log(1 - y), y, 2) + 1 / (1 - y) ** 2) == 0
+    j = s + (2 if broken == "two types" else 3)
+    geometric = sp.simplify((best - (before + (best - before) / j)) - (1 - 1 / j) * (best - before)) == 0
+    steps = all((recursion_holds(), concave, power_grows(), geometric))
+
+    alone = t + (1 if broken == "any number of jobs alone" else j)  # n_i
+    smaller = 2 if broken == "jobs of half the size" else 1
+    each = alone / j / (smaller * (alone + 1))
+    last = (1 + r) / (smaller * (2 + r))
+    signs = {
+        "one of the first types takes 1/(J+1) at least": each - 1 / (j + 1),
+        "the last type takes 1/2 at least": last - sp.Rational(1, 2),
+        "together they take 1 at least": (j - 1) / (j + 1) + sp.Rational(1, 2) - 1,
+    }
+    failed = [name for name, difference in signs.items() if not _never_negative(difference)]
+    computed = f"identities {'hold' if steps else 'fail'}; " + (
+        f"not shown: {failed}" if failed else "all signs as said"
+    )
+    return Outcome(computed, bool(steps) and not failed)
+
+
+def _never_negative(expression: Any) -> bool:
+    """Decide that numerator and denominator have no negative coefficient: enough where all symbols are at least 0."""
+    import sympy as sp
+
+    above, below = sp.fraction(sp.cancel(sp.together(expression)))
+    if above == 0:
+        return True
+    symbols = sorted(expression.free_symbols, key=str)
+    if not symbols:
+        return bool(expression >= 0)
+    signs = [{bool(c > 0) for c in sp.Poly(part, *symbols).coeffs()} for part in (above, below)]
+    return signs in ([{True}, {True}], [{False}, {False}])
+
+
+ATTAINED = {2: 1, 3: 2, 4: 3, 5: 4}
+"""The fewest resources on which the bound is attained by an instance on record, by number of types."""
+
+
+@claim(
+    "worst-by-size",
+    "For J = 2..6 job types and at most R = 1..4 resources, the least share of the optimum found is that of an "
+    "instance on record; its ratio, greedy against optimum, is decided exactly. It is the bound 1 - (1 - 1/J)^J for "
+    "(J, R) = (2, 1), (3, 2), (4, 3), (5, 4) and more resources, and larger elsewhere. Chains that would attain the "
+    "bound with at most 2 J jobs of a type alone, and 2 of the last, are realised by no demands for (3, 1) and (4, 2), "
+    "and, at the full level, for (5, 3). The least value found is not shown to be the infimum where it is not the "
+    "bound.",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+    breaks=("types in reverse order", "capacity one larger", "one more resource"),
+)
+def by_size(level: Level, broken: str) -> Outcome:
+    record = on_record()
+    wrong = []
+    for (types, resources), (recorded, instance) in record.items():
+        ratio = solve(_broken(instance, broken)).ratio
+        space = instance.pools[0].space
+        fits = isinstance(space, Additive) and len(space.capacity) <= resources and len(instance.types) == types
+        attained = resources >= ATTAINED.get(types, 9)  # never for types that are not in the table
+        bound = proven_bound(types)
+        if not fits or ratio != recorded or ratio < bound or (ratio == bound) != attained:
+            wrong.append((types, resources, text(ratio)))
+    complete = set(record) == {(types, resources) for types in range(2, 7) for resources in range(1, 5)}
+    more = 1 if broken == "one more resource" else 0
+    refuted = [(3, 1), (4, 2)] + [(5, 3)] * (level is Level.full)
+    realised = [
+        (types, resources, chain.alone)
+        for types, resources in refuted
+        for chain in even_chains(types)
+        if realise(chain, resources + more).instance is not None
+    ]
+    listed = ", ".join(f"{types},{resources}: {text(ratio)}" for (types, resources), (ratio, _) in record.items())
+    computed = f"least ratios by types and resources: {listed}" if not wrong else f"other ratios at {wrong[:3]}"
+    computed += f"; refuted for {refuted}" if not realised else f"; realised: {realised[:2]}"
+    return Outcome(computed, complete and not wrong and not realised)
+
+
+def _broken(instance: Instance, broken: str) -> Instance:
+    if broken == "types in reverse order":  # ties then go to the last type
+        return instance.reordered(range(len(instance.types))[::-1])
+    space = instance.pools[0].space
+    if broken == "capacity one larger" and isinstance(space, Additive):
+        capacity = [c + 1 for c in space.capacity]
+        return additive(capacity, space.demands, instance.rewards, instance.workload)
+    return instance
+
+
+@drawing("Least ratios on record, by number of types and of resources R", "one-resource-not-attained")
+def ratios_by_types() -> Sequence[Panel]:
+    record = {size: float(ratio) for size, (ratio, _) in on_record().items()}
+    types = sorted({J for J, _ in record})
+    bound = Curve("1 - (1 - 1/J)^J", types, [float(proven_bound(J)) for J in types], look="plain")
+    curves = []
+    for R in sorted({R for _, R in record}):
+        measured = [J for J in types if (J, R) in record]
+        curves.append(Curve(f"R = {R}", measured, [record[J, R] for J in measured]))
+    x, ticks = "job types J (number)", [(J, str(J)) for J in types]
+    return [Chart(x, "greedy reward / optimum (1)", [*curves, bound], xticks=ticks)]

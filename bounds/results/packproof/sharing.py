@@ -1,0 +1,254 @@
+"""Results of packproof on fair sharing: Algorithm I, uniqueness, the Fisher market, unfair and idle extremes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+
+from bounds.adversary.sharing import (
+    cycling_cluster,
+    endless_cluster,
+    everybody_gains,
+    exact_cycle,
+    exact_rounds,
+    greatest_utilisation,
+    idle_family,
+    mean_utilisation,
+    random_cluster,
+    two_allocations,
+    unfair_family,
+)
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.reproduction import drawing
+from bounds.views.panels import Bars, Chart, Curve, Line, Panel
+from theory.numbers import text, total
+from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.maxmin import c_drfh, tsf
+from theory.sharing.model import cluster
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex, ps_dsf_tdm_rounds
+from theory.sharing.properties import pareto_optimality
+
+
+@claim(
+    "algorithm-1-cycles",
+    "Algorithm I (its step beta as rebuilt) need not converge: on three equal users, two servers and three resources "
+    "it enters a cycle of two rounds from its own start, in exact arithmetic, though a PS-DSF allocation exists.",
+    source="packproof",
+    printed="convergence will be studied in future work",
+    evidence=Evidence.certified,
+    breaks=("a cluster on which the algorithm ends",),
+)
+def algorithm_1_cycles(level: Level, broken: str) -> Outcome:
+    instance = cluster([[9, 18]], [[1, 4], [3, 1]]) if broken else cycling_cluster()
+    cycle = exact_cycle(instance, 12)
+    allocation = ps_dsf(instance)
+    exists = allocation.exact and is_ps_dsf(instance, allocation.tasks)
+    good = cycle is not None and cycle[1] == 2 and exists
+    if cycle is None:
+        return Outcome("no cycle", good)
+    states = exact_rounds(instance, 12)
+    shown = " and ".join(
+        "(" + ", ".join(text(total(row)) for row in states[cycle[0] + k]) + ")" for k in range(cycle[1])
+    )
+    return Outcome(f"from round {cycle[0]} totals alternate between {shown}", good)
+
+
+@claim(
+    "algorithm-1-endless",
+    "Where Algorithm I converges it need not end: two unit servers, one resource, three users. Serving both servers "
+    "maps the third user's part b of the second to (1 + b)/4; from 1/2 it is 1/3 + 4^-k / 6 after k rounds.",
+    source="packproof",
+    printed="convergence will be studied in future work",
+    evidence=Evidence.certified,
+    breaks=("the third user may use one server only",),
+)
+def algorithm_1_endless(level: Level, broken: str) -> Outcome:
+    rounds = 40 if level is Level.quick else 400
+    instance = endless_cluster()
+    if broken:
+        instance = cluster([[1], [1]], [[1], [1], [1]], eligible=[[True, False], [False, True], [False, True]])
+    history = exact_rounds(instance, rounds)
+    parts = [tasks[2][1] for tasks in history]
+    expected = [Fraction(1, 3) + Fraction(1, 6 * 4**k) for k in range(rounds + 1)]
+    moving = all(4 * b == 1 + a for a, b in pairwise(parts))
+    computed = f"{len(history) - 1} rounds; the part is 1/3 + {text(parts[-1] - Fraction(1, 3))} then"
+    return Outcome(computed, parts == expected and moving)
+
+
+@drawing(
+    "Algorithm I in exact arithmetic: it enters a cycle (left), or converges and never ends (right)",
+    "algorithm-1-cycles",
+    "algorithm-1-endless",
+    columns=2,
+)
+def rounds() -> Sequence[Panel]:
+    cycle, endless = exact_rounds(cycling_cluster(), 12), exact_rounds(endless_cluster(), 12)
+    users = range(len(cycle[0]))
+    totals = [Curve(f"user {n + 1}", range(len(cycle)), [float(total(state[n])) for state in cycle]) for n in users]
+    parts = [float(state[2][1]) - 1 / 3 for state in endless]
+    right = [Curve("part of user 3 on server 2, less 1/3", range(len(parts)), parts)]
+    right.append(Curve("4^-k / 6", range(len(parts)), [4.0**-k / 6 for k in range(len(parts))], look="plain"))
+    return [
+        Chart("round (number)", "tasks (number)", totals),
+        Chart("round k (number)", "difference (tasks)", right, yscale="log"),
+    ]
+
+
+@claim(
+    "resource-division-not-unique",
+    "PS-DSF allocations under resource division are not unique, not even in the totals: one cluster, two allocations "
+    "that both satisfy Theorem 1 (under time division totals are unique).",
+    source="packproof",
+    printed="not in the paper, which speaks of the allocation",
+    evidence=Evidence.certified,
+    breaks=("time division stands for resource division",),
+)
+def not_unique(level: Level, broken: str) -> Outcome:
+    instance, first, second = two_allocations()
+    check = is_ps_dsf_tdm if broken else is_ps_dsf
+    totals = [[total(row) for row in tasks] for tasks in (first, second)]
+    passed = check(instance, first) + check(instance, second)
+    shown = " and ".join("(" + ", ".join(map(text, row)) + ")" for row in totals)
+    return Outcome(f"totals {shown}; {passed} of 2 satisfy the theorem", passed == 2 and totals[0] != totals[1])
+
+
+@drawing(
+    "Two PS-DSF allocations of one cluster under resource division",
+    "resource-division-not-unique",
+    columns=2,
+    height=1.5,
+)
+def both() -> Sequence[Panel]:
+    shared, *allocations = two_allocations()
+    users = [f"user {n + 1}" for n in range(len(shared.users))]
+    panels = []
+    for title, tasks in zip(("one allocation", "another"), allocations, strict=True):
+        parts = [(f"server {i + 1}", [float(row[i]) for row in tasks]) for i in range(len(shared.servers))]
+        panels.append(Bars("tasks (number)", users, parts, title, (0.0, 0.95)))
+    return panels
+
+
+@claim(
+    "fisher-market",
+    "PS-DSF under time division, as the simplified algorithm finds it, is the equilibrium of a linear Fisher market: "
+    "with server prices p_i = 1 / level, phi_n gamma_{n,i} / x_n <= p_i with equality where served, and all money is "
+    "spent: exact on random clusters (full: and the program of Eisenberg and Gale leads to the same totals).",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+    breaks=("resource division stands for time division",),
+)
+def fisher_market(level: Level, broken: str) -> Outcome:
+    generator = random.Random(5)
+    count = 40 if level is Level.quick else 500
+    good = 0
+    for _ in range(count):
+        instance = random_cluster(generator, generator.randint(2, 6), generator.randint(1, 4), generator.randint(1, 3))
+        allocation = (ps_dsf if broken else ps_dsf_tdm_rounds)(instance)
+        gamma, weights = instance.monopoly, instance.weights
+        ratio = [w / x for w, x in zip(weights, allocation.totals, strict=True)]
+        # p_i = max_n phi_n gamma_{n,i} / x_n; every user that server i serves must attain it
+        prices = [max(q * row[i] for q, row in zip(ratio, gamma, strict=True)) for i in range(len(instance.servers))]
+        spent = [
+            total(p * x / g for p, x, g in zip(prices, xs, gs, strict=True) if x)
+            for xs, gs in zip(allocation.tasks, gamma, strict=True)
+        ]
+        served = [(n, i) for n, row in enumerate(allocation.tasks) for i, x in enumerate(row) if x]
+        is_equilibrium = all(ratio[n] * gamma[n][i] == prices[i] for n, i in served)
+        is_equilibrium &= spent == list(weights) and total(prices) == total(weights)
+        good += is_equilibrium and (level is Level.quick or ps_dsf_tdm_convex(instance).totals == allocation.totals)
+    return Outcome(f"{good} of {count} clusters", good == count)
+
+
+@claim(
+    "resource-division-not-pareto",
+    "PS-DSF under resource division is not Pareto optimal: smallest witness found, two servers, two resources, three "
+    "users; and everybody can be short at once: on another cluster all could have 112/73 of their tasks.",
+    source="packproof",
+    printed="does not satisfy Pareto optimality in case of RDM (no example)",
+    evidence=Evidence.certified,
+    breaks=("time division stands for resource division",),
+)
+def not_pareto(level: Level, broken: str) -> Outcome:
+    mechanism = ps_dsf_tdm if broken else ps_dsf
+    small = mechanism(
+        cluster([[1, 2], [1, 4]], [[2, 1], [1, 2], [1, 3]], eligible=[[True, True], [True, True], [True, False]])
+    )
+    verdict = pareto_optimality(small)
+    everybody = mechanism(cluster([[4, 5], [4, 5], [6, 9]], [[1, 8], [9, 1]]))
+    factor = everybody_gains(everybody) if not broken else Fraction(1)
+    gains = "none" if verdict.witness is None else verdict.witness["gains"]
+    good = verdict.holds is False and factor == Fraction(112, 73)
+    return Outcome(f"gains {gains}; everybody times {text(factor)}", good)
+
+
+@claim(
+    "unfairness-without-bound",
+    "No constant bounds how far below the bottleneck-fair share TSF and C-DRFH can leave a user: 2 / (2 + m) of it on "
+    "two servers and two users, m the size of a server that neither can use.",
+    source="packproof",
+    printed="not in the paper: far from the fair allocation",
+    evidence=Evidence.certified,
+    breaks=("PS-DSF stands for TSF and C-DRFH",),
+)
+def unfairness(level: Level, broken: str) -> Outcome:
+    sizes = (1, 8, 64, 512) if level is Level.quick else tuple(2**k for k in range(13))
+    mechanisms = (ps_dsf,) if broken else (tsf, c_drfh)
+    pairs = [(m, mechanism) for m in sizes for mechanism in mechanisms]
+    shares = [mechanism(unfair_family(m)).totals[0] / Fraction(1, 2) for m, mechanism in pairs]
+    exact = sum(share == Fraction(2, 2 + m) for share, (m, _) in zip(shares, pairs, strict=True))
+    good = exact == len(pairs) and all(ps_dsf(unfair_family(m)).totals[0] == Fraction(1, 2) for m in sizes)
+    computed = f"{exact} of {len(pairs)} shares are 2 / (2 + m), m to {sizes[-1]}; the least is {text(min(shares))}"
+    return Outcome(computed, good)
+
+
+@drawing("How far below the bottleneck-fair share a user can be", "unfairness-without-bound")
+def unfair() -> Sequence[Panel]:
+    sizes = [4**n for n in range(6)]
+    curves = [
+        Curve(name, sizes, [float(2 * mechanism(unfair_family(m)).totals[0]) for m in sizes])
+        for name, mechanism in (("PS-DSF", ps_dsf), ("TSF", tsf), ("C-DRFH", c_drfh))
+    ]
+    curves.append(Curve("2 / (2 + m)", sizes, [2 / (2 + m) for m in sizes], look="plain"))
+    x, y = "size m of the other server (1)", "tasks (share of the fair ones)"
+    return [Chart(x, y, curves, xscale="log", yscale="log")]
+
+
+@claim(
+    "idle-resources",
+    "PS-DSF keeps at least 1/R of the greatest mean utilisation over R resources (Theorem 1 saturates one on every "
+    "usable server), and no more in general: 1/R + (1 - 1/R)/N on a family of N users where 1 is possible.",
+    source="packproof",
+    printed="not in the paper",
+    evidence=Evidence.certified,
+    breaks=("a bound of 1/(R - 1)",),
+)
+def idle_resources(level: Level, broken: str) -> Outcome:
+    generator = random.Random(6)
+    family = all(
+        mean_utilisation(ps_dsf(idle_family(r, n))) == Fraction(1, r) + (1 - Fraction(1, r)) / n
+        for r, n in product((1, 2, 3, 4), (1, 2, 10, 100))
+    )
+    count = 30 if level is Level.quick else 500
+    least = Fraction(1)
+    kept = 0
+    for _ in range(count):
+        resources = generator.randint(2, 4)
+        instance = idle_family(resources, 50) if broken else random_cluster(generator, 4, 3, resources, zeros=0)
+        part = mean_utilisation(ps_dsf(instance)) / greatest_utilisation(instance)
+        kept += part >= Fraction(1, resources - bool(broken))
+        least = min(least, part)
+    computed = f"family exact; bound kept on {kept} of {count} clusters, least part {float(least):.3f}"
+    return Outcome(computed, family and kept == count)
+
+
+@drawing("PS-DSF can leave resources idle: a family where 1 is possible", "idle-resources")
+def idle() -> Sequence[Panel]:
+    numbers, curves, lines = (1, 2, 4, 8, 16, 32), [], []
+    for R in (2, 3, 4):
+        used = [float(mean_utilisation(ps_dsf(idle_family(R, n)))) for n in numbers]
+        curves.append(Curve(f"R = {R} resources", numbers, used))
+        lines.append(Line(f"1/{R}", 1 / R))
+    return [Chart("users N (number)", "mean utilisation (1 is possible)", curves, lines, xscale="log", ylim=(0, None))]

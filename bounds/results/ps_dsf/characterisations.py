@@ -1,0 +1,338 @@
+"""Claims of the PS-DSF paper about what a PS-DSF allocation is: (11), Theorems 1 and 2, Corollary 1, Lemma 2, DRF."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from bounds.adversary.sharing import random_cluster
+from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.results.instances import figure_4
+from theory.exact.linear import LinearProgram
+from theory.exact.solver import Bound
+from theory.numbers import text, total
+from theory.sharing.allocation import Allocation
+from theory.sharing.checks import corollary_1, has_bottleneck, is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.maxmin import drf
+from theory.sharing.model import Cluster, cluster
+from theory.sharing.occupation import occupation
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
+
+Tasks = Sequence[Sequence[Fraction]]
+
+EVERYBODY = "a definition that protects everybody, whatever their level"
+
+
+def _perturbed(generator: random.Random, allocation: Allocation) -> list[list[Fraction]]:
+    """Return feasible tasks near an allocation: a user gives up a part on one server, others take what fits."""
+    tasks = [list(row) for row in allocation.tasks]
+    places = [(n, i) for n, row in enumerate(tasks) for i, x in enumerate(row) if x]
+    n, i = generator.choice(places)
+    tasks[n][i] *= Fraction(generator.randint(0, 9), 10)
+    table = occupation(allocation.cluster)
+    if allocation.division == "time":
+        table = table.in_time()
+    others = [m for m in range(len(tasks)) if m != n and table.shares[m][i] is not None]
+    generator.shuffle(others)
+    for m in others if generator.random() < 0.8 else ():
+        rows = [table.shares[p][i] or () for p in range(len(tasks))]
+        free = [1 - total(tasks[p][i] * row[r] for p, row in enumerate(rows) if row) for r in range(len(rows[m]))]
+        tasks[m][i] += min(f / share for f, share in zip(free, rows[m], strict=True) if share)
+    return tasks
+
+
+def _theorem(
+    check: Callable[[Cluster, Tasks], bool],
+    mechanism: Callable[[Cluster], Allocation],
+    division: str,
+    level: Level,
+    broken: str,
+) -> Outcome:
+    """Compare a condition with Definition 5 on fair allocations and on feasible ones near them."""
+    generator = random.Random(1)
+    count = 40 if level is Level.quick else 500
+    agree = fair = tried = 0
+    for _ in range(count):
+        instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
+        allocation = mechanism(instance)
+        for tasks in (allocation.tasks, _perturbed(generator, allocation)):
+            defined = satisfies_definition_5(instance, tasks, division, levels_matter=broken != EVERYBODY)
+            tried += 1
+            agree += check(instance, tasks) == defined
+            fair += defined
+    shown = f"condition and definition agree on {agree} of {tried} allocations, {fair} of them PS-DSF"
+    return Outcome(shown, agree == tried)
+
+
+def _somewhere(instance: Cluster, tasks: Tasks) -> bool:
+    """Return whether every user has a bottleneck at one eligible server at least: a condition that is too weak."""
+    return is_feasible_allocation(instance, tasks) and all(
+        any(gamma and has_bottleneck(instance, tasks, n, i) is not None for i, gamma in enumerate(row))
+        for n, row in enumerate(instance.monopoly)
+    )
+
+
+def _all_time(instance: Cluster, tasks: Tasks) -> bool:
+    """Return whether (10) holds with equality, without (13)."""
+    return is_feasible_allocation(instance, tasks, division="time") and all(
+        total(row[i] / gamma[i] for row, gamma in zip(tasks, instance.monopoly, strict=True) if gamma[i]) == 1
+        for i in range(len(instance.servers))
+        if any(gamma[i] for gamma in instance.monopoly)
+    )
+
+
+@claim(
+    "theorem-1",
+    "Under resource division a feasible allocation is PS-DSF if and only if every user has a bottleneck at every "
+    "eligible server: compared with Definition 5, decided by one exact linear program a user, on allocations of random "
+    "clusters and on feasible ones near them.",
+    source="Theorem 1",
+    printed="PS-DSF if and only if every user has a bottleneck with respect to every eligible server",
+    evidence=Evidence.certified,
+    breaks=(EVERYBODY, "a bottleneck at one eligible server is enough"),
+)
+def theorem_1(level: Level, broken: str) -> Outcome:
+    check = _somewhere if broken == "a bottleneck at one eligible server is enough" else is_ps_dsf
+    return _theorem(check, ps_dsf, "resource", level, broken)
+
+
+@claim(
+    "theorem-2",
+    "Under time division a feasible allocation is PS-DSF if and only if (10) holds with equality, and (13): compared "
+    "with Definition 5 as in theorem-1.",
+    source="Theorem 2",
+    printed="PS-DSF if and only if (10) holds with equality, and (13)",
+    evidence=Evidence.certified,
+    breaks=(EVERYBODY, "without (13)"),
+)
+def theorem_2(level: Level, broken: str) -> Outcome:
+    check = _all_time if broken == "without (13)" else is_ps_dsf_tdm
+    return _theorem(check, ps_dsf_tdm_rounds, "time", level, broken)
+
+
+EQUAL, ANY_HOLDER = "(14) with equality", "without (14)"
+
+
+def _is_bottleneck(instance: Cluster, tasks: Tasks, n: int, i: int, r: int) -> bool:
+    """Decide Definition 6 for one resource: user n demands r, r is saturated at i, and (12)."""
+
+    def share(p: int) -> Fraction:
+        return total(tasks[p]) / instance.monopoly[p][i] / instance.weights[p]
+
+    holders = [p for p, row in enumerate(tasks) if row[i] and instance.use(p, i)[r]]
+    used = total(tasks[p][i] * instance.use(p, i)[r] for p in holders)
+    return bool(instance.use(n, i)[r]) and used == instance.capacity[i][r] and share(n) >= max(map(share, holders))
+
+
+def _named(instance: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int], broken: str) -> list[int]:
+    """Return the users for whom Corollary 1, or a broken one, makes r a bottleneck at i."""
+    level = {n: total(row) / g[i] / w for n, row, g, w in _rows(instance, tasks) if g[i]}
+    if broken == ANY_HOLDER:
+        used = total(row[i] * instance.use(n, i)[r] for n, row, g, _ in _rows(instance, tasks) if g[i])
+        return [n for n in waiting if used == instance.capacity[i][r] and instance.use(n, i)[r]]
+    named = corollary_1(instance, tasks, i, r, waiting)
+    if broken == EQUAL and named:
+        highest = max(level[n] for n, row, *_ in _rows(instance, tasks) if row[i] and instance.use(n, i)[r])
+        return named if highest == min(level[n] for n in waiting) else []
+    return named
+
+
+def _rows(instance: Cluster, tasks: Tasks) -> list[tuple[int, Sequence[Fraction], Sequence[Fraction], Fraction]]:
+    return list(zip(range(len(tasks)), tasks, instance.monopoly, instance.weights, strict=True))
+
+
+@claim(
+    "corollary-1",
+    "(14), whose text is lost, read as: no user of a saturated resource r at server i has a greater weighted virtual "
+    "dominant share than the least in N_i. On allocations of random clusters and feasible ones near them, every user "
+    "that it names, for N_i all eligible users and random parts of them, has the bottleneck r by Definition 6; and "
+    "taking the named users out of N_i by (17) empties it at every server if and only if the allocation is PS-DSF.",
+    source="Corollary 1",
+    printed="if r is saturated at server i and (14), then r is a bottleneck resource for user n when (15) (both lost)",
+    evidence=Evidence.certified,
+    breaks=(EQUAL, ANY_HOLDER),
+)
+def corollary_1_finds(level: Level, broken: str) -> Outcome:
+    """Compare with Definition 6, and the sets that it empties with Theorem 1."""
+    generator = random.Random(14)
+    named = wrong = fair = disagree = tried = 0
+    for _ in range(150 if level is Level.quick else 1500):
+        instance = random_cluster(generator, generator.randint(1, 4), generator.randint(1, 3), generator.randint(1, 3))
+        allocation, resources = ps_dsf(instance), range(len(instance.resources))
+        for tasks in (allocation.tasks, _perturbed(generator, allocation)):
+            emptied = True
+            for i in range(len(instance.servers)):
+                eligible = [n for n, row in enumerate(instance.monopoly) if row[i]]
+                parts = [eligible, [n for n in eligible if generator.random() < 0.5]]
+                for waiting in filter(None, parts):
+                    for r in resources:
+                        users = _named(instance, tasks, i, r, waiting, broken)
+                        named += len(users)
+                        wrong += sum(not _is_bottleneck(instance, tasks, n, i, r) for n in users)
+                rest = eligible
+                while rest:
+                    by_resource = (_named(instance, tasks, i, r, rest, broken) for r in resources)
+                    users = next(filter(None, by_resource), [])
+                    if not users:
+                        break
+                    rest = [n for n in rest if n not in users]  # (17)
+                emptied &= not rest
+            tried += 1
+            fair += is_ps_dsf(instance, tasks)
+            disagree += emptied != is_ps_dsf(instance, tasks)
+    computed = (
+        f"{named - wrong} of {named} named users have the bottleneck; all N_i are emptied just where the allocation is "
+        f"PS-DSF on {tried - disagree} of {tried} allocations, {fair} of them PS-DSF"
+    )
+    return Outcome(computed, wrong == 0 and disagree == 0 and named > 0)
+
+
+@claim(
+    "equation-11",
+    "(10) implies (9), by (11): as gamma is the least c_q / d_q over the demanded resources q, a user's demand d_r for "
+    "any other is at most c_r / gamma; put c_r / d_r = c_q / d_q + t, t >= 0, and c_r / gamma - d_r has positive "
+    "coefficients only. Strictly: two users of one resource each fit a server in full beside each other, not in time.",
+    source="Equation (11)",
+    printed="TDM is more stringent than RDM, as (10) implies (9): (11) (formula lost)",
+    evidence=Evidence.proved,
+    breaks=("gamma is the greatest c / d", "both users demand the same resource"),
+)
+def equation_11(level: Level, broken: str) -> Outcome:
+    """Expand the difference of both sides of a term of (11), and compare the two constraints on a cluster."""
+    import sympy
+
+    c, d, d_r, t = sympy.symbols("c_q d_q d_r t", positive=True)
+    gamma = c / d
+    c_r = d_r * (gamma - t if broken == "gamma is the greatest c / d" else gamma + t)
+    above, below = sympy.fraction(sympy.cancel(c_r / gamma - d_r))
+    coefficients = [x for part in (above, below) for x in sympy.Poly(part, c, d, d_r, t).coeffs()]
+    second = [2, 0] if broken == "both users demand the same resource" else [0, 1]
+    both = cluster([[4, 1]], [[2, 0], second])
+    full = [[both.monopoly[0][0]], [both.monopoly[1][0]]]
+    divided, timed = (is_feasible_allocation(both, full, division=how) for how in ("resource", "time"))
+    fits = f"both users in full: feasible {divided} under RDM, {timed} under TDM"
+    computed = f"c_r / gamma - d_r = ({above}) / ({below}); {fits}"
+    return Outcome(computed, min(coefficients) > 0 and divided and not timed)
+
+
+def _exchanged(instance: Cluster, tasks: Tasks, users: tuple[int, int], servers: tuple[int, int]) -> list[Fraction]:
+    """Return the change of both users' tasks when they exchange as much time on the two servers as each has there."""
+    (n, m), (i, j) = users, servers
+    gamma = instance.monopoly
+    time = min(tasks[n][i] / gamma[n][i], tasks[m][j] / gamma[m][j])
+    return [time * (gamma[n][j] - gamma[n][i]), time * (gamma[m][i] - gamma[m][j])]
+
+
+@claim(
+    "lemma-2",
+    "If under time division user n gives time on server i, where it has tasks, for time of user m on server j, at "
+    "least one of them loses tasks. Fails for equal users on equal servers, who each have half of both: both keep "
+    "theirs. What the proof of Pareto optimality needs is lemma-2-repaired.",
+    source="Lemma 2",
+    printed="the allocated tasks to at least one of them will be decreased compared to the PS-DSF allocation",
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.statement,
+    breaks=("user 2 is slower on the first server",),
+)
+def lemma_2(level: Level, broken: str) -> Outcome:
+    if broken:
+        instance = figure_4((("1", "1", "1"), ("1/2", "1", "1")))
+        tasks = ps_dsf_tdm(instance).tasks
+        pairs = [((n, m), (i, j)) for n, m in ((0, 1), (1, 0)) for i in range(3) for j in range(3) if i != j]
+        users, servers = next((u, s) for u, s in pairs if s[0] == 0 and tasks[u[0]][s[0]] and tasks[u[1]][s[1]])
+    else:
+        instance, half = cluster([[1], [1]], [[1], [1]]), Fraction(1, 2)
+        tasks, users, servers = ((half, half), (half, half)), (0, 1), (0, 1)
+    assert is_ps_dsf_tdm(instance, tasks)
+    changes = _exchanged(instance, tasks, users, servers)
+    return Outcome(f"their tasks change by {', '.join(map(text, changes))}", min(changes) < 0)
+
+
+@claim(
+    "lemma-2-repaired",
+    "Lemma 2 with 'no one gains tasks unless the other loses some', for any amounts of time a on i and b on j: with c "
+    "= x_n phi_m / (x_m phi_n) the changes D_n, D_m have D_n + c D_m = -(a A + b B) times positive numbers, where A "
+    "and B are the differences of weighted virtual dominant shares at i and j that (13) makes nonnegative: an "
+    "identity.",
+    source="Lemma 2",
+    printed="(40) to (45), where (44) and (45) are lost",
+    evidence=Evidence.proved,
+    breaks=("c without the weights", "(13) at the first server alone"),
+)
+def lemma_2_repaired(level: Level, broken: str) -> Outcome:
+    import sympy
+
+    a, b, x_n, x_m, phi_n, phi_m = sympy.symbols("a b x_n x_m phi_n phi_m", positive=True)
+    n_i, n_j, m_i, m_j = sympy.symbols("gamma_ni gamma_nj gamma_mi gamma_mj", positive=True)
+    change_n, change_m = b * n_j - a * n_i, a * m_i - b * m_j  # (40) and (41): times a and b change hands
+    c = x_n / x_m if broken == "c without the weights" else x_n * phi_m / (x_m * phi_n)
+    at_i = x_m / (m_i * phi_m) - x_n / (n_i * phi_n)  # n has tasks on i: (13) for the pair (m, n)
+    at_j = x_n / (n_j * phi_n) - x_m / (m_j * phi_m)  # m has tasks on j: (13) for the pair (n, m)
+    bought = 0 if broken == "(13) at the first server alone" else b * at_j * n_j * m_j
+    residual = sympy.cancel(change_n + c * change_m + (a * at_i * n_i * m_i + bought) * phi_m / x_m)
+    return Outcome(f"D_n + c D_m + (a A + b B) times positive numbers = {sympy.factor(residual)}", residual == 0)
+
+
+@claim(
+    "single-server-drf",
+    "On one server PS-DSF is DRF: on random clusters of one class, up to five users, with weights and zero demands, "
+    "Algorithm I and progressive filling give everybody the same tasks, exactly, and DRF's pass the check of Theorem "
+    "1.",
+    source="Section I",
+    printed="PS-DSF reduces to DRF when one considers a single server system",
+    evidence=Evidence.certified,
+    breaks=("DRF without the weights", "a second server, pooled for DRF"),
+)
+def single_server_drf(level: Level, broken: str) -> Outcome:
+    generator = random.Random(6)
+    equal = certified = 0
+    count = 60 if level is Level.quick else 1000
+    for _ in range(count):
+        servers = 2 if broken == "a second server, pooled for DRF" else 1
+        instance = random_cluster(generator, generator.randint(1, 5), servers, generator.randint(1, 4), counts=3)
+        plain = Cluster(
+            instance.resources, instance.servers, tuple(replace(user, weight=Fraction(1)) for user in instance.users)
+        )
+        other = drf(plain if broken == "DRF without the weights" else instance)
+        equal += other.totals == ps_dsf(instance).totals
+        certified += servers == 1 and is_ps_dsf(instance, other.tasks)
+    return Outcome(f"equal on {equal} of {count} clusters, certified on {certified}", equal == certified == count)
+
+
+def satisfies_definition_5(
+    cluster: Cluster, tasks: Sequence[Sequence[Fraction]], division: str, *, levels_matter: bool = True
+) -> bool:
+    """Decide Definition 5 by one exact linear program a user.
+
+    User n's tasks are raised as far as possible while x_{m,i} may fall only for users m and servers i with
+    s_{m,i} / phi_m > s_{n,i} / phi_n (for nobody, if not `levels_matter`); the allocation is PS-DSF if nobody gains.
+    """
+    if not is_feasible_allocation(cluster, tasks, division=division):
+        return False
+    table = occupation(cluster)
+    if division == "time":
+        table = table.in_time()
+    totals = [total(row) for row in tasks]
+    width = next(len(row) for rows in table.shares for row in rows if row is not None)
+    for n in range(len(totals)):
+        rows: list[tuple[Bound, Bound]] = [(None, 1)] * (len(cluster.servers) * width)
+        program = LinearProgram(rows)
+        for m, shares in enumerate(table.shares):
+            for i, row in enumerate(shares):
+                if row is None:
+                    continue
+                scale = table.monopoly(m, i)
+                entries = {i * width + r: share * scale for r, share in enumerate(row) if share}
+                protected = m != n
+                if protected and levels_matter and table.shares[n][i] is not None:
+                    theirs = totals[m] / (table.monopoly(m, i) * table.weights[m])
+                    own_level = totals[n] / (table.monopoly(n, i) * table.weights[n])
+                    protected = theirs <= own_level
+                least = tasks[m][i] / scale if protected else 0
+                program.add_columns([scale if m == n else 0], [entries], lower=[least])
+        if program.solve().objective > totals[n]:
+            return False
+    return True

@@ -1,0 +1,301 @@
+"""Claims of the high-throughput paper about the workload that its policies carry: Theorems 2 to 4 and Lemma 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import ceil, comb, log
+from typing import Any
+
+import numpy as np
+
+from bounds.claims import Evidence, Level, Outcome, claim
+from bounds.results.decisions import FRESH_SEED, Decisions
+from bounds.results.reproduction import drawing
+from bounds.results.simulated_queues import SEED, shown, simulated, spent
+from bounds.views.panels import Chart, Panel
+from bounds.views.simulation import curve_of
+from fluid.simulation.arrivals import JobList
+from fluid.simulation.measures import DEPARTURE, START
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.results import Run
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.policies.vqs import VQS
+from fluid.simulation.slotted.sizes import discrete as size_classes
+from fluid.simulation.slotted.sizes import size_law
+from fluid.simulation.slotted.state import SlottedSetting
+from fluid.statistics import Interval
+from theory.partition.bounding import bracket
+from theory.partition.guarantees import adversarial_law
+from theory.partition.laws import Law, discrete, uniform
+from theory.partition.universal import least_J, universal_partition
+
+GRID = Fraction(1, 1000)  # steps in which continuous laws are drawn
+
+LOST = Fraction(1, 100)  # a queue counts as settled if it grows by less than this part of the rate at which jobs come
+
+
+@dataclass(frozen=True)
+class Load:
+    """A law of sizes and the workload that it is offered at."""
+
+    name: str
+    law: Law
+    workload: Fraction  # jobs per server, lambda / (mu L)
+    servers: int = 1
+    partition: int | None = None  # J of the universal partition, where it is not the least with all sizes above 1/2^J
+
+
+def offered(load: Load, slots: int) -> SlottedScenario:
+    """Return the scenario in which a load comes, service geometric with mean 10 slots; a quarter is the warm-up."""
+    sizes, options = size_law(load.law, GRID), {} if load.partition is None else {"partition": load.partition}
+    rate = float(load.workload * load.servers) / 10
+    return SlottedScenario(sizes, load.servers, slots, slots // 4, rate=rate, service=0.1, bins=40, options=options)
+
+
+def _growth_rates(
+    policy: Policy | str, loads: Sequence[Load], slots: int, decisions: Decisions, seed: int
+) -> tuple[list[Interval], str]:
+    """Simulate a policy on each load; return the growth of its queue by load, by job that comes, and that as text."""
+    rates, results = [], []
+    for load in loads:
+        scenario = offered(load, slots)
+        result = simulated(policy, scenario, 12, seed)
+        growth, rate = decisions.growth(result), scenario.rate
+        rates.append(Interval(growth.mean / rate, growth.low / rate, growth.high / rate, growth.level, growth.samples))
+        results.append(result)
+    rows = ", ".join(f"{load.name} {shown(rate)}" for load, rate in zip(loads, rates, strict=True))
+    return rates, f"growth by job that comes: {rows}; {spent(decisions, *results, seed=seed)}"
+
+
+def _settled(policy: Policy | str, loads: Sequence[Load], slots: int, seed: int) -> Outcome:
+    """Return whether the queue of a policy is settled on each load."""
+    rates, computed = _growth_rates(policy, loads, slots, Decisions(len(loads)), seed)
+    return Outcome(computed, all(rate.high < LOST for rate in rates))
+
+
+def _slots(quick: int, full: int, level: Level, broken: str) -> int:
+    """Return how long to simulate; a broken claim fails in less time."""
+    return quick // 4 if broken else quick if level is Level.quick else full
+
+
+def maximum(law: Law) -> Fraction:
+    """Return a lower bound of rho* on one server, within a hundredth: exact for laws of few sizes."""
+    return bracket(law).lower
+
+
+BLOCKING = discrete({"1/50": "5/6", "1": "1/6"})
+"""Many small jobs and some that fill a server: a large one at the head of a first-in-first-out queue blocks them."""
+
+FIVE_LAWS = {
+    "1/50 and 1": BLOCKING,
+    "2/5 and 3/5": discrete({"2/5": "1/2", "3/5": "1/2"}),
+    "1/5 and 1/2": discrete({"1/5": "2/3", "1/2": "1/3"}),
+    "51/100": discrete({"51/100": 1}),
+    "uniform": uniform("1/10", "9/10"),
+}
+
+
+@claim(
+    "theorem-2",
+    "BF-J/S at 0.49 of the maximum workload on five laws of sizes, one server and three: the queue is settled, its "
+    "growth below a hundredth of the rate at which jobs come. Sizes 1/50 and 1, 2/5 and 3/5, 1/5 and 1/2, 51/100 "
+    "alone, uniform on [1/10, 9/10].",
+    source="Theorem 2",
+    printed="BF-J/S can achieve at least 1/2 of the maximum supportable workload, for any least size u > 0",
+    evidence=Evidence.statistical,
+    breaks=("first in, first out by First-Fit", "1.03 of the maximum workload"),
+)
+def theorem_2(level: Level, broken: str) -> Outcome:
+    share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else Fraction(49, 100)
+    cases = product(FIVE_LAWS.items(), (1, 3))
+    loads = [Load(f"{name} on {servers}", law, share * maximum(law), servers) for (name, law), servers in cases]
+    policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
+    return _settled(policy, loads, _slots(40_000, 400_000, level, ""), SEED)
+
+
+def adversarial_laws() -> dict[str, Law]:
+    """Return a law on which upper-rounded virtual queues keep just 2/3 of the maximum, and two others."""
+    return {
+        "halves": adversarial_law(universal_partition(3)),
+        "three sizes": discrete({"51/100": "1/3", "26/100": "1/3", "23/100": "1/3"}),
+        "13/100": discrete({"13/100": 1}),
+    }
+
+
+def _without_pairs() -> Policy:
+    """Return VQS on K_RED without its pairs, but for the last, with which jobs of queue 1 are served alone."""
+
+    def prepare(setting: SlottedSetting) -> Any:
+        state = VQS.prepare(setting)
+        chosen = state.table[:, 0] == 0
+        chosen[-1] = True
+        return state._replace(table=state.table[chosen])
+
+    return replace(VQS, prepare=prepare)
+
+
+TWO_THIRDS = Fraction(2, 3)
+NEAR = Fraction(97, 100)
+
+
+@claim(
+    "theorem-3",
+    "VQS at 0.97 x 2/3 of the maximum workload: the queue is settled, its growth below a hundredth of the rate at "
+    "which jobs come. Three laws: sizes 1/2 - eps and 1/2 + eps that upper-rounded queues cannot combine, so that they "
+    "carry just 2/3; sizes 51/100, 26/100 and 23/100; 13/100 alone. One server and two.",
+    source="Theorem 3",
+    printed="VQS achieves at least 2/3 of the optimal workload rho*, if arriving jobs have sizes greater than 1/2^J",
+    evidence=Evidence.statistical,
+    breaks=("1.06 x 2/3 of the maximum workload", "J = 2 for jobs of 13/100", "K_RED without its pairs"),
+)
+def theorem_3(level: Level, broken: str) -> Outcome:
+    share = TWO_THIRDS * (Fraction(106, 100) if broken.startswith("1.06") else NEAR)
+    cases, J = product(adversarial_laws().items(), (1, 2)), 2 if broken.startswith("J = 2") else None
+    loads = [Load(f"{name} on {servers}", law, share * maximum(law), servers, J) for (name, law), servers in cases]
+    if broken == "K_RED without its pairs":
+        return _settled(_without_pairs(), loads, _slots(200_000, 4_000_000, level, ""), FRESH_SEED)
+    return _settled("vqs", loads, _slots(200_000, 4_000_000, level, broken), FRESH_SEED)
+
+
+@claim(
+    "theorem-4",
+    "VQS-BF at 0.97 x 2/3 of the maximum workload, settled as in theorem-3: the same laws, and sizes 1/10 and 1; and "
+    "at 0.97 x (1 - eps) 2/3 of it for sizes uniform on (0, 1/4] with eps = 1/5 and J = 5, the least with F(1/2^J) < "
+    "eps. One server and two.",
+    source="Theorem 4",
+    printed="VQS-BF achieves at least 2/3 rho*; (1 - eps) 2/3 rho* if J is chosen such that F(1/2^J) < eps",
+    evidence=Evidence.statistical,
+    breaks=("first in, first out by First-Fit", "1.03 of the maximum workload"),
+)
+def theorem_4(level: Level, broken: str) -> Outcome:
+    epsilon, small = Fraction(1, 5), uniform(0, "1/4")
+    J = least_J(small, epsilon)
+    assert J == 5
+    laws = {**adversarial_laws(), "1/10 and 1": discrete({"1/10": "5/6", "1": "1/6"})}
+    share = Fraction(103, 100) if broken == "1.03 of the maximum workload" else TWO_THIRDS * NEAR
+    loads = []
+    for servers in (1, 2):
+        loads += [Load(f"{name} on {servers}", law, share * maximum(law), servers) for name, law in laws.items()]
+        loads.append(Load(f"uniform on {servers}", small, share * (1 - epsilon) * maximum(small), servers, J))
+    policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "vqs-bf"
+    return _settled(policy, loads, _slots(100_000, 2_000_000, level, broken), FRESH_SEED)
+
+
+@drawing(
+    "One server at 0.49 of the maximum workload, and at 0.97 x 2/3 of it: queues with 95 % bands of 8 replications",
+    "theorem-2",
+    "theorem-3",
+    "theorem-4",
+    columns=2,
+    height=3.2,
+)
+def settled() -> Sequence[Panel]:
+    half, two_thirds = Fraction(49, 100), NEAR * TWO_THIRDS
+    parts = {
+        "BF-J/S, Theorem 2": ("bf-js", half, FIVE_LAWS),
+        "first in, first out, same load": ("fifo-ff", half, FIVE_LAWS),
+        "VQS, Theorem 3": ("vqs", two_thirds, adversarial_laws()),
+        "VQS-BF, Theorem 4": ("vqs-bf", two_thirds, adversarial_laws()),
+    }
+    panels = []
+    for title, (policy, share, laws) in parts.items():
+        curves = []
+        for name, law in laws.items():
+            result = simulated(policy, offered(Load(name, law, share * maximum(law)), 20_000), 8)
+            curves.append(curve_of(result, f"sizes {name}" if name[0].isdigit() else name))
+        panels.append(Chart("time (slots)", "queue (jobs)", curves, title=title, yscale="symlog", ylim=(0.0, None)))
+    return panels
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Jobs that wait at time 0, and what comes; sizes in twentieths of a server."""
+
+    first: tuple[int, ...]  # of the jobs that are there before the others, which make servers start badly
+    stock: tuple[int, ...]  # of the stock, in equal numbers and shuffled
+
+
+CROWDS = (
+    Crowd((2, 2, 2, 2), (20,)),  # the jobs of 1/10 leave no room for any of the stock
+    Crowd((2, 2, 2, 2, 9), (2, 9, 13, 20)),
+    Crowd((6,), (15, 16, 17)),
+    Crowd((9,), (9, 13, 14)),  # First-Fit in the order of arrival lets 13/20 wait behind 9/20
+)
+UNIT = 20
+MU, SERVERS, SLOTS, RISK = 0.8, 2, 100, 0.1  # the service rate, L, N_2 and epsilon_1 of Lemma 1
+
+
+def least_n_1(risk: float, servers: int, rate: float, most_jobs: int) -> int:
+    """Return the least whole N_1 that (10) allows."""
+    return int(log(risk / servers) / log(1 - rate**most_jobs)) + 1
+
+
+def slots_below_half(log_of_events: Any, sizes: Any, servers: int, slots: int) -> list[int]:
+    """Count for each server the slots, of 0, ..., slots - 1, in which less than half of it is in use.
+
+    The log, float64[n, 5], has rows (time, kind, class, server, other) in order of time; a slot counts as it is once
+    all has been started. The sizes of the classes, int64, are in units of 1 / `UNIT` of a server.
+    """
+    change = np.select([log_of_events[:, 1] == START, log_of_events[:, 1] == DEPARTURE], [1, -1])
+    changed = np.flatnonzero(change)
+    time, _, job_class, server, _ = log_of_events[changed].astype(int).T
+    steps = np.bincount(
+        server * (slots + 1) + np.minimum(time, slots), change[changed] * sizes[job_class], servers * (slots + 1)
+    )
+    used = steps.reshape(servers, slots + 1)[:, :slots].cumsum(axis=1)
+    return [int(below) for below in (2 * used < UNIT).sum(axis=1)]
+
+
+def _watched(policy: str, crowd: Crowd, size: float, generator: np.random.Generator) -> Run:
+    """Run a policy from a stock of at least a total size, with one more job of the stock a slot, for N_2 slots."""
+    kinds = sorted({*crowd.first, *crowd.stock})
+    each = ceil(size / sum(crowd.stock) * UNIT) + 1
+    waiting = [*crowd.first, *generator.permutation(np.repeat(crowd.stock, each)).tolist()]
+    later = generator.choice(crowd.stock, SLOTS).tolist()
+    types = np.searchsorted(kinds, [*waiting, *later]).astype(np.int32)
+    times = np.concatenate([np.zeros(len(waiting), np.int64), np.arange(1, SLOTS + 1)])
+    law = size_classes({Fraction(kind, UNIT): 1 for kind in (*kinds, UNIT)})
+    jobs = JobList(times, types, generator.geometric(MU, len(types)))
+    scenario = SlottedScenario(law, SERVERS, SLOTS, 0, jobs=jobs, bins=1, log=8 * len(types))
+    return simulated(policy, scenario, 1).runs[0]
+
+
+def at_least_as_many(successes: int, trials: int, chance: float) -> float:
+    """Return the probability of at least `successes` successes in independent trials."""
+    return sum(comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(successes, trials + 1))
+
+
+@claim(
+    "lemma-1",
+    "Two servers, mu = 4/5, N_2 = 100, epsilon_1 = 1/10, N_1 the least that (10) allows, a stock of total size just "
+    "above 2 L N_2: with probability above 1 - epsilon_1 every server is less than half full in at most N_1 slots of "
+    "BF-J/S. Four stocks (sizes 1; 1/10, 9/20, 13/20 and 1; 3/4, 4/5 and 17/20; 9/20, 13/20 and 7/10) whose first jobs "
+    "leave a server badly filled; one more job comes a slot.",
+    source="Lemma 1",
+    printed="P(E) > 1 - epsilon_1 if the queue is larger than 2 L N_2 and N_1 > log(epsilon_1 / L) / log(1 - mu^K_max)",
+    evidence=Evidence.statistical,
+    breaks=("first in, first out by First-Fit", "N_1 is a tenth of it", "the stock is L N_2 / 10"),
+)
+def lemma_1(level: Level, broken: str) -> Outcome:
+    """Count the runs in which no server is badly filled too often, and test their share by the binomial law."""
+    decisions, runs = Decisions(len(CROWDS)), 180 if level is Level.quick else 2000
+    policy = "fifo-ff" if broken == "first in, first out by First-Fit" else "bf-js"
+    size = SERVERS * SLOTS * (0.1 if broken == "the stock is L N_2 / 10" else 2)
+    good, parts = True, []
+    for place, crowd in enumerate(CROWDS):
+        most_jobs = ceil(UNIT / min(*crowd.first, *crowd.stock))
+        allowed = least_n_1(RISK, SERVERS, MU, most_jobs)
+        allowed = allowed // 10 if broken == "N_1 is a tenth of it" else allowed
+        generator = np.random.default_rng(place)
+        worst = []
+        for _ in range(runs):
+            run = _watched(policy, crowd, size, generator)
+            rows = run.measures.log[: int(run.measures.logged[0])]
+            worst.append(max(slots_below_half(rows, run.scenario.law.sizes, SERVERS, SLOTS)))
+        inside = sum(slots <= allowed for slots in worst)
+        good &= at_least_as_many(inside, runs, 1 - RISK) <= 1 - decisions.level()  # were the chance 1 - RISK
+        parts.append(f"{inside} of {runs} runs within N_1 = {allowed}, greatest {max(worst)} slots")
+    return Outcome(f"{'; '.join(parts)}; {decisions}", bool(good))

@@ -1,0 +1,361 @@
+"""Claims of the high-throughput paper about partitions and configurations: Section V and its proofs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
+from bounds.results.instances import random_law
+from bounds.results.reproduction import drawing, reproduction
+from bounds.views.panels import Cells, Chart, Curve, Line, Panel, Span, Spans
+from theory.exact.configurations import maximal
+from theory.exact.knapsack import max_weight
+from theory.instance import Additive
+from theory.numbers import text, to_integers, total
+from theory.partition.bounding import bracket
+from theory.partition.cuts import Partition, by_cuts, by_sets
+from theory.partition.guarantees import adversarial_law, guarantee
+from theory.partition.laws import discrete, uniform
+from theory.partition.rounded import supportable, upper_rounded
+from theory.partition.universal import (
+    least_J,
+    reduced_configurations,
+    universal_cells,
+    universal_partition,
+    vqs_workload,
+)
+
+HALF = Fraction(1, 2)
+PAIRS, THREES = "K_RED without its pairs", "K_RED without 3 2^(m-1) e_(2m+1)"
+"""Sets that are too small for Proposition 1."""
+
+
+def greatest_reduced_weight(J: int, without: str = "") -> Fraction:
+    """Return the greatest <k, Q> over all configurations k of all refinements and all Q with K_RED Q <= 1.
+
+    `without` makes K_RED a wrong set: `PAIRS` leaves the configurations with a job of I_1 and another kind out of it,
+    `THREES` those of an odd queue alone. For fixed Q_1 = q the constraints are a box; a configuration of a refinement
+    puts k_j jobs in I_j if sum k_j inf I_j is below 1, strictly, for no I_j holds its infimum. For fixed k the value is
+    concave and piecewise linear in q, breaking where a minimum of the box does: so those q suffice, each an integer
+    knapsack with units of 1/(3 2^J).
+    """
+    cells = universal_cells(J)
+    unit = 3 * 2**J
+    sizes = tuple((int(low * unit),) for low, _ in cells)
+    space = Additive(("size",), (unit - 1,), sizes, (Fraction(1, unit),))
+    best = Fraction(0)
+    breaks = {Fraction(0), Fraction(2, 3), Fraction(1), *(1 - Fraction(2**m // 3, 2**m) for m in range(2, J))}
+    for q in breaks:
+        corner = [Fraction(0)] * (2 * J)
+        for m in range(J):
+            paired = m > 0 and without != PAIRS
+            corner[2 * m] = min(Fraction(1, 2**m), (1 - q) / (2**m // 3) if m > 1 and paired else Fraction(1))
+            alone = Fraction(2, 3 * 2**m) if without != THREES else Fraction(1)
+            corner[2 * m + 1] = min(alone, (1 - q) / 2 ** (m - 1) if paired else Fraction(1))
+        corner[1] = q
+        weights, scale = to_integers(corner)
+        k = max_weight(space, weights)
+        best = max(best, total(Fraction(w * n) for w, n in zip(weights, k, strict=True)) * scale)
+    return best
+
+
+@claim(
+    "prop-1",
+    "For every J >= 2 and all queues of the universal partition some reduced configuration has at least 2/3 of the "
+    "weight of every feasible configuration, and so of every refinement. Beside the theorem, the greatest <k, Q> "
+    "subject to K_RED Q <= 1 is computed for J = 2..12: 3/2, exactly.",
+    source="Proposition 1",
+    printed="some reduced configuration has 2/3 of the weight of any configuration of any refinement",
+    evidence=Evidence.formal,
+    breaks=(PAIRS, THREES),
+    theorems=("Universal.universal_two_thirds", "Universal.sizes_feasible"),
+)
+def proposition_1(level: Level, broken: str) -> Outcome:
+    greatest = {J: greatest_reduced_weight(J, broken) for J in range(2, 13)}
+    computed = ", ".join(f"J={J}: {text(value)}" for J, value in greatest.items())
+    return Outcome(computed, all(value == Fraction(3, 2) for value in greatest.values()))
+
+
+@claim(
+    "prop-1-tight",
+    "2/3 is attained for every J >= 2: queues with Q_1 = 1, Q_2 = 1/2 meet every constraint of K_RED, and e_1 + e_2 "
+    "is feasible for sizes 0.6 and 0.4, with weight 3/2 (the code: J = 2..12).",
+    source="Proposition 1",
+    printed="tightness of the 2/3 bound: the example with sizes 0.4 and 0.6",
+    evidence=Evidence.formal,
+    breaks=("Q_2 = 2/3",),
+    theorems=("Universal.universal_attained",),
+)
+def proposition_1_tight(level: Level, broken: str) -> Outcome:
+    second = Fraction(2, 3) if broken else HALF
+    good = True
+    for J in range(2, 13):
+        weights = [max(Fraction(0), total([k[1] * Fraction(1), k[2] * second])) for k in reduced_configurations(J)]
+        good &= max(weights) == 1
+        cells = universal_cells(J)
+        good &= cells[1][0] < Fraction(3, 5) <= cells[1][1] and cells[2][0] < Fraction(2, 5) <= cells[2][1]
+    computed = f"weight {text(1 + second)} against 1, J = 2..12"
+    return Outcome(computed, good and Fraction(3, 5) + Fraction(2, 5) <= 1)
+
+
+@reproduction(
+    "figure-2",
+    "the universal partition of (1/2^J, 1]",
+    printed="a picture of the partition (18)",
+    lost="the picture",
+    chosen="J = 1 to 4",
+    claims=("prop-1",),
+    quick={"deepest": 4},
+    columns=1,
+    height=2.6,
+)
+def figure_2_panels(deepest: int) -> Sequence[Panel]:
+    spans = []
+    for row, depth in enumerate(range(1, deepest + 1)):
+        for j, (low, high) in enumerate(universal_cells(depth)):
+            label = f"$I_{{{j}}}$\n{text(low)}" if row + 1 == deepest else f"$I_{{{j}}}$"
+            spans.append(Span(row, float(low), float(high), label, "even intervals" if j % 2 == 0 else "odd intervals"))
+    down = [f"J = {depth}" for depth in range(1, deepest + 1)]
+    ticks = [(2.0**-m, f"1/{2**m}" if m else "1") for m in range(deepest, -1, -1)]
+    return (Spans("size (share of a server)", down, spans, xscale="log", ylabel="depth (J)", xticks=ticks),)
+
+
+@claim(
+    "k-red",
+    "K_RED has 4J - 4 configurations, all distinct, all feasible for the upper-rounded queues, J = 2..12; none is "
+    "below another.",
+    source="Equation (19)",
+    printed="4J - 4 configurations, feasible for the upper-rounded queues",
+    evidence=Evidence.proved,
+    breaks=("the capacity is lower by a third", "2^(m+1) jobs of an odd queue alone"),
+)
+def reduced_set(level: Level, broken: str) -> Outcome:
+    capacity = Fraction(2, 3) if broken == "the capacity is lower by a third" else Fraction(1)
+    counts, largest, below = [], Fraction(0), 0
+    for J in range(2, 13):
+        rows, sizes = reduced_configurations(J), universal_partition(J).upper
+        if broken == "2^(m+1) jobs of an odd queue alone":
+            rows = [tuple(n // 3 * 4 if sum(k) == n and n % 3 == 0 else n for n in k) for k in rows]
+        counts.append(len(set(rows)))
+        largest = max(largest, *(total(n * size for n, size in zip(k, sizes, strict=True)) for k in rows))
+        below += sum(k != o and all(a <= b for a, b in zip(k, o, strict=True)) for k in rows for o in rows)
+    good = counts == [4 * J - 4 for J in range(2, 13)] and largest <= capacity and not below
+    computed = (
+        f"J = 2..12: {', '.join(map(str, counts))} configurations, the largest of size {text(largest)} in a server of "
+        f"{text(capacity)}; {below} below another"
+    )
+    return Outcome(computed, good)
+
+
+@drawing("The 8 reduced configurations for J = 3: jobs by virtual queue, and their size rounded up", "k-red")
+def reduced() -> Sequence[Panel]:
+    """Write the reduced configurations for J = 3 as a table, with the sizes that they fill once rounded up."""
+    cells, rows = universal_cells(3), reduced_configurations(3)
+    across = [f"({low}, {high}]" for low, high in cells] + ["size"]
+    sizes = [sum(n * high for n, (_, high) in zip(k, cells, strict=True)) for k in rows]
+    texts = [[*(str(n or "") for n in k), str(size)] for k, size in zip(rows, sizes, strict=True)]
+    tones = [[*("good" if n else "" for n in k), ""] for k in rows]
+    table = Cells(across, [f"k({n})" for n in range(1, len(rows) + 1)], texts, tones)
+    return [table]
+
+
+@claim(
+    "powers-of-two",
+    "Cuts at powers of two alone guarantee just 1/(2 - 2^(1-J)) on (1/2^J, 1], so 1/2 for all laws: for J = 1..8 the "
+    "worst law is 2^J - 1 jobs a little above 1/2^J.",
+    source="Section IV",
+    printed="this partition can only achieve 1/2 of the optimal workload",
+    evidence=Evidence.proved,
+    breaks=("cuts at two thirds of the powers",),
+)
+def powers_of_two(level: Level, broken: str) -> Outcome:
+    """Decide by an integer knapsack for each J.
+
+    The sizes 2^-m divide each other, so fractions of servers pack them without loss: the servers that rounded jobs
+    need are the sum of their sizes. It is to be maximised over jobs whose infima sum to less than 1.
+    """
+    ratios = {}
+    for J in range(1, 9 if level is Level.quick else 13):
+        factor = Fraction(2, 3) if broken else Fraction(1)
+        unit = 3 * 2**J
+        lower = tuple((int(factor * unit / 2 ** (m + 1)),) for m in range(J))
+        tops = [2 ** (J - m) for m in range(J)]
+        k = max_weight(Additive(("size",), (unit - 1,), lower, (Fraction(1, unit),)), tops)
+        ratios[J] = Fraction(2**J, sum(n * top for n, top in zip(k, tops, strict=True)))
+    good = all(value == 1 / (2 - Fraction(2, 2**J)) for J, value in ratios.items())
+    computed = ", ".join(f"J={J}: {text(value)}" for J, value in ratios.items()) + ", to 1/2"
+    return Outcome(computed, good)
+
+
+@drawing(
+    "Exact guarantees: cuts at powers of two, and the universal partition",
+    "powers-of-two",
+    "universal-guarantee",
+    "prop-1-tight",
+)
+def powers() -> Sequence[Panel]:
+    curves = []
+    for name, most, step in (("cuts at powers of two alone", 5, 2), ("universal partition", 4, 1)):
+        J = range(1 if step == 2 else 2, most + 1)
+        cuts = {n: [high for _, high in universal_cells(n)][::step] if n > 1 else [Fraction(1)] for n in J}
+        ratios = [guarantee(cuts[n], Fraction(1, 2**n)).ratio for n in J]
+        curves.append(Curve(name, J, [float(ratio) for ratio in ratios]))
+    formula = Curve("1 / (2 - 2^(1-J))", range(1, 6), [1 / (2 - 2.0 ** (1 - n)) for n in range(1, 6)], look="plain")
+    ticks = [(n, str(n)) for n in range(1, 6)]
+    x, y = "J (sizes above 1/2^J)", "kept for every law (share)"
+    return [Chart(x, y, [*curves, formula], [Line("2/3", 2 / 3)], xticks=ticks, ylim=(0.45, 1.05))]
+
+
+@claim(
+    "first-j-hull",
+    "Cuts at powers of two, J = 2..7 (full: 8): every maximal feasible configuration k is the mixture of the first J "
+    "configurations of K_RED with weights k_m / 2^m, which sum to 1, so their hull, with all that lies below it, holds "
+    "every feasible configuration. Those that do not fill the server lie below the hull, not in it.",
+    source="Section V-C",
+    printed="the hull of only the first J configurations of K_RED contains all feasible configurations (of this cut)",
+    evidence=Evidence.proved,
+    breaks=("only the first J - 1", "jobs above 1/2 are rounded up to 2/3"),
+)
+def first_j_hull(level: Level, broken: str) -> Outcome:
+    counts, outside = [], 0
+    for J in range(2, 8 if level is Level.quick else 9):
+        vertices = reduced_configurations(J)[: J - 1 if broken == "only the first J - 1" else J]
+        unit = 3 * 2**J
+        tops = [unit // 2**m for m in range(J)]
+        tops[0] = unit * 2 // 3 if broken.startswith("jobs above") else unit
+        rows = maximal(Additive(("size",), (unit,), tuple((top,) for top in tops), (Fraction(1, unit),))).tolist()
+        counts.append(len(rows))
+        unit = 2 ** (J - 1)  # all weights are multiples of its inverse
+        for k in rows:
+            weights = [n * unit // 2**m for m, n in enumerate(k)]
+            mixed = [sum(w * v[2 * m] for w, v in zip(weights, vertices, strict=False)) for m in range(J)]
+            outside += mixed != [unit * n for n in k] or sum(weights) != unit
+    computed = f"{', '.join(map(str, counts))} maximal configurations, {outside} are not the mixture"
+    return Outcome(computed, outside == 0)
+
+
+def _partitions(generator: random.Random, count: int) -> list[Partition]:
+    """Draw partitions by cuts, and some whose queues are unions of intervals."""
+    partitions = [by_cuts(["1/2"]), universal_partition(3), by_cuts(Fraction(i, 100) for i in range(1, 100))]
+    for _ in range(count):
+        cuts = sorted(generator.sample(range(1, 60), generator.randint(1, 12)))
+        ends = [Fraction(c, 60) for c in (0, *cuts, 60)]
+        cells: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(generator.randint(1, len(ends) - 1))]
+        for i, interval in enumerate(pairwise(ends)):
+            cells[i if i < len(cells) else generator.randrange(len(cells))].append(interval)
+        partitions.append(by_sets([[(a, b) for a, b in cell] for cell in cells]))
+    return partitions
+
+
+@claim(
+    "prop-2",
+    "For each of many finite partitions, unions of intervals among them, a law of two sizes 1/2 -+ eps is made on "
+    "which its upper-rounded queues support at most 2/3 of the maximum, so that none of them guarantees more.",
+    source="Proposition 2",
+    printed="no finite partition achieves more than 2/3 for all laws",
+    evidence=Evidence.certified,
+    breaks=("eps at a cut of the partition",),
+)
+def proposition_2(level: Level, broken: str) -> Outcome:
+    partitions = _partitions(random.Random(22), 20 if level is Level.quick else 300)
+    worst = Fraction(0)
+    for partition in partitions:
+        law = adversarial_law(partition)
+        if broken:
+            law = discrete({HALF - Fraction(1, 10): HALF, HALF + Fraction(1, 10): HALF})
+        best = supportable([size for size, _ in law.atoms], [p for _, p in law.atoms])
+        assert best is not None
+        worst = max(worst, upper_rounded(law, partition) / best.workload)
+    computed = f"{len(partitions)} partitions, greatest ratio {text(worst)}"
+    return Outcome(computed, worst <= Fraction(2, 3))
+
+
+@claim(
+    "prop-2-p2",
+    "Printed: the maximum 4/3 of (61) is attained by p_1 = p_2 = 1/3. These do not sum to 1; it is p_1 = 1/3, p_2 = "
+    "2/3. Perhaps a misprint, or a loss of the text at hand.",
+    source="Equation (61)",
+    printed="the maximum is achieved by p_1 = 1/3 and p_2 = 1/3: rho <= 4/3",
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.number,
+    breaks=("(61) is evaluated at p = (1/3, 2/3)",),
+)
+def proposition_2_p2(level: Level, broken: str) -> Outcome:
+    p1, p2 = Fraction(1, 3), Fraction(2, 3) if broken else Fraction(1, 3)
+    rho = 2 * min(2 * p1, p2)
+    holds = p1 + p2 == 1 and rho == Fraction(4, 3)
+    computed = f"sum {text(p1 + p2)}, rho at most {text(rho)}; p_2 = 2/3 gives 4/3"
+    return Outcome(computed, holds)
+
+
+@claim(
+    "prop-2-epsilon",
+    "Printed: any eps in (0, 1/3) makes the law. At eps = 1/4 three jobs of 1/4 may fit after rounding: cuts at 3/10, "
+    "1/2, 4/5 support 3/4 of the maximum. It takes eps <= 1/6. Perhaps a misprint, or a loss of the text at hand.",
+    source="Proposition 2",
+    printed="eps in (0, 1/3)",
+    evidence=Evidence.certified,
+    verdict=Verdict.refuted,
+    refutes=Refutes.number,
+    breaks=("eps = 1/7",),
+)
+def proposition_2_epsilon(level: Level, broken: str) -> Outcome:
+    epsilon = Fraction(1, 7) if broken else Fraction(1, 4)
+    law = discrete({HALF - epsilon: HALF, HALF + epsilon: HALF})
+    ratio = upper_rounded(law, by_cuts(["3/10", "1/2", "4/5"])) / 2
+    holds = ratio <= Fraction(2, 3)
+    return Outcome(f"ratio {text(ratio)} at eps = {text(epsilon)}", holds)
+
+
+@claim(
+    "corollary-1",
+    "On random laws that reach down to 0, and two uniform ones, with J least such that F(1/2^J) < eps, for eps = 1/5 "
+    "and 1/100: the workload that K_RED carries is at least (1 - eps) 2/3 of the certified upper bound of the maximum.",
+    source="Corollary 1",
+    printed="VQS achieves at least (1 - eps) 2/3 of the optimal workload",
+    evidence=Evidence.certified,
+    breaks=("J is too small by five", "(1 - eps) 5/6 for (1 - eps) 2/3"),
+)
+def corollary_1(level: Level, broken: str) -> Outcome:
+    generator = random.Random(11)
+    laws = [uniform(0, 1), uniform(0, "1/10")]
+    laws += [random_law(generator, least=0) for _ in range(4 if level is Level.quick else 60)]
+    least = Fraction(10)
+    tried = 0
+    for law in laws:
+        best = bracket(law, Fraction(1, 20))
+        for epsilon in (Fraction(1, 5), Fraction(1, 100)):
+            J = least_J(law, epsilon)
+            assert J is not None
+            used = max(2, J - 5) if broken == "J is too small by five" else J
+            tried += 1
+            keeps = vqs_workload(law, J=used).workload / best.upper  # at most what VQS keeps of rho*
+            share = Fraction(2, 3) if broken != "(1 - eps) 5/6 for (1 - eps) 2/3" else Fraction(5, 6)
+            least = min(least, keeps / ((1 - epsilon) * share))
+    computed = f"{tried} cases, least share of the guarantee {float(least):.4f}"
+    return Outcome(computed, least >= 1)
+
+
+@claim(
+    "universal-guarantee",
+    "Upper-rounded queues of the universal partition on (1/2^J, 1] keep at least 2/3 for every law, and no more: the "
+    "exact guarantee, J = 2, 3, over all configurations (K_RED is not needed for it).",
+    source="Proposition 1",
+    printed="2/3 with K_RED (Theorem 3); no partition more (Proposition 2)",
+    evidence=Evidence.proved,
+    breaks=("the cut at 1/2 is left out", "the cuts at 2/3 of the powers are left out"),
+)
+def universal_guarantee(level: Level, broken: str) -> Outcome:
+    ratios = []
+    for J in (2, 3) if level is Level.quick else (2, 3, 4):
+        cuts = [high for _, high in universal_cells(J)]
+        if broken == "the cut at 1/2 is left out":
+            cuts.remove(HALF)
+        elif broken:
+            cuts = cuts[::2]
+        ratios.append(guarantee(cuts, Fraction(1, 2**J)).ratio)
+    return Outcome(", ".join(map(text, ratios)), all(ratio == Fraction(2, 3) for ratio in ratios))
