@@ -38,7 +38,6 @@ __getattr__, __all__ = doors(
         "frontier": ("Frontier", "difference_at", "frontier", "frontiers_of", "ladder_for"),
         "tuning": ("bca_interval", "paired_utilisation", "pathwise_bound", "tune"),
         "importance": ("redraw_for", "redrawn_probabilities", "weighted_share"),
-        "rare": ("drawn_runs", "plain_buckets", "tuned_buckets", "variance_ratio"),
         "pricing": ("hourly_payment", "mixture", "saved_by_labels"),
         "estimation": ("Watched", "fit_lifetimes_and_sizes", "fit_priors", "watched"),
         "replications": ("simulate_admission", "simulate_policies"),

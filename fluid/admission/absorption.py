@@ -48,11 +48,11 @@ def ein(z: NDArray[Any]) -> NDArray[Any]:
 
     z = np.asarray(z)
     small = np.abs(z) < 0.5
-    made = np.empty(z.shape, complex if np.iscomplexobj(z) else float)
-    made[small] = _ein_series(z[small])
+    values = np.empty(z.shape, complex if np.iscomplexobj(z) else float)
+    values[small] = _ein_series(z[small])
     large = z[~small]
-    made[~small] = np.euler_gamma + np.log(large) + exp1(large)
-    return made
+    values[~small] = np.euler_gamma + np.log(large) + exp1(large)
+    return values
 
 
 def _ein_series(z: NDArray[Any]) -> NDArray[Any]:
@@ -157,17 +157,17 @@ def _solved(cells: NDArray[np.float64], goal: NDArray[np.float64]) -> NDArray[np
     Each rise of A is added to all sums that it is part of, which the processor does several at a time.
     """
     n, m = cells.shape
-    made = np.zeros((n, m + 1))
+    convolved = np.zeros((n, m + 1))
     for row in range(n):
         first, later = cells[row, 0], cells[row, 1:]
         total = np.zeros(m + 1)
         for i in range(1, m + 1):
             rise = (goal[row, i] - total[i]) / first
-            made[row, i] = made[row, i - 1] + rise
+            convolved[row, i] = convolved[row, i - 1] + rise
             after = total[i + 1 :]
             for k in range(after.size):
                 after[k] += rise * later[k]
-    return made
+    return convolved
 
 
 def _decayed(values: NDArray[np.float64], h: float, rate: float) -> NDArray[np.float64]:
@@ -175,19 +175,19 @@ def _decayed(values: NDArray[np.float64], h: float, rate: float) -> NDArray[np.f
     x = rate * h
     keep = np.exp(-x)
     # integral over one cell of ((1 - v) left + v right) exp(-x (1 - v)) h dv
-    right = h * (1 / x - (1 - keep) / x**2) if x > 1e-4 else h * (0.5 - x / 6)
-    left = h * (1 - keep) / x - right
-    return _followed(values, keep, left, right)
+    from_right = h * (1 / x - (1 - keep) / x**2) if x > 1e-4 else h * (0.5 - x / 6)
+    from_left = h * (1 - keep) / x - from_right
+    return _followed(values, keep, from_left, from_right)
 
 
 @kernel
 def _followed(values: NDArray[np.float64], keep: float, left: float, right: float) -> NDArray[np.float64]:
     """The recursion of `_decayed`, row by row."""
-    made = np.zeros_like(values)
+    decayed = np.zeros_like(values)
     for row in range(len(values)):
         for i in range(1, values.shape[1]):
-            made[row, i] = keep * made[row, i - 1] + left * values[row, i - 1] + right * values[row, i]
-    return made
+            decayed[row, i] = keep * decayed[row, i - 1] + left * values[row, i - 1] + right * values[row, i]
+    return decayed
 
 
 @dataclass(frozen=True)
@@ -352,11 +352,11 @@ def interpolated(
     inside = np.minimum(tau, m * h)
     at = np.clip((inside / h).astype(int) - 1, 0, m - 3)
     x = inside / h - at
-    made = np.zeros((len(values), len(tau)))
+    interpolated_values = np.zeros((len(values), len(tau)))
     for k in range(4):
         others = [j for j in range(4) if j != k]
         weight = np.prod([(x - j) / (k - j) for j in others], axis=0)
-        made += values[:, at + k] * weight
+        interpolated_values += values[:, at + k] * weight
     beyond = np.maximum(tau - m * h, 0.0)
     if beyond.max(initial=0.0) > 1e-9 * m * h:
         limit = 1.0 / max(rate, 1)
@@ -365,5 +365,5 @@ def interpolated(
         before = np.maximum(limit - values[:, m - back], 1e-300)
         decay = np.clip(-np.log(np.clip(last / before, 1e-300, 1.0)) / (back * h), 0.0, 700.0)
         tail = limit - last[:, None] * np.exp(-decay[:, None] * beyond[None, :])
-        made = np.where(beyond[None, :] > 0, tail, made)
-    return np.asarray(made)
+        interpolated_values = np.where(beyond[None, :] > 0, tail, interpolated_values)
+    return np.asarray(interpolated_values)

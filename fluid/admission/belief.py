@@ -196,8 +196,8 @@ def exact_belief(priors: Priors, observed: Observed, nodes_a_deviation: float = 
 
     def level(s: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
-            made = power * s - rate * np.exp(s) - shape * np.logaddexp(log(base), log_alive + kappa * s)
-        return np.asarray(made, float)
+            log_density = power * s - rate * np.exp(s) - shape * np.logaddexp(log(base), log_alive + kappa * s)
+        return np.asarray(log_density, float)
 
     low, high = _ends(level, log(max(power, 1e-3) / rate))
     spread = _deviation(level, low, high)
@@ -218,8 +218,8 @@ def _ends(level: Level, start: float) -> tuple[float, float]:
     def one(s: float) -> float:
         return float(level(np.array([s]))[0])
 
-    found = minimize_scalar(lambda s: -one(s), bracket=(start - 1.0, start + 1.0), tol=1e-10)
-    middle, top = float(found.x), -float(found.fun)
+    peak = minimize_scalar(lambda s: -one(s), bracket=(start - 1.0, start + 1.0), tol=1e-10)
+    middle, top = float(peak.x), -float(peak.fun)
     ends = []
     for side in (-1.0, 1.0):
         step = 1e-3

@@ -161,9 +161,9 @@ def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None 
         wanted = lost = 0.0
         for i, pair in enumerate(state):
             others = state[:i] + state[i + 1 :]
-            found = dynamics.changes(pair, cluster.capacity - active)
-            wanted, lost = wanted + found.asked, lost + found.refused
-            for after, rate in found.moves:
+            changes = dynamics.changes(pair, cluster.capacity - active)
+            wanted, lost = wanted + changes.asked, lost + changes.refused
+            for after, rate in changes.moves:
                 rows.append(at)
                 columns.append(named(others if after is None else tuple(sorted((*others, after)))))
                 rates.append(rate)
@@ -234,17 +234,17 @@ def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float
         active = space.cores[:, None] + sizes if policy.name == "zeroth" else np.zeros(fits.shape)
         return np.where(fits, active, np.inf)
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
-    found: dict[Pair, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    moments_of_pair: dict[Pair, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
 
     def expected(pair: Pair, t: float) -> Moments:
         weights = space.dynamics.believed[pair[0]]
         return mixture([(float(weights[k]), kind_moments(kinds[k], pair[1], t)) for k in np.flatnonzero(weights)])
 
     def part(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if pair not in found:
-            made = [expected(pair, float(t)) for t in horizons]
-            found[pair] = np.array([m.mean for m in made]), np.array([m.variance for m in made])
-        return found[pair]
+        if pair not in moments_of_pair:
+            moments = [expected(pair, float(t)) for t in horizons]
+            moments_of_pair[pair] = np.array([m.mean for m in moments]), np.array([m.variance for m in moments])
+        return moments_of_pair[pair]
 
     for i, state in enumerate(space.states):
         if not fits[i].any():
@@ -278,9 +278,9 @@ def best_threshold(space: Space, policy: AdmissionPolicy, sla: float) -> tuple[f
     while low < high:
         middle = (low + high + 1) // 2
         threshold = float(np.nextafter(marks[middle - 1], np.inf))
-        found = solved(space, (needed < threshold).astype(float))
-        if found.sla <= sla:
-            low, best = middle, (threshold, found)
+        solution = solved(space, (needed < threshold).astype(float))
+        if solution.sla <= sla:
+            low, best = middle, (threshold, solution)
         else:
             high = middle - 1
     return best

@@ -82,9 +82,9 @@ def thresholds(
     sizes = [*active, arriving]
     mean, variance = np.zeros(len(horizons)), np.zeros(len(horizons))
     for size in sorted(set(sizes)):
-        found = [moments(priors, size, float(t)) for t in horizons]
-        mean += sizes.count(size) * np.array([one.mean for one in found])
-        variance += sizes.count(size) * np.array([one.variance for one in found])
+        sums = [moments(priors, size, float(t)) for t in horizons]
+        mean += sizes.count(size) * np.array([one.mean for one in sums])
+        variance += sizes.count(size) * np.array([one.variance for one in sums])
     return Thresholds(float(sum(sizes)), float(mean.max()), float(cantelli(mean, variance, capacity).max()))
 
 
@@ -92,5 +92,5 @@ def both_thresholds(
     priors: Priors, capacity: int, active: Sequence[int], arriving: int, horizons: NDArray[np.float64]
 ) -> tuple[Thresholds, Thresholds]:
     """Return the thresholds with exact moments of M (O + N), and with the paper's composition."""
-    given = (priors, capacity, active, arriving, horizons)
-    return thresholds(*given), thresholds(*given, moments=composed_moments)
+    arguments = (priors, capacity, active, arriving, horizons)
+    return thresholds(*arguments), thresholds(*arguments, moments=composed_moments)

@@ -91,10 +91,10 @@ def watched(world: World, until: float, *, initial_counts: bool = True) -> Watch
 
 
 def _starts(world: World) -> NDArray[np.float64]:
-    made = np.zeros(len(world.size))
+    starts = np.zeros(len(world.size))
     begins = (world.what == worlds.ARRIVAL) | (world.what == worlds.SCALE_OUT)
-    made[world.batch[begins]] = world.time[begins]
-    return made
+    starts[world.batch[begins]] = world.time[begins]
+    return starts
 
 
 @dataclass(frozen=True)
@@ -192,29 +192,29 @@ def fit_priors(seen: Watched, initial: InitialSize | None = None, start: Sequenc
         kappa = float(np.clip(v[4], -3, 5))
         return Priors(Gamma(float(e[0]), float(e[1])), Gamma(float(e[2]), float(e[3])), sigma, kappa, float(e[5]))
 
-    found = minimize(lambda v: -log_likelihood(priors_of(v), seen) / n, shift, method="Nelder-Mead",
+    optimum = minimize(lambda v: -log_likelihood(priors_of(v), seen) / n, shift, method="Nelder-Mead",
                      options={"maxiter": 1500, "xatol": 1e-4, "fatol": 1e-8, "adaptive": True})  # fmt: skip
-    made = priors_of(found.x)
+    fitted = priors_of(optimum.x)
     if not seen.shut.any():
-        made = Priors(made.mu, made.lam, made.sigma, made.kappa, 0.0)
+        fitted = Priors(fitted.mu, fitted.lam, fitted.sigma, fitted.kappa, 0.0)
     sigma, sizes_converged = _fitted_gamma(lambda law: size_log_likelihood(law, seen) / n)
-    priors = Priors(made.mu, made.lam, sigma, made.kappa, made.delta, initial or InitialSize())
+    priors = Priors(fitted.mu, fitted.lam, sigma, fitted.kappa, fitted.delta, initial or InitialSize())
     value = log_likelihood(priors, seen) + size_log_likelihood(sigma, seen)
-    return Fitted(priors, value, n, bool(found.success and sizes_converged))
+    return Fitted(priors, value, n, bool(optimum.success and sizes_converged))
 
 
 def _fitted_gamma(log_likelihood_of: Callable[[Gamma], float]) -> tuple[Gamma, bool]:
     """Return the Gamma law of greatest likelihood, and whether the search converged."""
     from scipy.optimize import minimize
 
-    found = minimize(
+    optimum = minimize(
         lambda v: -log_likelihood_of(Gamma(*(float(x) for x in np.exp(np.clip(v, -30, 30))))),
         np.zeros(2),
         method="Nelder-Mead",
         options={"maxiter": 800, "xatol": 1e-5, "fatol": 1e-9},
     )
-    shape, rate = (float(x) for x in np.exp(np.clip(found.x, -30, 30)))
-    return Gamma(shape, rate), bool(found.success)
+    shape, rate = (float(x) for x in np.exp(np.clip(optimum.x, -30, 30)))
+    return Gamma(shape, rate), bool(optimum.success)
 
 
 def lifetime_log_likelihood(mu: Gamma, seen: Watched) -> float:

@@ -104,13 +104,13 @@ def difference_at(
     def statistic(picks: NDArray[Any], axis: int = -1) -> NDArray[np.float64]:
         rows = np.moveaxis(np.asarray(picks, np.int64), axis, -1)
         flat = rows.reshape(-1, rows.shape[-1])
-        made = first.used_at(sla, flat)
+        used = first.used_at(sla, flat)
         if second is not None:
-            made = made - second.used_at(sla, flat)
-        return made.reshape(rows.shape[:-1])
+            used = used - second.used_at(sla, flat)
+        return used.reshape(rows.shape[:-1])
 
     value = float(statistic(np.arange(runs)))
-    found: Any = bootstrap(
+    resampled: Any = bootstrap(
         (np.arange(runs),),
         statistic,
         confidence_level=level,
@@ -120,7 +120,7 @@ def difference_at(
         batch=500,
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(value, float(found.low), float(found.high), level, runs)
+    return Interval(value, float(resampled.low), float(resampled.high), level, runs)
 
 
 def ladder_for(
@@ -157,11 +157,11 @@ def ladder_for(
 
     def share(at: float) -> float:
         if at not in tried:
-            one = replace(policy, threshold=float(np.exp(at)) if second else at)
-            (found,) = simulate_policies(
-                cluster, [one], until, replications=pilots, seed=seed, observations=observations, store=store
+            tried_policy = replace(policy, threshold=float(np.exp(at)) if second else at)
+            (result,) = simulate_policies(
+                cluster, [tried_policy], until, replications=pilots, seed=seed, observations=observations, store=store
             )
-            tried[at] = found.sla.mean
+            tried[at] = result.sla.mean
         return tried[at]
 
     if share(high) < sla / 3:
@@ -176,8 +176,8 @@ def ladder_for(
             middle = (a + b) / 2
             a, b = (middle, b) if share(middle) <= goal else (a, middle)
         ends.append((a, b))
-    made = np.linspace(ends[0][0], ends[1][1], steps)
-    return [float(np.exp(x)) if second else float(x) for x in made]
+    ladder = np.linspace(ends[0][0], ends[1][1], steps)
+    return [float(np.exp(x)) if second else float(x) for x in ladder]
 
 
 def frontiers_of(

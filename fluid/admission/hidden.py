@@ -105,15 +105,15 @@ class _OnGrid:
     def seen(self, cores: int, free: int) -> list[Seen]:
         """Return what may be seen of a deployment with so many cores."""
         a, b = self.kinds
-        found = [
+        possible = [
             Seen((cores * a.mu, cores * b.mu), cores - 1),
             Seen((a.shutdown_rate, b.shutdown_rate), 0),
         ]
         for batch in sorted({a.batch, b.batch}):
             rates = (a.scale_out_rate * (a.batch == batch), b.scale_out_rate * (b.batch == batch))
             fits = batch <= free
-            found.append(Seen(rates, cores + batch * fits, asks=True, fits=fits))
-        return [one for one in found if max(one.rates) > 0]
+            possible.append(Seen(rates, cores + batch * fits, asks=True, fits=fits))
+        return [one for one in possible if max(one.rates) > 0]
 
     def after(self, g: int, rates: tuple[float, float]) -> list[tuple[int, float]]:
         """Return points and probabilities after an event; one that a kind cannot have proves the other."""
@@ -284,12 +284,12 @@ def _carried(beliefs: Space, memories: Space, accept: NDArray[np.float64]) -> ND
     points = len(beliefs.dynamics.believed)
     sizes = [size for _, size in beliefs.dynamics.arriving]
     columns = [sizes.index(size) for _, size in memories.dynamics.arriving]
-    made = np.zeros(memories.entered.shape)
+    accepted = np.zeros(memories.entered.shape)
     for i, state in enumerate(memories.states):
         at = number.get(tuple(sorted((label % points, cores) for label, cores in state)), -1)
         if at >= 0:
-            made[i] = accept[at, columns]
-    return made
+            accepted[i] = accept[at, columns]
+    return accepted
 
 
 def _best_mixture(beliefs: Space, memories: Space, dual: Dual, sla: float) -> ExactResult | None:
@@ -301,10 +301,10 @@ def _best_mixture(beliefs: Space, memories: Space, dual: Dual, sla: float) -> Ex
     low, high = 0.0, 1.0
     for _ in range(16):
         share = (low + high) / 2
-        found = solved(memories, (1 - share) * meets + share * misses)
-        if found.sla <= sla:
+        solution = solved(memories, (1 - share) * meets + share * misses)
+        if solution.sla <= sla:
             low = share
-            best = max(best, found, key=lambda one: one.utilisation)
+            best = max(best, solution, key=lambda one: one.utilisation)
         else:
             high = share
     return best

@@ -74,10 +74,10 @@ def redraw_for(nominal: ArrayLike, wanted: ArrayLike) -> NDArray[np.float64]:
 
 
 def _checked(probabilities: ArrayLike) -> NDArray[np.float64]:
-    made = np.asarray(probabilities, float)
-    if made.ndim != 1 or np.any(made <= 0) or abs(made.sum() - 1) > 1e-9:
+    checked = np.asarray(probabilities, float)
+    if checked.shape != (checked.size,) or np.any(checked <= 0) or abs(checked.sum() - 1) > 1e-9:
         raise InputError("buckets: expected positive probabilities with sum 1")
-    return made
+    return checked
 
 
 def draw_bucket(nominal: ArrayLike, redraw: ArrayLike, rng: np.random.Generator) -> int:
@@ -172,12 +172,12 @@ def weighted_share(buckets: Sequence[Weighted], level: float = 0.95, resamples: 
     rng = np.random.default_rng(seed)
     value = float(share([b.refused for b in buckets], [b.asked for b in buckets]))
     picks = [rng.integers(0, len(b.asked), (resamples, len(b.asked))) for b in buckets]
-    found = share(
+    resampled = share(
         [b.refused[i] for b, i in zip(buckets, picks, strict=True)],
         [b.asked[i] for b, i in zip(buckets, picks, strict=True)],
     )
     n = sum(len(b.asked) for b in buckets)
-    if np.ptp(found) == 0:
+    if np.ptp(resampled) == 0:
         return Interval(value, value, value, level, n)
     top = sum(b.weight * float(b.refused.sum()) for b in buckets)
     bottom = sum(b.weight * float(b.asked.sum()) for b in buckets)
@@ -185,9 +185,9 @@ def weighted_share(buckets: Sequence[Weighted], level: float = 0.95, resamples: 
     skewed = left_out.mean() - left_out
     scale = float((skewed**2).sum()) ** 1.5
     acceleration = float((skewed**3).sum()) / (6 * scale) if scale > 0 else 0.0
-    bias = float(ndtri(np.clip((found < value).mean() + (found == value).mean() / 2, 1e-9, 1 - 1e-9)))
+    bias = float(ndtri(np.clip((resampled < value).mean() + (resampled == value).mean() / 2, 1e-9, 1 - 1e-9)))
     ends = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
         z = bias + float(ndtri(tail))
-        ends.append(float(np.quantile(found, float(ndtr(bias + z / (1 - acceleration * z))))))
+        ends.append(float(np.quantile(resampled, float(ndtr(bias + z / (1 - acceleration * z))))))
     return Interval(value, ends[0], ends[1], level, n)

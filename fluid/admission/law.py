@@ -91,14 +91,14 @@ def _steps(
     """Return the sum over k of ``weight[k]`` times the law after k steps; the last entry is the state beyond."""
     n = len(start) - 1
     now, after = start.copy(), np.zeros(n + 1)
-    made = np.zeros(n + 1)
+    law = np.zeros(n + 1)
     top = n - 1
     while top > 0 and now[top] == 0.0:
         top -= 1
     for k in range(len(weight)):
         if weight[k] != 0.0:
             for i in range(n + 1):
-                made[i] += weight[k] * now[i]
+                law[i] += weight[k] * now[i]
         reach = min(n - 1, top + least + len(batch) - 1)
         after[: reach + 1] = 0.0
         after[0] = now[0]
@@ -122,7 +122,7 @@ def _steps(
             after[top] = 0.0
             top -= 1
         now, after = after, now
-    return made
+    return law
 
 
 def _poisson_weights(mean: float, allowance: float) -> NDArray[np.float64]:
@@ -130,8 +130,8 @@ def _poisson_weights(mean: float, allowance: float) -> NDArray[np.float64]:
     from scipy.special import gammaln
 
     steps = np.arange(int(mean + 12 * mean**0.5 + 60))
-    made = np.exp(steps * np.log(mean) - mean - gammaln(steps + 1))
-    return np.asarray(made[np.cumsum(made[::-1])[::-1] > allowance])
+    weights = np.exp(steps * np.log(mean) - mean - gammaln(steps + 1))
+    return np.asarray(weights[np.cumsum(weights[::-1])[::-1] > allowance])
 
 
 def given_law(
@@ -205,8 +205,8 @@ def _passed(
         )
     start = np.zeros(n + 2)
     start[size] = 1.0
-    made = _steps(start, rate, r, least, batch, weight)
-    return made[:-1], float(max(0.0, 1.0 - made[:-1].sum()))
+    law = _steps(start, rate, r, least, batch, weight)
+    return law[:-1], float(max(0.0, 1.0 - law[:-1].sum()))
 
 
 def kind_law(kind: Kind, size: int, t: float) -> SizeLaw:

@@ -153,11 +153,11 @@ def _weights(
     inside = np.where(beyond, until, tau)
     first = alive[:, ~beyond] @ values(inside[~beyond])
     # past the range, F falls as 1 - A: weights of times beyond are moved to its end
-    left = np.maximum(1 - table.absorbed[:, -1], 1e-300)
-    falls = (1 - interpolated(table, table.absorbed, 0, tau[beyond])) / left[:, None]
+    remaining = np.maximum(1 - table.absorbed[:, -1], 1e-300)
+    falls = (1 - interpolated(table, table.absorbed, 0, tau[beyond])) / remaining[:, None]
     end = np.einsum("nj,nj->n", alive[of_r][:, beyond], np.clip(falls, 0.0, 1.0))
     first = first[of_r] + end[:, None] * values(np.array([until]))
-    made = []
+    results = []
     for stride in (1, 2):
         h, m = table.step * stride, steps // stride
         rise = np.diff(table.absorbed[:, ::stride], axis=1)
@@ -169,8 +169,8 @@ def _weights(
         x, w = np.polynomial.legendre.leggauss(3)
         inner = (h * (np.arange(m)[:, None] + (1 + x) / 2)).ravel()
         averages = np.einsum("cgk,g->ck", values(inner).reshape(m, len(x), len(nodes)), w / 2)
-        made.append(cells @ averages)
-    return nodes, first, (4 * made[0] - made[1]) / 3
+        results.append(cells @ averages)
+    return nodes, first, (4 * results[0] - results[1]) / 3
 
 
 def panels(
@@ -189,9 +189,9 @@ def panels(
         away = np.where(np.abs(away) < 1e-14, 1e-14, away)
         local = barycentric / away
         local /= local.sum(axis=1, keepdims=True)
-        made = np.zeros((len(points), PANELS, degree))
-        made[np.arange(len(points)), panel] = local
-        return made.reshape(len(points), PANELS * degree)
+        basis = np.zeros((len(points), PANELS, degree))
+        basis[np.arange(len(points)), panel] = local
+        return basis.reshape(len(points), PANELS * degree)
 
     return nodes, values
 
@@ -200,11 +200,11 @@ def _on_grid(tau: NDArray[np.float64], h: float, m: int) -> NDArray[np.float64]:
     """Cubic interpolation from 0, h, ..., m h to tau as a matrix, float64[len(tau), m + 1]."""
     at = np.clip((tau / h).astype(int) - 1, 0, m - 3)
     x = tau / h - at
-    made = np.zeros((len(tau), m + 1))
+    weights = np.zeros((len(tau), m + 1))
     for k in range(4):
         weight = np.prod([(x - j) / (k - j) for j in range(4) if j != k], axis=0)
-        made[np.arange(len(tau)), at + k] += weight
-    return made
+        weights[np.arange(len(tau)), at + k] += weight
+    return weights
 
 
 def _inverted(

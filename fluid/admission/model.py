@@ -211,18 +211,18 @@ def horizons_of(times: list[float] | NDArray[np.float64], name: str = "--horizon
     InputError
         No time, one that is not positive, or times out of order.
     """
-    made = np.asarray(times, float)
-    if not 0 < len(made) <= MOST_HORIZONS:
-        raise InputError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(made)}")
-    bad = made[~(np.isfinite(made) & (made > 0))]
+    horizons = np.asarray(times, float)
+    if not 0 < len(horizons) <= MOST_HORIZONS:
+        raise InputError(f"{name}: expected from 1 to {MOST_HORIZONS:,} times, got {len(horizons)}")
+    bad = horizons[~(np.isfinite(horizons) & (horizons > 0))]
     if len(bad):
         raise InputError(f"{name}: expected times greater than 0, got {bad[0]:g}")
-    back = np.flatnonzero(np.diff(made) <= 0)
+    back = np.flatnonzero(np.diff(horizons) <= 0)
     if len(back):
         raise InputError(
-            f"{name}: expected times in increasing order, got {made[back[0] + 1]:g} after {made[back[0]]:g}"
+            f"{name}: expected times in increasing order, got {horizons[back[0] + 1]:g} after {horizons[back[0]]:g}"
         )
-    return made
+    return horizons
 
 
 PRINTED_SPANS = (26280.0, 8760.0, 730.0, 168.0, 24.0)

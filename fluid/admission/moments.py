@@ -277,10 +277,10 @@ def composed_moments(priors: Priors, size: int, t: float, *, exact_new_cores: bo
     """
     if t == 0:
         return Moments(float(size), 0.0)
-    made = constituents(priors, size, t)
-    new = made.N if exact_new_cores else made.N_paper
-    total = Moments(made.O_paper.mean + new.mean, made.O_paper.variance + new.variance)
-    alive = Moments(made.M.mean * made.D.mean, product_variance(made.M, made.D))  # (25)
+    parts = constituents(priors, size, t)
+    new = parts.N if exact_new_cores else parts.N_paper
+    total = Moments(parts.O_paper.mean + new.mean, parts.O_paper.variance + new.variance)
+    alive = Moments(parts.M.mean * parts.D.mean, product_variance(parts.M, parts.D))  # (25)
     return Moments(alive.mean * total.mean, product_variance(alive, total))  # (13), (22)-(24)
 
 

@@ -220,8 +220,8 @@ def _best_response(
         # gain g and potentials h with reward - g + Q h = 0 and h of the empty state 0
         pin = csr_matrix(np.eye(1, n))
         system = bmat([[matrix, csr_matrix(-np.ones((n, 1)))], [pin, None]]).tocsc()
-        found = splu(system).solve(np.concatenate([-reward, [0.0]]))
-        h, gain = found[:n], float(found[n])
+        solution = splu(system).solve(np.concatenate([-reward, [0.0]]))
+        h, gain = solution[:n], float(solution[n])
         rise = np.where(fits, h[entered] - h[:, None], 0.0)
         better = fits & (rise > 1e-12 * (1 + np.abs(h).max()))
         drift = reward + quiet @ h + space.cluster.arrival_rate * np.maximum(rise, 0.0) @ probability

@@ -92,19 +92,19 @@ def simulate_policies(
 
     Parameters are those of `simulate_admission`, whose stored runs are the same.
     """
-    found: dict[tuple[int, int], AdmissionRun] = {}
+    results: dict[tuple[int, int], AdmissionRun] = {}
     spent = [0.0] * len(policies)
     keys: dict[tuple[int, int], str] = {}
     if store is not None:
         for p, policy in enumerate(policies):
-            given = _given(cluster, policy, until, seed, observations, warmup, most)
+            key_of_policy = _given(cluster, policy, until, seed, observations, warmup, most)
             for r in range(replications):
-                keys[p, r] = _digest([FORMAT, versions(), "admission", given, r])
-                held = store.run(keys[p, r], _unpacked)
-                if held is not None:
-                    found[p, r] = held[0]
-                    spent[p] += held[1]
-    missing = {r: [p for p in range(len(policies)) if (p, r) not in found] for r in range(replications)}
+                keys[p, r] = _digest([FORMAT, versions(), "admission", key_of_policy, r])
+                stored = store.run(keys[p, r], _unpacked)
+                if stored is not None:
+                    results[p, r] = stored[0]
+                    spent[p] += stored[1]
+    missing = {r: [p for p in range(len(policies)) if (p, r) not in results] for r in range(replications)}
     wanted = [r for r, some in missing.items() if some]
     tasks = [(cluster, [policies[p] for p in missing[r]], until, seed, r, observations, warmup, most) for r in wanted]
     for done, (number, runs) in enumerate(run_all(run_in_one_world, tasks, workers=workers, engine=engine), 1):
@@ -113,11 +113,11 @@ def simulate_policies(
             if store is not None:
                 numbers: dict[str, float | None] = {"utilisation": run.utilisation, "sla": run.sla}
                 store.put(keys[p, r], r, {"policy": policies[p].name, "seed": seed}, numbers, seconds, _packed(run))
-            found[p, r] = run
+            results[p, r] = run
             spent[p] += seconds
         if progress is not None:
             progress(f"{done} of {len(wanted)} runs")
-    return [result_of([found[p, r] for r in range(replications)], spent[p]) for p in range(len(policies))]
+    return [result_of([results[p, r] for r in range(replications)], spent[p]) for p in range(len(policies))]
 
 
 def _given(
@@ -155,5 +155,5 @@ def _packed(run: AdmissionRun) -> bytes:
 
 def _unpacked(content: bytes) -> AdmissionRun:
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
-        values = {name: held[name] if held[name].ndim else held[name].item() for name in held.files}
+        values = {name: held[name].item() if held[name].shape == () else held[name] for name in held.files}
     return AdmissionRun(**values)

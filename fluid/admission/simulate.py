@@ -165,8 +165,8 @@ def run_policy(
 
 def _tenants(world: World, places: int) -> events.Tenants:
     count = len(world.arrival)
-    whole = (np.zeros(count, np.int64) for _ in range(7))
-    cores, place, deaths, scale_outs, extra, sizes, where = whole
+    fields = (np.zeros(count, np.int64) for _ in range(7))
+    cores, place, deaths, scale_outs, extra, sizes, where = fields
     spread = np.zeros((5, count))
     spread[4] = np.log(world.mu_shape / world.mu_rate)
     return events.Tenants(
@@ -276,16 +276,16 @@ def run_in_one_world(
     most: int | None = None,
 ) -> list[tuple[AdmissionRun, float]]:
     """Draw a world and run policies through it; return the runs, and CPU seconds: drawing counts with the first."""
-    made = []
+    runs = []
     begin = process_time()
     small = cluster.arrival_rate * until <= SMALL_WORLD
     world = (_remembered if small else _drawn)(cluster, until, seed, replication, observations)
     for policy in policies:
         run = run_policy(cluster, world, policy, until, warmup=warmup, most=most)
         end = process_time()
-        made.append((run, end - begin))
+        runs.append((run, end - begin))
         begin = end
-    return made
+    return runs
 
 
 def _drawn(cluster: AdmissionCluster, until: float, seed: int, replication: int, observations: int) -> World:

@@ -91,18 +91,18 @@ def tune(
     if not 0 < sla < 1:
         raise InputError(f"--sla: expected a share between 0 and 1, got {sla!r}")
     second = policy.name == "second"
-    whole = (SMALLEST, 1.0) if second else (0.0, cluster.capacity + 1.0)
-    low, high = (log(x) if second else x for x in (bracket or whole))
+    widest = (SMALLEST, 1.0) if second else (0.0, cluster.capacity + 1.0)
+    low, high = (log(x) if second else x for x in (bracket or widest))
     tried: list[tuple[float, Interval]] = []
     telling: list[bool] = []
     best: tuple[AdmissionPolicy, AdmissionResult] | None = None
 
     def attempt(at: float, number: int) -> bool:
         nonlocal best
-        one = replace(policy, threshold=exp(at) if second else at)
-        found = simulate_admission(
+        trial = replace(policy, threshold=exp(at) if second else at)
+        result = simulate_admission(
             cluster,
-            one,
+            trial,
             until,
             replications=replications,
             seed=seed,
@@ -111,13 +111,13 @@ def tune(
             workers=workers,
             engine=engine,
         )
-        tried.append((one.threshold, found.sla))
-        telling.append(sum(bool(run.refused.any()) for run in found.runs) >= REFUSING)
+        tried.append((trial.threshold, result.sla))
+        telling.append(sum(bool(run.refused.any()) for run in result.runs) >= REFUSING)
         if progress is not None:
-            progress(f"step {number} of {steps + 1}: threshold {one.threshold:.6g}, refused {found.sla.mean:.3g}")
-        meets = found.sla.mean <= sla
-        if meets and (best is None or one.threshold > best[0].threshold):
-            best = (one, found)
+            progress(f"step {number} of {steps + 1}: threshold {trial.threshold:.6g}, refused {result.sla.mean:.3g}")
+        meets = result.sla.mean <= sla
+        if meets and (best is None or trial.threshold > best[0].threshold):
+            best = (trial, result)
         return meets
 
     if not attempt(high, 1):
@@ -151,7 +151,7 @@ def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, 
     mean = float(sample.mean())
     if len(sample) < 2 or np.ptp(sample) == 0:
         return Interval(mean, mean, mean, level, len(sample))
-    found = bootstrap(
+    resampled = bootstrap(
         (sample,),
         np.mean,
         confidence_level=level,
@@ -159,7 +159,7 @@ def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, 
         method="BCa",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(mean, float(found.low), float(found.high), level, len(sample))
+    return Interval(mean, float(resampled.low), float(resampled.high), level, len(sample))
 
 
 def paired_utilisation(first: AdmissionResult, second: AdmissionResult, level: float = 0.95) -> Interval:

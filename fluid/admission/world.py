@@ -147,21 +147,29 @@ def draw_world(
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     sequence = np.random.SeedSequence(sequence.entropy, spawn_key=sequence.spawn_key)
     parameter_rng, event_rng, observation_rng = (np.random.default_rng(s) for s in sequence.spawn(3))
-    given = draw_parameters(cluster, until, parameter_rng) if drawn is None else drawn
+    parameters = draw_parameters(cluster, until, parameter_rng) if drawn is None else drawn
     events: Callable[..., Any] = plain(_events) if python else _events
-    count = len(given.arrival)
-    found = events(
-        event_rng, given.arrival, given.mu, given.rate, given.shutdown, given.sigma, given.size, given.batch, until
+    count = len(parameters.arrival)
+    drawn_events = events(
+        event_rng,
+        parameters.arrival,
+        parameters.mu,
+        parameters.rate,
+        parameters.shutdown,
+        parameters.sigma,
+        parameters.size,
+        parameters.batch,
+        until,
     )
-    time, what, batch, deployment, size, first = found
+    time, what, batch, deployment, size, first = drawn_events
     order = np.argsort(time, kind="stable")
-    laws = _beliefs(cluster, given, observations, observation_rng, count)
+    laws = _beliefs(cluster, parameters, observations, observation_rng, count)
     return World(
-        given.arrival,
-        given.mu,
-        given.rate,
-        given.shutdown,
-        given.kind,
+        parameters.arrival,
+        parameters.mu,
+        parameters.rate,
+        parameters.shutdown,
+        parameters.kind,
         first,
         laws[0],
         laws[1],

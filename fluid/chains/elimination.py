@@ -96,6 +96,8 @@ def _blocks(rates: Any, totals: NDArray[np.float64]) -> Iterator[Block]:
         window, size = wider, stop - start
         gathered = totals[start:end]
         leaving = np.zeros(size)
+        # Grassmann, Taksar and Heyman: state k is left at the sum of its rates to later states and to the outside; a
+        # visit of a later state to k is then followed by each of these in proportion.
         for k in range(size):
             leaving[k] = window[k, k + 1 :].sum() + gathered[k, 0]
             leaving[k] *= leaving[k] > tiny
@@ -106,6 +108,7 @@ def _blocks(rates: Any, totals: NDArray[np.float64]) -> Iterator[Block]:
             window[size:, k + 1 : size] += visits[size - k - 1 :, None] * window[k, k + 1 : size]
             gathered[k + 1 :] += visits[:, None] * gathered[k]
         yield Block(start, stop, end, window[:, :size], window[:size], leaving)
+        # what paths through the block add to the rates between the states behind it
         window = window[size:, size:] + window[size:, :size] @ window[:size, size:]
 
 
@@ -185,6 +188,7 @@ def irreducible_law(rates: Any) -> NDArray[np.float64]:
     # and an exponent each, as probabilities may fall below all floats and rise again
     fractions, exponents = np.zeros(n), np.zeros(n, np.int64)
     fractions[ends[0]] = 0.5
+    # back substitution: pi_k = sum over later states s of pi_s x (visits to k that follow one to s)
     for block in reversed(blocks):
         for k in range(min(block.stop, ends[0]) - 1, block.start - 1, -1):
             terms = fractions[k + 1 : block.end] * block.lower[k + 1 - block.start :, k - block.start]
@@ -222,6 +226,7 @@ def expected_totals(rates: Any, outside: NDArray[np.float64], values: NDArray[np
         block._replace(upper=block.upper.copy(), lower=np.zeros((0, 0)))
         for block in _blocks(rates.tocsr()[order][:, order], totals)
     ]
+    # x_k = (gathered at k + sum over later states of rate x) / leaving_k, the last states first
     for block in reversed(blocks):
         size = block.stop - block.start
         inner, later = totals[block.start : block.stop], totals[block.stop : block.end]

@@ -104,6 +104,7 @@ class Uniform:
 
     def __lt__(self, probability: float) -> bool:
         """Return whether it lies below a probability."""
+        # two outcomes of probabilities p and 1 - p; the first is that the number lies below
         p = min(1.0, max(0.0, float(probability)))
         return self._branching.outcome((p, 1 - p)) == 0
 
@@ -273,6 +274,7 @@ class _Chain:
         while at < len(self._waiting):
             state = self._waiting[at]
             self._waiting[at] = None
+            # rates: L rho_j mu_j for an arrival of type j, mu_j for each job in service
             for j, rate in enumerate(self._arrivals):
                 if rate > 0:
                     self._try(at, state, rate, j, -1)
@@ -296,6 +298,7 @@ class _Chain:
                 self._functions.depart(after, server, j, draws)
                 moved = int(after.done[MOVES])
                 after.done[MOVES] = 0
+            # as the event loop does: refresh until the policy rests, answer what it asks in between
             again, calls, asked = True, 0, 0
             while again or after.done[ASKS]:
                 if calls > PATIENCE + self._most_calls(after):
@@ -314,6 +317,7 @@ class _Chain:
                 self.refused[at][j] += draws.probability
             self.moves[at] += rate * draws.probability * moved
             target = self._add(after)
+            # a step that changes nothing is no transition of the chain, but its refusals and moves count
             if target != at:
                 self._rows.append(at)
                 self._columns.append(target)

@@ -178,6 +178,69 @@ def slotted_law(
     return _law(start, nobody, moves, describe, most_waiting, most, name, policy.name)
 
 
+class _Explored:
+    """States of a queue by number, and the rates between those that were followed.
+
+    Parameters
+    ----------
+    steps : callable
+        What can happen in a state.
+    describe : callable
+        Jobs that wait and jobs in service, by type.
+    name : callable
+        What distinguishes two states.
+    policy : str
+        Its name, for messages.
+    """
+
+    def __init__(
+        self,
+        steps: Callable[[State, Any], Iterator[Step]],
+        describe: Callable[[State, Any], tuple[NDArray[np.int64], NDArray[np.int64]]],
+        name: Callable[..., bytes],
+        policy: str,
+    ) -> None:
+        self._steps, self._describe, self._name, self._policy = steps, describe, name, policy
+        self._number: dict[bytes, int] = {}
+        self._states: list[tuple[State, Any]] = []
+        self.waiting: list[NDArray[np.int64]] = []
+        self.serving: list[NDArray[np.int64]] = []
+        self.rates: list[tuple[int, int, float]] = []
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def add(self, state: State, serving: Any) -> int:
+        """Return the number of a state, a new one if it has not been seen."""
+        title = self._name(state) if serving is None else self._name(state, serving)
+        if title not in self._number:
+            if len(self) >= STATES:
+                raise TooLargeError(
+                    f"the chain of {self._policy} has more than {STATES:,} states: keep fewer waiting jobs, or take "
+                    "fewer or smaller servers"
+                )
+            self._number[title] = len(self)
+            queue, inside = self._describe(state, serving)
+            self.waiting.append(queue)
+            self.serving.append(inside)
+            self._states.append((state, serving))
+        return self._number[title]
+
+    def expand(self, frontier: list[int], limit: int) -> list[int]:
+        """Follow the states with at most `limit` waiting jobs; return the others that were reached."""
+        beyond = []
+        while frontier:
+            here = frontier.pop()
+            if self.waiting[here].sum() > limit:
+                beyond.append(here)
+                continue
+            before = len(self)
+            for rate, after, serving in self._steps(*self._states[here]):
+                self.rates.append((here, self.add(after, serving), rate))
+            frontier += range(before, len(self))
+        return beyond
+
+
 def _law(
     start: State,
     jobs: Any,
@@ -189,50 +252,18 @@ def _law(
     policy: str,
 ) -> QueueLaw:
     """Explore the states with at most N waiting jobs, and further to see that none is missed; solve for the law."""
-    number: dict[bytes, int] = {}
-    waiting: list[NDArray[np.int64]] = []
-    serving: list[NDArray[np.int64]] = []
-    todo: list[tuple[State, Any]] = []
-    rates: list[tuple[int, int, float]] = []
-
-    def add(state: State, held: Any) -> int:
-        title = name(state) if held is None else name(state, held)
-        if title not in number:
-            if len(number) >= STATES:
-                raise TooLargeError(
-                    f"the chain of {policy} has more than {STATES:,} states: keep fewer waiting jobs, or take fewer or "
-                    "smaller servers"
-                )
-            number[title] = len(number)
-            queue, inside = describe(state, held)
-            waiting.append(queue)
-            serving.append(inside)
-            todo.append((state, held))
-        return number[title]
-
-    def expand(frontier: list[int], limit: int) -> list[int]:
-        """Follow the states with at most so many waiting jobs; return the others."""
-        beyond = []
-        while frontier:
-            here = frontier.pop()
-            if waiting[here].sum() > limit:
-                beyond.append(here)
-                continue
-            before = len(number)
-            for rate, after, inside in steps(*todo[here]):
-                rates.append((here, add(after, inside), rate))
-            frontier += range(before, len(number))
-        return beyond
-
-    frontier = expand([add(start, jobs)], most_waiting)
-    found = len(number) - len(frontier)
-    expand(frontier, most_waiting + 2)
-    closed = found == sum(int(w.sum()) <= most_waiting for w in waiting)
-    totals = np.array([int(w.sum()) for w in waiting])
+    explored = _Explored(steps, describe, name, policy)
+    frontier = explored.expand([explored.add(start, jobs)], most_waiting)
+    within = len(explored) - len(frontier)
+    # A state of A that is reached only through longer queues would be missing; two jobs further shows the nearest ones.
+    explored.expand(frontier, most_waiting + 2)
+    totals = np.array([int(w.sum()) for w in explored.waiting])
     inside_a = totals <= most_waiting
+    closed = within == int(inside_a.sum())
     place = np.cumsum(inside_a) - 1
-    rows, columns, values = (np.array(x) for x in zip(*rates, strict=True))
+    rows, columns, values = (np.array(x) for x in zip(*explored.rates, strict=True))
     exits = np.zeros(len(totals))
+    # e(s): rates from A to the outside of it, by state
     goes_out = inside_a[rows] & ~inside_a[columns]
     np.add.at(exits, rows[goes_out], values[goes_out])
     both = inside_a[rows] & inside_a[columns] & (rows != columns)
@@ -244,22 +275,29 @@ def _law(
         raise InputError(f"{refusal}, cut off at most_waiting={most_waiting}: expected a larger number") from None
     from scipy.sparse import coo_array, csr_array
 
+    # probability that n jobs wait, n = 0, ..., N
     levels = np.bincount(totals[inside_a], weights=probability, minlength=most_waiting + 1)
-    # the last level also carries what is cut off, so the decay is read before it
-    ratio = (
-        levels[most_waiting - 1] / levels[most_waiting - 2]
-        if most_waiting > 1 and levels[most_waiting - 2] > 0
-        else 0.0
-    )
-    beyond = float(levels[most_waiting - 1] * ratio**2 / (1 - ratio)) if ratio < 1 else float("inf")
     return QueueLaw(
-        np.array(waiting)[inside_a],
-        np.array(serving)[inside_a],
+        np.array(explored.waiting)[inside_a],
+        np.array(explored.serving)[inside_a],
         probability,
         most_waiting,
-        beyond,
+        _probability_beyond(levels),
         closed,
+        # One event starts at most m jobs, m the most that all servers hold: from more than N waiting jobs it leads to
+        # more than N - m.
         totals[inside_a] > most_waiting - most,
         (csr_array(coo_array((v, (r, c)), shape=(n, n))), exits[inside_a]),
         residual,
     )
+
+
+def _probability_beyond(levels: NDArray[np.float64]) -> float:
+    """Extrapolate the probability that more jobs wait than the last level has, as a geometric series.
+
+    The last level also carries what is cut off, so the ratio of the series is read one level before it.
+    """
+    if len(levels) < 3 or levels[-3] <= 0:
+        return 0.0
+    ratio = levels[-2] / levels[-3]
+    return float(levels[-2] * ratio**2 / (1 - ratio)) if ratio < 1 else float("inf")

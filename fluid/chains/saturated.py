@@ -175,6 +175,7 @@ class Saturated:
                 node.waiting[j] = supply[j] if supply[j] else node.waiting[j]
             return node
         state, serving = node
+        # the lines only grow: what a departure took from a supplied type is put back at the end of its line
         missing = [max(0, n - w) for n, w in zip(supply, self.waiting(node), strict=True)]
         if not any(missing):
             return node
@@ -259,21 +260,22 @@ class Saturated:
         Each state takes as many runs of the policy in Python as there are departures, some 0.1 ms each.
         """
         nodes, ends, comings = self._explored(begin, supply)
-        found = []
+        regimes = []
         for joined in closed_sets([[to for _, to in row] + more for row, more in zip(ends, comings, strict=True)]):
+            # without the rare types a joined set may fall apart into several classes, each with a law of its own
             place = {node: i for i, node in enumerate(joined)}
             inside = [[place[to] for _, to in ends[node]] for node in joined]
             classes = [[joined[i] for i in part] for part in closed_sets(inside)]
             laws = [_stationary(part, ends) for part in classes]
-            held = [self._mean([nodes[i] for i in part], law) for part, law in zip(classes, laws, strict=True)]
-            rates = {tuple(mean[j] for j in range(self.types) if supply[j]) for mean in held}
+            means = [self._mean([nodes[i] for i in part], law) for part, law in zip(classes, laws, strict=True)]
+            rates = {tuple(mean[j] for j in range(self.types) if supply[j]) for mean in means}
             contents = {self.contents(nodes[i]) for part in classes for i in part}
             fixed = (
                 len({tuple(row[j] for row in rows for j in range(self.types) if supply[j]) for rows in contents}) == 1
             )
             if len(rates) == 1 and (fixed or not self.slots):
-                found.append(Regime(held[0], tuple(nodes[i] for part in classes for i in part), fixed))
-        return found
+                regimes.append(Regime(means[0], tuple(nodes[i] for part in classes for i in part), fixed))
+        return regimes
 
     def _explored(
         self, begin: Sequence[Node], supply: Sequence[int]
@@ -329,6 +331,7 @@ def closed_sets(following: Sequence[Sequence[int]]) -> list[list[int]]:
     graph = csr_array((np.ones(len(columns)), columns, starts), shape=(n, n))
     _, found = connected_components(graph, directed=True, connection="strong")
     label = found.tolist()
+    # a strongly connected set is closed if no edge leaves it
     leaving = {label[i] for i, row in enumerate(once) for to in row if label[i] != label[to]}
     sets: dict[int, list[int]] = {}
     for i, one in enumerate(label):
@@ -347,6 +350,7 @@ def _stationary(part: Sequence[int], ends: Sequence[Sequence[tuple[Fraction, int
         for rate, to in ends[i]:
             matrix[place[to]][place[i]] += rate
             matrix[place[i]][place[i]] -= rate
+    # the balance equations sum to 0, so one of them gives way to sum of the law = 1
     matrix[0] = [Fraction(1)] * len(part)
     law = rational.solve(matrix, [1] + [0] * (len(part) - 1))
     assert law is not None, "a closed set whose states reach each other has one stationary law"

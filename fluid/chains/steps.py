@@ -53,11 +53,11 @@ class ContinuousSteps:
 
     def events(self, state: State) -> list[tuple[Any, Callable[..., None], int, int]]:
         """Return what can happen: rate, the function that does it, type or clock, server."""
-        found: list[tuple[Any, Callable[..., None], int, int]]
-        found = [(rate, self._arrive, j, 0) for j, rate in enumerate(self._arrivals) if rate > 0]
+        outcomes: list[tuple[Any, Callable[..., None], int, int]]
+        outcomes = [(rate, self._arrive, j, 0) for j, rate in enumerate(self._arrivals) if rate > 0]
         for server, j in np.argwhere(state.counts > 0).tolist():
-            found.append((self._services[j] * int(state.counts[server, j]), self._leave, j, server))
-        return found + [(self._number(r), self._rings, k, 0) for k, r in enumerate(state.clocks.tolist()) if r > 0]
+            outcomes.append((self._services[j] * int(state.counts[server, j]), self._leave, j, server))
+        return outcomes + [(self._number(r), self._rings, k, 0) for k, r in enumerate(state.clocks.tolist()) if r > 0]
 
     def walk(self, state: State, generator: np.random.Generator) -> Iterator[tuple[State, float, int]]:
         """Yield a random path: each state, how long the one before lasted, and the server that a job has left or -1.
@@ -115,20 +115,21 @@ class SlotSteps:
 
     def __call__(self, state: State, serving: Any) -> Iterator[Step]:
         """Yield probability, state after it and jobs in service for each outcome of the next slot."""
-        held = [(server, c, n) for server, row in enumerate(serving) for c, n in enumerate(row) if n]
+        # jobs of one class on one server end alike: binomial numbers of them, independent between the groups
+        groups = [(server, c, n) for server, row in enumerate(serving) for c, n in enumerate(row) if n]
         none = 1 - sum(p for p, _ in self._arrivals)
-        for ended in product(*(range(n + 1) for *_, n in held)):
+        for ended in product(*(range(n + 1) for *_, n in groups)):
             chance = 1.0
-            for (_, c, n), k in zip(held, ended, strict=True):
+            for (_, c, n), k in zip(groups, ended, strict=True):
                 chance *= comb(n, k) * self._services[c] ** k * (1 - self._services[c]) ** (n - k)
             for probability, coming in (*self._arrivals, (none, None)):
                 if chance * probability > 0:
-                    yield from self._slot(state, serving, chance * probability, held, ended, coming)
+                    yield from self._slot(state, serving, chance * probability, groups, ended, coming)
 
     def _slot(
-        self, state: State, serving: Any, chance: float, held: Any, ended: Any, coming: int | None
+        self, state: State, serving: Any, chance: float, groups: Any, ended: Any, coming: int | None
     ) -> Iterator[Step]:
-        gone = [(server, c) for (server, c, _), k in zip(held, ended, strict=True) for _ in range(k)]
+        gone = [(server, c) for (server, c, _), k in zip(groups, ended, strict=True) for _ in range(k)]
         for probability, after, jobs in self.slot(state, serving, gone, () if coming is None else (coming,)):
             yield chance * probability, self.canonical(after), jobs
 

@@ -58,7 +58,7 @@ def mean_bounds(
     rates = rates.tocsr()
     to_likely = rates[others][:, [likely]].toarray().reshape(-1)
     from_likely = rates[[likely]].toarray().reshape(-1)
-    # totals until the likely state or the outside is reached: quantity, time, exits, and visits of the likely state
+    # columns: quantity, time, exits and visits of the likely state, until that state or the outside is reached
     totals = np.zeros((n, 4))
     base = quantity.min()
     values = np.column_stack([quantity - base, np.ones(n), exits])

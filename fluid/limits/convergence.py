@@ -101,6 +101,7 @@ class CrossCheck:
     @property
     def rate(self) -> Interval:
         """Slope of log distance on log L over all runs, with its interval."""
+        # a distance of c L^s has slope s; the theory expects -1/2
         logs = np.repeat(np.log(self.servers), self.simulated.shape[1])
         return slope(logs, np.log(self.distances).ravel())
 
@@ -132,6 +133,7 @@ def _averaged(limit: Limit, instance: Instance, edges: Curve) -> Curve:
     """Return jobs per server of a limit, averaged between edges of time by Simpson's rule, float64[B, J]."""
     points = np.sort(np.concatenate((edges, (edges[:-1] + edges[1:]) / 2)))
     curve = limit(instance, points)
+    # Simpson's rule on [a, b] with the middle m: (f(a) + 4 f(m) + f(b)) / 6
     return np.asarray((curve[:-2:2] + 4 * curve[1::2] + curve[2::2]) / 6)
 
 

@@ -145,15 +145,16 @@ def escape_velocity(instance: Instance) -> tuple[Fraction, ...]:
     def oracle(direction: Vector) -> Vector:
         best = [ks[np.argmax(ks @ (scale * direction))] for ks in model.configurations]
         point = np.sum([w * k for w, k in zip(model.shares, best, strict=True)], axis=0)
-        found = np.asarray(model.arrivals / scale - scale * point)
+        vertex = np.asarray(model.arrivals / scale - scale * point)
         columns = zip(*(k.astype(int).tolist() for k in best), strict=True)
         shares = [pool.share for pool in instance.pools]
-        exact[found.tobytes()] = tuple(total(w * n for w, n in zip(shares, c, strict=True)) for c in columns)
-        return found
+        exact[vertex.tobytes()] = tuple(total(w * n for w, n in zip(shares, c, strict=True)) for c in columns)
+        return vertex
 
     _, corral, _ = minimum_norm(oracle, oracle(model.arrivals / scale))
     rates = [t.service_rate for t in instance.types]
     gaps = [[rho - x for rho, x in zip(instance.workload, exact[c.tobytes()], strict=True)] for c in corral]
+    # The nearest point sum w_i p_i of the affine hull: (Gram matrix) w + lambda 1 = 0 and sum w_i = 1, in rationals.
     system: list[list[Fraction]] = [
         [total(mu * a * b for mu, a, b in zip(rates, one, two, strict=True)) for two in gaps] + [Fraction(1)]
         for one in gaps
@@ -164,6 +165,7 @@ def escape_velocity(instance: Instance) -> tuple[Fraction, ...]:
     nearest = [total(w * gap[j] for w, gap in zip(weights[:-1], gaps, strict=True)) for j in range(len(rates))]
     away = [mu * p for mu, p in zip(rates, nearest, strict=True)]
     worth = total(a * (rho - p) for a, rho, p in zip(away, instance.workload, nearest, strict=True))
+    # The nearest point of the region: the gap is a supporting direction (variational inequality), and >= 0.
     assert min(weights[:-1]) >= 0
     assert min(away) >= 0
     assert Support(instance).value(away) == worth, "no point of the region lies further"

@@ -113,8 +113,8 @@ class Algorithm1:
         """The most jobs on a server of each pool."""
         from theory.exact.knapsack import max_weight
 
-        one = [1] * len(self.instance.types)
-        return tuple(sum(max_weight(pool.space, one)) for pool in self.instance.pools)
+        units = [1] * len(self.instance.types)
+        return tuple(sum(max_weight(pool.space, units)) for pool in self.instance.pools)
 
     @property
     def constant(self) -> Fraction:
@@ -178,9 +178,11 @@ class Algorithm1:
         slots = state.configuration.astype(np.int64)
         sides = []
         for chosen in (self.serving(state), state.active == 1):
-            held = slots[chosen].sum(axis=0)
+            served = slots[chosen].sum(axis=0)
             sides.append(
-                total(q * (r - k) for q, r, k in zip(state.waiting.tolist(), self.workload, held.tolist(), strict=True))
+                total(
+                    q * (r - k) for q, r, k in zip(state.waiting.tolist(), self.workload, served.tolist(), strict=True)
+                )
             )
         return Bound(drift, *sides)
 
@@ -305,9 +307,9 @@ def least_move(
             if all(a >= beta * b for a, b in zip(c, k, strict=True)):
                 continue  # heavier than beta k whatever the queues
             for longest in range(len(c)):
-                found = _lightening(c, k, rows, beta, Fraction(ratio), longest)
-                if found is not None and (best is None or found.constant < best.constant):
-                    best = found
+                move = _lightening(c, k, rows, beta, Fraction(ratio), longest)
+                if move is not None and (best is None or move.constant < best.constant):
+                    best = move
     return best
 
 

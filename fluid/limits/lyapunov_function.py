@@ -66,6 +66,7 @@ def lyapunov(instance: Instance, ratio: Fraction | int | None = None) -> Lyapuno
     last = _last_configuration(instance, greedy)
     used = [k for k in every[: every.index(last) + 1] if any(k)]
     factor = Fraction(2 * max_jobs(instance) + 2 if ratio is None else ratio)
+    # Z_i / Z_{i+1} = 2K + 2 with K the most jobs on a server, the last weight is 1, and Z is twice the greatest one
     weights = tuple(factor ** (len(used) - 1 - i) for i in range(len(used)))
     return Lyapunov(tuple(used), weights, 2 * max(weights, default=Fraction(1)))
 
@@ -117,9 +118,11 @@ def is_unique_maximiser(instance: Instance, function: Lyapunov) -> bool:
     p = Fraction(0) if final is None else weight[final]
     q = [Fraction(0)] * len(instance.types)
     for k, j in reversed(stages):
+        # the column of stage (k, j) is tight: p + sum_i q_i k_i = Z_k, and types i of later stages have their q_i
         q[j] = (weight[k] - p - sum((q[i] * slots for i, slots in enumerate(k) if i != j), Fraction(0))) / k[j]
     tight = {k for k, _ in stages} | ({final} if final is not None else set())
     driving = {j for _, j in stages}
+    # multipliers of tight rows are positive, theta has a slack column, and all other columns have slack
     return (
         all(0 < q[j] < function.penalty for j in driving)
         and (final is None or p > 0)

@@ -76,6 +76,7 @@ class MaxWeight:
 
         Types without a queue may be served less than they could be.
         """
+        # q' = lambda - mu x over the face of max-weight points; in v_j / sqrt(mu_j) its least norm is the velocity
         faces = [ks[_heaviest(ks, queues)] for ks in self.configurations]
         scale = np.sqrt(self.service)
 
@@ -174,9 +175,11 @@ def queue_path(model: MaxWeight, start: Vector | list[float], until: float) -> Q
 
 def _next_bend(model: MaxWeight, queues: Vector, velocity: Vector) -> float:
     """Return how long the velocity stays: until a queue is empty, or another configuration weighs as much."""
+    # a queue that falls is empty after q_j / -q'_j
     falling = (velocity < 0) & (queues > 0)
     breaks = [float(t) for t in queues[falling] / -velocity[falling]]
     for ks in model.configurations:
+        # the weight k . q of a lighter configuration meets the greatest one where the difference is used up
         weights, rates = ks @ queues, ks @ velocity
         top = _heaviest(ks, queues)
         best, rate = float(weights.max()), float(rates[top].max())

@@ -46,12 +46,14 @@ def minimum_norm(oracle: Callable[[Vector], Vector], start: Vector) -> tuple[Vec
     corral, weights = start[None, :].copy(), np.ones(1)
     for _ in range(MOST_ROUNDS):
         point = weights @ corral
+        # optimal if no point of the polytope lies nearer to the origin in the direction of the present one
         new = oracle(point)
         if point @ new >= point @ point - PRECISION * max(1.0, float((corral**2).sum(axis=1).max())):
             return point, corral, weights
         if (np.abs(corral - new).max(axis=1) <= PRECISION).any():
             return point, corral, weights
         corral, weights = np.vstack([corral, new]), np.append(weights, 0.0)
+        # minor cycle: move towards the affine minimum until a weight reaches 0, and drop that point
         while True:
             affine = _affine_minimum(corral)
             if (affine > PRECISION).all():

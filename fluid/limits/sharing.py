@@ -237,7 +237,7 @@ def run_at_once(cluster: Cluster, schedule: Schedule, mechanism: Callable[[Clust
     here = [True] * users
     for event in reversed(schedule.events):
         here[event.user] = not event.arrives
-    found: dict[tuple[bool, ...], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    by_presence: dict[tuple[bool, ...], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
     times, states, waiting = [], [], list(schedule.events)
     for n in range(1, int(schedule.until / schedule.period) + 1):
         while waiting and waiting[0].time < n * schedule.period:
@@ -245,13 +245,14 @@ def run_at_once(cluster: Cluster, schedule: Schedule, mechanism: Callable[[Clust
             here[event.user] = event.arrives
         times.append(float(n * schedule.period))
         states.append(tuple(here))
-        if states[-1] not in found:
+        # the mechanism depends on who is present alone, so it runs once for each such set
+        if states[-1] not in by_presence:
             tasks, used = np.zeros((users, servers)), np.zeros((servers, width))
             present = [n for n, there in enumerate(here) if there]
             if present:
-                made = mechanism(cluster.with_users(present))
-                tasks[present] = [[float(x) for x in row] for row in made.tasks]
-                used[:] = [[float(made.utilisation(i, r)) for r in range(width)] for i in range(servers)]
-            found[states[-1]] = tasks, used
-    tasks, used = (np.array([found[state][k] for state in states]) for k in (0, 1))
+                allocation = mechanism(cluster.with_users(present))
+                tasks[present] = [[float(x) for x in row] for row in allocation.tasks]
+                used[:] = [[float(allocation.utilisation(i, r)) for r in range(width)] for i in range(servers)]
+            by_presence[states[-1]] = tasks, used
+    tasks, used = (np.array([by_presence[state][k] for state in states]) for k in (0, 1))
     return History(np.array(times), tasks, used, np.array(states))

@@ -35,6 +35,7 @@ def _emptying_times(configuration: NDArray[np.int64], rates: NDArray[np.float64]
     for j in range(width - 1, -1, -1):
         strides[j] = strides[j + 1] * (configuration[j] + 1)
     times = np.zeros(strides[0])
+    # Competing exponential times: E T(n) = (1 + sum_{j: n_j > 0} rate_j E T(n - e_j)) / sum_{j: n_j > 0} rate_j.
     for state in range(1, strides[0]):
         total, waiting, stuck = 0.0, 1.0, False
         for j in range(width):
@@ -50,14 +51,15 @@ def _emptying_times(configuration: NDArray[np.int64], rates: NDArray[np.float64]
 def _contents(configuration: NDArray[np.int64], occupancy: NDArray[np.float64]) -> NDArray[np.float64]:
     """See `contents`."""
     law = np.ones(1)
+    # The slots of a type are full independently, so its jobs are binomial; the types are independent of each other.
     for j in range(configuration.size):
         slots, chance = configuration[j], occupancy[j]
-        one = np.empty(slots + 1)
+        binomial = np.empty(slots + 1)
         ways = 1.0  # the binomial coefficient of n
         for n in range(slots + 1):
-            one[n] = ways * chance ** float(n) * (1 - chance) ** float(slots - n)
+            binomial[n] = ways * chance ** float(n) * (1 - chance) ** float(slots - n)
             ways = ways * (slots - n) / (n + 1)
-        law = np.outer(law, one).ravel()
+        law = np.outer(law, binomial).ravel()
     return law
 
 
@@ -65,8 +67,8 @@ def _contents(configuration: NDArray[np.int64], occupancy: NDArray[np.float64]) 
 def _mean_time(configuration: NDArray[np.int64], rates: NDArray[np.float64], occupancy: NDArray[np.float64]) -> float:
     """Mean time until a server is empty whose slots are full by chance."""
     times, law = _emptying_times(configuration, rates), _contents(configuration, occupancy)
-    held = law > EMPTY
-    return float(np.dot(law[held], times[held]))
+    possible = law > EMPTY
+    return float(np.dot(law[possible], times[possible]))
 
 
 def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,8 +166,8 @@ def emptying_rates(
 @lru_cache(maxsize=4096)  # a path asks at every step, for few draining configurations
 def _holders(configurations: tuple[Configuration, ...], some: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
     """Return how many configurations hold each type that is present, and whether one of them holds none of these."""
-    held = [[slots > 0 and present for slots, present in zip(k, some, strict=True)] for k in configurations]
-    return tuple(sum(column) for column in zip(*held, strict=True)), not all(map(any, held))
+    holds = [[slots > 0 and present for slots, present in zip(k, some, strict=True)] for k in configurations]
+    return tuple(sum(column) for column in zip(*holds, strict=True)), not all(map(any, holds))
 
 
 def joint_contents(configurations: Sequence[Configuration]) -> int:
@@ -181,8 +183,8 @@ def joint_contents(configurations: Sequence[Configuration]) -> int:
 
 def is_exact(configurations: Sequence[Configuration]) -> bool:
     """Return whether `emptying_rates` solves the chain: few joint contents, or no type in two configurations."""
-    held = np.sum([_slots(k) > 0 for k in configurations], axis=0)
-    return bool((held <= 1).all()) or joint_contents(configurations) <= MOST_STATES
+    holders = np.sum([_slots(k) > 0 for k in configurations], axis=0)
+    return bool((holders <= 1).all()) or joint_contents(configurations) <= MOST_STATES
 
 
 def _thinned(
@@ -251,6 +253,7 @@ def _chain(configurations: tuple[Configuration, ...], occupancy: tuple[float, ..
         state = waiting.pop()
         i = states[state]
         for j in range(len(occupancy)):
+            # a departure of type j takes its job from the first draining server that has one
             giver = next((c for c, n in enumerate(state) if n[j]), None)
             if giver is None:
                 continue
@@ -269,6 +272,7 @@ def _chain(configurations: tuple[Configuration, ...], occupancy: tuple[float, ..
     every, first = np.arange(size), np.zeros(size, dtype=int)
     rows = np.concatenate((to, every, first))
     columns = np.concatenate((sources, every, every))
+    # the balance of state 0 follows from the others; its row has the sum of the law in its place
     keep = np.concatenate((to > 0, every > 0, np.ones(size, dtype=bool)))
     return _Chain(
         size,

@@ -83,11 +83,11 @@ class Reservation:
 
     def greedy(self, types: int) -> Configuration:
         """Return MaxReward of a set of types, given as a bit mask."""
-        known = self._greedy.get(types)
-        if known is None:
+        configuration = self._greedy.get(types)
+        if configuration is None:
             members = frozenset(j for j in range(self.types) if types >> j & 1)
-            known = self._greedy[types] = self._max_rewards(members).configurations[0]
-        return known
+            configuration = self._greedy[types] = self._max_rewards(members).configurations[0]
+        return configuration
 
     def slots_of(self, masses: Iterable[tuple[Configuration, float]]) -> Vector:
         """Return the slots per server that fractions of servers in given configurations make, float64[J]."""
@@ -173,17 +173,19 @@ def plan(model: Reservation, jobs: Vector, velocity: Vector) -> list[PlannedStag
     -----
     O(J^2).
     """
-    left, moving = jobs.tolist(), velocity.tolist()
-    types, room, shrinking = (1 << len(left)) - 1, 1.0, 0.0
+    remaining, moving = jobs.tolist(), velocity.tolist()
+    types, room, shrinking = (1 << len(remaining)) - 1, 1.0, 0.0
     stages = []
     while types:
         k = model.greedy(types)
-        held = [j for j in range(len(left)) if k[j] and types >> j & 1]
-        shortest = min(left[j] / k[j] for j in held)
-        tied = [j for j in held if left[j] / k[j] <= shortest + TOLERANCE]
+        needing = [j for j in range(len(remaining)) if k[j] and types >> j & 1]
+        # the stage lasts until its first type is served in full; if several end together, until the slowest to grow
+        shortest = min(remaining[j] / k[j] for j in needing)
+        tied = [j for j in needing if remaining[j] / k[j] <= shortest + TOLERANCE]
         slowest = min(moving[j] / k[j] for j in tied)
         driver = next(j for j in tied if moving[j] / k[j] <= slowest + TOLERANCE)
-        mass, slope = max(left[driver] / k[driver], 0.0), moving[driver] / k[driver]
+        mass, slope = max(remaining[driver] / k[driver], 0.0), moving[driver] / k[driver]
+        # the last stage takes the servers that are left, and shrinks as fast as the earlier ones grow
         over = mass - room
         if over > TOLERANCE or (over > -TOLERANCE and slope + shrinking >= 0):
             stages.append(PlannedStage(k, -1, max(room, 0.0), -shrinking))
@@ -191,8 +193,8 @@ def plan(model: Reservation, jobs: Vector, velocity: Vector) -> list[PlannedStag
         stages.append(PlannedStage(k, driver, mass, slope))
         room -= mass
         shrinking += slope
-        for j in held:
-            left[j] -= mass * k[j]
+        for j in needing:
+            remaining[j] -= mass * k[j]
             moving[j] -= slope * k[j]
         types &= ~(1 << driver)
     return stages

@@ -203,6 +203,8 @@ def fluid_path(
         while time < min(end, until):
             regime = decide(model, jobs, masses, rate, rates)
             segment = Segment(model, time, (jobs, masses), regime, rate, rates)
+            # Where eight switches in a row come at once, the regime is held for a time that grows: such a path switches
+            # infinitely often in the limit, and held stretches are reported as not exact.
             hold = min(LONGEST_HOLD, HOLD * 1.05 ** (short - 8)) if short >= 8 else 0.0
             segment.advance(min(end, until), hold)
             short = short + 1 if segment.stop - segment.start < max(FLICKER, 4 * hold) else 0
@@ -256,10 +258,10 @@ def state_of(
     slots = model.slots_of(masses.items())
     if jobs is None:
         return slots, masses
-    given = np.asarray(jobs, dtype=float)
-    if given.shape != slots.shape or (given < 0).any() or (given > slots + TOLERANCE).any():
+    present = np.asarray(jobs, dtype=float)
+    if present.shape != slots.shape or (present < 0).any() or (present > slots + TOLERANCE).any():
         raise InputError(f"jobs: expected {model.types} numbers, each at least 0 and at most the slots of its type")
-    return np.minimum(given, slots), masses
+    return np.minimum(present, slots), masses
 
 
 PRECISION = 1e-11
@@ -294,13 +296,16 @@ class Segment:
     def state(self, time: float, draining: NDArray[np.float64] | None = None) -> State:
         """Return jobs and masses at a time of the segment."""
         model, regime = self._model, self.regime
+        # y' = lambda - mu y for admitted types: y(t) = rho + (y(0) - rho) exp(-mu t)
         jobs = self._target + (self._jobs - self._target) * np.exp(-model.service * (time - self.start))
         masses = dict(self._masses)
         asked = targets(regime, jobs)
         masses.update((f.configuration, asked[f.configuration]) for f in regime.followed if f.moves)
         masses.update(zip(regime.drains, self._draining(time) if draining is None else draining, strict=True))
+        # all servers are in some configuration: the rest takes what the others leave
         masses[regime.rest] = 0.0
         masses[regime.rest] = 1.0 - sum(masses.values())
+        # a type whose arrivals are refused fills every slot that it has
         if any(regime.blocked):
             jobs = np.where(regime.blocked, model.slots_of(masses.items()), jobs)
         return jobs, masses
@@ -325,6 +330,7 @@ class Segment:
     def admitted(self, time: float) -> Vector:
         """Return the rate at which jobs of each type are admitted, per server."""
         state = self.state(time)
+        # blocked types: y' is the velocity of their slots, so y' + mu y of the arrivals are admitted
         slots = self._model.slots_of(self.velocity(state).items())
         return np.where(self.regime.blocked, slots + self._model.service * state[0], self.arrivals)
 
@@ -392,6 +398,7 @@ class Segment:
         return True
 
     def _first_switch(self, before: float, after: float) -> float:
+        # invariant: the regime holds at `before` and another one holds at `after`
         while after - before > PRECISION * max(1.0, after):
             middle = 0.5 * (before + after)
             if self._decide(middle) == self.regime:
@@ -431,6 +438,7 @@ class Segment:
         time, width, at = self.start, 0.002 / rate, self._initial()
         while time < horizon:
             step = min(width, horizon - time)
+            # the classical Runge-Kutta step of order 4; masses stay at least 0
             first = self._slope(time, at)
             second = self._slope(time + step / 2, np.maximum(at + step / 2 * first, 0.0))
             third = self._slope(time + step / 2, np.maximum(at + step / 2 * second, 0.0))

@@ -131,11 +131,11 @@ def decide(
     # time, no more servers than the configurations that are asked set free. `above` is the candidate before it.
     tight = jobs >= model.slots_of(masses.items()) - TOLERANCE
     above: Regime | None = None
-    known: Supplies = {}
+    supplies: Supplies = {}
     for lacking in _candidates(stages, spare):
         regime = _with_lacking(stages, spare, masses, lacking, tight)
         moving = _slopes(regime, velocity)
-        supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
+        supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
         need, most = _need(moving), sum(min(supply[k], -moving.get(k, -np.inf)) for k in regime.asked)
         if need <= most + TOLERANCE:
             break
@@ -150,11 +150,11 @@ def decide(
             regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
             moving = _slopes(regime, velocity)
             regime = replace(regime, blocked=_unadmitted(regime.followed, tight))
-            supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
-    between_supply = _supply(model, regime, regime.between, jobs, masses, rates, known)
+            supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
+    between_supply = _supply(model, regime, regime.between, jobs, masses, rates, supplies)
     regime = _settled(regime, moving, supply, between_supply)
     if any(regime.blocked):
-        slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, known).items())
+        slots = model.slots_of(velocities(model, regime, jobs, masses, velocity, rates, supplies).items())
         blocked = (b and bool(velocity[j] >= slots[j] - TOLERANCE) for j, b in enumerate(regime.blocked))
         regime = replace(regime, blocked=tuple(blocked))
     return regime
@@ -203,9 +203,13 @@ def _with_lacking(
         Followed(s.configuration, s.driver, bool(spare[s.configuration] <= TOLERANCE)) for s in stages[:lacking]
     )
     sliding = {s.configuration for s in stages[:lacking] if s.slope < -TOLERANCE}
-    held = [k for k, mass in masses.items() if mass > TOLERANCE and any(k)]
-    over = sorted((k for k in held if spare.get(k, 1.0) > TOLERANCE or k in sliding), reverse=True)
-    later = [s.configuration for s in stages[lacking + 1 :] if s.configuration in held and s.configuration not in over]
+    # Servers are asked from the worst rank on: those that no stage needs, or needs less and less, and then those of
+    # stages behind the one that lacks, the last stage first.
+    occupied = [k for k, mass in masses.items() if mass > TOLERANCE and any(k)]
+    over = sorted((k for k in occupied if spare.get(k, 1.0) > TOLERANCE or k in sliding), reverse=True)
+    later = [
+        s.configuration for s in stages[lacking + 1 :] if s.configuration in occupied and s.configuration not in over
+    ]
     asked = (*over, *reversed(later))
     rest = stages[min(lacking, len(stages) - 1)].configuration
     kind = "draining" if lacking < len(stages) else "tracking"
@@ -229,14 +233,14 @@ def _slopes(regime: Regime, velocity: Vector) -> dict[Configuration, float]:
 
 def targets(regime: Regime, jobs: Vector) -> Masses:
     """Return the servers that the followed stages ask for, by the types that drive them."""
-    left = jobs.tolist()
+    remaining = jobs.tolist()
     result: Masses = {}
     for stage in regime.followed:
         k, j = stage.configuration, stage.driver
-        mass = left[j] / k[j] if j >= 0 else 1.0 - sum(result.values())
+        mass = remaining[j] / k[j] if j >= 0 else 1.0 - sum(result.values())
         result[k] = mass
         for i, slots in enumerate(k):
-            left[i] -= mass * slots
+            remaining[i] -= mass * slots
     return result
 
 
@@ -252,6 +256,7 @@ def occupancy(model: Reservation, regime: Regime, jobs: Vector, masses: Masses) 
         ahead = model.listed_slots((f.configuration, masses.get(f.configuration, 0.0)) for f in regime.followed)
         slots = model.listed_slots(masses.items())
         for j, (blocked, held) in enumerate(zip(regime.blocked, jobs.tolist(), strict=True)):
+            # jobs fill the slots of followed stages first; the rest is spread over the slots behind them
             behind = slots[j] - ahead[j]
             if not blocked and behind > TOLERANCE:
                 result[j] = min(1.0, max(0.0, (held - ahead[j]) / behind))
@@ -273,10 +278,10 @@ def _supply(
     key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked)
     if known is None or key not in known:
         values = rates(asked, model.service * jobs, occupancy(model, regime, jobs, masses))
-        found = dict(zip(asked, values, strict=True))
+        supply = dict(zip(asked, values, strict=True))
         if known is None:
-            return found
-        known[key] = found
+            return supply
+        known[key] = supply
     return known[key]
 
 

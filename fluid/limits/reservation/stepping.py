@@ -71,6 +71,7 @@ def extrapolated(
     model: Reservation, times: Sequence[float] | NDArray[np.float64], steps: int, start: State | None = None
 ) -> NDArray[np.float64]:
     """Return what `stepped` tends to as the step vanishes (Richardson, from n, 2n and 4n steps), float64[n, J]."""
+    # For a method of order 1, f(h) = f + a h + b h^2 + ...: (f(h) - 6 f(h/2) + 8 f(h/4)) / 3 has no terms in h and h^2.
     one, two, four = (stepped(model, times, factor * steps, start) for factor in (1, 2, 4))
     return np.asarray((one - 6 * two + 8 * four) / 3)
 
@@ -152,6 +153,7 @@ def _at_once(configurations: Sequence[Configuration], rates: Vector, occupancy: 
 
 def _step(model: Reservation, jobs: Vector, masses: Masses, width: float, rates: DrainRates) -> Vector:
     """Advance masses in place and return the jobs."""
+    # jobs without losses at the end of the step; the greedy map says what servers they ask for
     decay = np.exp(-model.service * width)
     wanted = model.workload + (jobs - model.workload) * decay
     stages = plan(model, wanted, np.zeros(model.types))
@@ -160,6 +162,7 @@ def _step(model: Reservation, jobs: Vector, masses: Masses, width: float, rates:
     need = [max(0.0, target[k] - masses.get(k, 0.0)) for k in order]
     empty = (0,) * model.types
     for i, k in enumerate(order):
+        # idle servers first, in greedy order
         taken = min(need[i], masses.get(empty, 0.0))
         masses[empty] = masses.get(empty, 0.0) - taken
         masses[k] = masses.get(k, 0.0) + taken
@@ -217,10 +220,10 @@ def _drain(
         freed = {k: min(supply[k], most[k]) for k in supply}
     for k, amount in freed.items():
         masses[k] -= amount
-    left = sum(freed.values())
+    unspent = sum(freed.values())
     for i in needy:
-        given = min(need[i], left)
-        masses[order[i]] = masses.get(order[i], 0.0) + given
-        left -= given
-    if left > 0:  # more than is needed now goes to where it is needed first
-        masses[order[needy[-1]]] += left
+        granted = min(need[i], unspent)
+        masses[order[i]] = masses.get(order[i], 0.0) + granted
+        unspent -= granted
+    if unspent > 0:  # more than is needed now goes to where it is needed first
+        masses[order[needy[-1]]] += unspent
