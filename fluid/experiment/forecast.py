@@ -46,19 +46,19 @@ class Forecast:
 def forecast(grid: Grid, store: Store | None) -> Forecast:
     """Return what is left of an experiment, and about how long it takes on one processor."""
     pace = paces(grid, store)
-    known = set() if store is None else store.known(cell.key for cell in grid.cells)
-    left = list({cell.key: cell for cell in grid.cells if cell.key not in known}.values())
-    events = {place: _expected(cell) for place, cell in {_point(cell): cell for cell in left}.items()}
+    stored = set() if store is None else store.known(cell.key for cell in grid.cells)
+    remaining = list({cell.key: cell for cell in grid.cells if cell.key not in stored}.values())
+    events = {place: _expected(cell) for place, cell in {_point(cell): cell for cell in remaining}.items()}
     total = seconds = 0.0
     measured = True
-    for cell in left:
+    for cell in remaining:
         name = cell.document["policy"]
         slotted = policy(name).model == "slotted"
         number = events[_point(cell)]
         total += number
         seconds += number / pace.get(name, SLOTS_PACE if slotted else PACE)
         measured &= name in pace
-    return Forecast(len(left), total, seconds, measured and bool(left))
+    return Forecast(len(remaining), total, seconds, measured and bool(remaining))
 
 
 def paces(grid: Grid, store: Store | None) -> dict[str, float]:

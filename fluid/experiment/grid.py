@@ -218,11 +218,11 @@ def read_grid(path: str | Path) -> Grid:
     )
     for combination in product(*varied.values()):
         chosen = dict(zip(varied, combination, strict=True))
-        given = {**fixed, **chosen}
+        settings = {**fixed, **chosen}
         here = "arrivals" in chosen or "arrivals" in own
         folder, times = Path(path).parent if here else place.parent, (until, warmup, seed)
         what = (instance, left_out)
-        cell, scenario, intensity = _document(fields, folder, what, simulation, given, times, base, policies)
+        cell, scenario, intensity = _document(fields, folder, what, simulation, settings, times, base, policies)
         warnings |= dict.fromkeys(_of_trace(cell, scenario, replications, fields.source))
         shown = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in chosen.items()}
         cells += [Cell(cell, shown, r, intensity) for r in range(replications)]
@@ -274,16 +274,17 @@ def _refuse_unknown(
     fields: Fields, varied: Mapping[str, Any], own: Mapping[str, Any], options: Collection[str]
 ) -> None:
     """Refuse what neither the models nor a policy of the grid read, and say where which fields stand."""
-    known = [*ARRIVING, "slot", *dict.fromkeys([*OPTIONS, *options])]
-    for name in (name for name in varied if name not in known and name not in AT_THE_TOP):
+    readable = [*ARRIVING, "slot", *dict.fromkeys([*OPTIONS, *options])]
+    for name in (name for name in varied if name not in readable and name not in AT_THE_TOP):
         fields.fail(
             f"vary.{name}",
             f"unknown field; under [vary] stand {', '.join(AT_THE_TOP)}, and the fields of [simulation]: "
-            f"{', '.join(known)}{meant(name, [*AT_THE_TOP, *known])}",
+            f"{', '.join(readable)}{meant(name, [*AT_THE_TOP, *readable])}",
         )
-    for name in (name for name in own if name not in known):
+    for name in (name for name in own if name not in readable):
         fields.fail(
-            f"simulation.{name}", f"unknown field; under [simulation] stand {', '.join(known)}{meant(name, known)}"
+            f"simulation.{name}",
+            f"unknown field; under [simulation] stand {', '.join(readable)}{meant(name, readable)}",
         )
 
 
@@ -318,18 +319,18 @@ class _Chosen:
 def _policies(fields: Fields, names: Sequence[Any], folder: Path) -> dict[str, _Chosen]:
     from fluid.simulation.policy_names import policy
 
-    made = {}
+    chosen = {}
     for name in names:
         if not isinstance(name, str):
             fields.fail("policy", f"expected the name of a policy, got {name!r}")
         own = ".py:" in name
         place = str(folder / name) if own else name
         try:
-            found = policy(place)
+            named_policy = policy(place)
         except InputError as error:
             raise InputError(f"{fields.source}: {str(error).replace('--policy', 'policy')}") from None
-        made[name] = _Chosen(place, found.code or None, found)
-    return made
+        chosen[name] = _Chosen(place, named_policy.code or None, named_policy)
+    return chosen
 
 
 def _document(
@@ -354,8 +355,8 @@ def _document(
     if factor < 0:
         fields.fail("workload", f"expected a factor of at least 0, got {factor}")
     others = {option for one in policies.values() for option in one.policy.options} | set(OPTIONS)
-    found = policies[name]
-    unread = others.difference(found.policy.options)  # so that what a policy does not read makes no other cells
+    named_policy = policies[name]
+    unread = others.difference(named_policy.policy.options)  # so that what a policy does not read makes no other cells
     table = {field: value for field, value in {**simulation, **chosen}.items() if field not in unread}
     _find_trace(fields, table, folder)
     if isinstance(instance, Sizes):
@@ -368,18 +369,18 @@ def _document(
         for j in left_out.workload:
             del what["type"][j]["workload"]
     until, warmup, seed = times
-    made = {
+    document = {
         **what,
         "simulation": table,
-        "policy": found.name,
-        "own": found.digest,
+        "policy": named_policy.name,
+        "own": named_policy.digest,
         "servers": servers,
         "until": until,
         "warmup": warmup,
         "seed": seed,
     }
-    scenario = _scenario(made, found.policy, fields.source)
-    return made, scenario, _intensity(scenario, factor, base)
+    scenario = _scenario(document, named_policy.policy, fields.source)
+    return document, scenario, _intensity(scenario, factor, base)
 
 
 def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, source: str) -> list[str]:
@@ -389,10 +390,10 @@ def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, s
         return []
     initial = document["simulation"].get("initial") == "trace"
     try:
-        found = trace_warnings(file, scenario, initial=initial, until="until", warmup="warmup")
+        warnings = trace_warnings(file, scenario, initial=initial, until="until", warmup="warmup")
     except InputError as error:
         raise type(error)(f"{source}: {error}") from None
-    return [*found, same_jobs(file)] if replications > 1 else found
+    return [*warnings, same_jobs(file)] if replications > 1 else warnings
 
 
 def _intensity(scenario: Scenario, factor: Fraction, base: Callable[[], Fraction]) -> float | None:

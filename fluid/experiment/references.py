@@ -38,18 +38,18 @@ def references(grid: Grid) -> dict[tuple[Any, ...], Reference]:
     -----
     One linear program for each instance; points that differ in other fields share it.
     """
-    known: dict[str, Reference] = {}
-    made: dict[tuple[Any, ...], Reference] = {}
+    reference_of: dict[str, Reference] = {}
+    references: dict[tuple[Any, ...], Reference] = {}
     for cell in grid.cells:
         point, document = tuple(cell.varied[name] for name in grid.parameters), cell.document
-        if point in made or "type" not in document or has_trace(document["simulation"]):
+        if point in references or "type" not in document or has_trace(document["simulation"]):
             continue
         what = {name: document[name] for name in ("server", "type")}
         key = json.dumps(what, sort_keys=True)
-        if key not in known:
-            known[key] = _reference(what)
-        made[point] = known[key]
-    return made
+        if key not in reference_of:
+            reference_of[key] = _reference(what)
+        references[point] = reference_of[key]
+    return references
 
 
 def _reference(document: Mapping[str, Any]) -> Reference:

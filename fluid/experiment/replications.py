@@ -48,9 +48,9 @@ def simulate_stored(
     keys = [fingerprint([cell, r]) for r in range(replications)]
     runs: dict[int, Run] = {}
     for r, key in enumerate(keys):
-        held = store.run(key, _unpacked)
-        if held is not None:
-            runs[r] = Run(scenario, held[0], None, held[1])
+        stored = store.run(key, _unpacked)
+        if stored is not None:
+            runs[r] = Run(scenario, stored[0], None, stored[1])
 
     def put(r: int, run: Run) -> None:
         parameters = {"policy": name, "servers": scenario.servers, "seed": seed}

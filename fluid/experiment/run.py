@@ -43,8 +43,8 @@ class Progress:
         """Return it as a line."""
         if self.rate <= 0:
             return f"{self.done:,} of {self.total:,} cells"
-        left = int(self.remaining)
-        clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+        seconds = int(self.remaining)
+        clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         return f"{self.done:,} of {self.total:,} cells, {self.rate:.3g} a second, {clock} to go"
 
 
@@ -79,9 +79,9 @@ def run_experiment(
     Interrupted in any way, everything finished is in the store; another run takes up the rest. A cell's result depends
     on its content alone, so the table is the same whoever ran it.
     """
-    known = store.known(cell.key for cell in grid.cells)
+    stored = store.known(cell.key for cell in grid.cells)
     times = Counter(cell.key for cell in grid.cells)  # a value that a policy does not read makes no other cell
-    waiting = list({cell.key: cell for cell in grid.cells if cell.key not in known}.values())
+    waiting = list({cell.key: cell for cell in grid.cells if cell.key not in stored}.values())
     begin = time.monotonic()
     done = 0
     total = len(grid.cells)
@@ -103,16 +103,16 @@ def run_experiment(
 def run_cell(cell: Cell) -> tuple[dict[str, float | None], float]:
     """Run a cell; return its numbers, which depend on its content alone, and the seconds that it took."""
     begin = time.perf_counter()
-    found = policy(cell.document["policy"])
-    refuse_other_code(found, cell.document["policy"], cell.document["own"])
-    scenario = scenario_of(cell.document, found)
+    chosen_policy = policy(cell.document["policy"])
+    refuse_other_code(chosen_policy, cell.document["policy"], cell.document["own"])
+    scenario = scenario_of(cell.document, chosen_policy)
     try:
-        run = run_once(found, scenario, cell.seed())
+        run = run_once(chosen_policy, scenario, cell.seed())
     except InputError as error:  # here a policy is a field of the grid, and its run a cell
         place = ", ".join(f"{name} = {value}" for name, value in cell.varied.items() if name != "policy")
         where = f" [{place}{', ' if place else ''}replication {cell.replication}]"
         raise type(error)(str(error).removeprefix("--") + where) from None
-    numbers = loss_numbers(run) if found.model == "loss" else queue_numbers(run)
+    numbers = loss_numbers(run) if chosen_policy.model == "loss" else queue_numbers(run)
     return numbers, time.perf_counter() - begin
 
 
@@ -141,18 +141,18 @@ def queue_numbers(run: Run) -> dict[str, float | None]:
     measures, first = run.measures, run.first
     spans, queue = run.spans[first:], run.queue[first:]
     starts = measures.starts[first:].sum()
-    found: dict[str, float | None] = {"queue": run.mean_queue}
+    numbers: dict[str, float | None] = {"queue": run.mean_queue}
     for j, name in enumerate(run.scenario.names):
-        found[f"queue.{name}"] = float(np.average(run.waiting[first:, j], weights=spans))
-        found[f"jobs.{name}"] = float(np.average(run.jobs[first:, j], weights=spans))
-    found["delay"] = float(measures.delay[first:].sum() / starts) if starts else None
+        numbers[f"queue.{name}"] = float(np.average(run.waiting[first:, j], weights=spans))
+        numbers[f"jobs.{name}"] = float(np.average(run.jobs[first:, j], weights=spans))
+    numbers["delay"] = float(measures.delay[first:].sum() / starts) if starts else None
     for name, q in (("delay.p95", 0.95), ("delay.p99", 0.99)):
-        found[name] = quantile(measures.sketch, q) if starts else None
+        numbers[name] = quantile(measures.sketch, q) if starts else None
     edges = measures.edges[first:]
     middle = (edges[1:] + edges[:-1]) / 2
     centred = middle - middle.mean()
-    found["growth"] = float(centred @ queue / (centred @ centred)) if len(queue) > 1 else 0.0
-    return found | _utilisation(run) | _drift(queue) | {"events": float(run.events)}
+    numbers["growth"] = float(centred @ queue / (centred @ centred)) if len(queue) > 1 else 0.0
+    return numbers | _utilisation(run) | _drift(queue) | {"events": float(run.events)}
 
 
 def _utilisation(run: Run) -> dict[str, float | None]:

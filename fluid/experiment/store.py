@@ -138,10 +138,10 @@ class Store:
             advice = "use a newer packproof" if version > VERSION else "take a new file, and run again"
             raise InputError(f"{self.path}: expected a store of version {VERSION}, found version {version}: {advice}")
         if tables and columns != _COLUMNS:
-            found = f"one of {', '.join(columns)}" if columns else "none"
+            columns_found = f"one of {', '.join(columns)}" if columns else "none"
             raise InputError(
                 f"{self.path}: expected a store of experiments with a table cells of {', '.join(_COLUMNS)}, "
-                f"found {found}: take a new file"
+                f"found {columns_found}: take a new file"
             )
 
     def _read_only(self) -> sqlite3.Connection:
@@ -191,8 +191,8 @@ class Store:
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of the cells are in the store."""
         with self._errors():
-            held = {key for (key,) in self._connection.execute("select key from cells")}
-        return held.intersection(keys)
+            stored = {key for (key,) in self._connection.execute("select key from cells")}
+        return stored.intersection(keys)
 
     def put(
         self,
@@ -233,10 +233,10 @@ class Store:
     def run(self, key: str, unpack: Callable[[bytes], Run]) -> tuple[Run, float] | None:
         """Return the run of a cell, unpacked from its arrays, and its seconds; None if it is not there."""
         with self._errors():
-            found = self._connection.execute("select arrays, seconds from cells where key = ?", (key,)).fetchone()
-        if found is None or found[0] is None:
+            stored = self._connection.execute("select arrays, seconds from cells where key = ?", (key,)).fetchone()
+        if stored is None or stored[0] is None:
             return None
         try:
-            return unpack(found[0]), found[1]
+            return unpack(stored[0]), stored[1]
         except (ValueError, KeyError, OSError, EOFError, BadZipFile):
             raise InputError(f"{self.path}: a cell holds no run: take a new file, and run again") from None

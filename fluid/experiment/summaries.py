@@ -80,15 +80,15 @@ def summary_table(grid: Grid, store: Store) -> str:
     A number has the columns ``NAME``, ``NAME.low`` and ``NAME.high``; ends are empty where one replication, or several
     that are equal, give none.
     """
-    made: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for group in summary(grid, store):
         row: dict[str, Any] = {**group.parameters, "replications": group.replications, "settled": group.settled}
         for name, found in group.numbers.items():
             ends = (found.low, found.high)
             row |= {name: found.mean}
             row |= {f"{name}.{end}": x if isfinite(x) else None for end, x in zip(("low", "high"), ends, strict=True)}
-        made.append(row)
-    return _csv(made)
+        rows.append(row)
+    return _csv(rows)
 
 
 def _csv(made: list[dict[str, Any]]) -> str:
@@ -120,7 +120,7 @@ def summary(grid: Grid, store: Store) -> list[Group]:
     intensity = {tuple(cell.varied[name] for name in grid.parameters): cell.intensity for cell in grid.cells}
     for row in rows(grid, store):
         groups.setdefault(tuple(row[name] for name in grid.parameters), []).append(row)
-    made = []
+    summaries = []
     for point, every in groups.items():
         members = _apart(every)
         names = [name for name in members[0] if name not in (*grid.parameters, "replication")]
@@ -133,8 +133,8 @@ def summary(grid: Grid, store: Store) -> list[Group]:
         settled = len(drift) < 2 or mean_interval(drift, 0.999).holds(0.0)
         numbers.pop("drift", None)
         place = dict(zip(grid.parameters, point, strict=True))
-        made.append(Group(place, len(every), numbers, settled, intensity[point]))
-    return made
+        summaries.append(Group(place, len(every), numbers, settled, intensity[point]))
+    return summaries
 
 
 def _apart(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -165,7 +165,7 @@ def comparisons(grid: Grid, store: Store, number: str | None = None) -> list[Com
             place = tuple(cell.varied[name] for name in others)
             by_policy = points.setdefault((policy(cell.document["policy"]).model, chosen, place), {})
             by_policy.setdefault(cell.varied["policy"], {})[cell.replication] = numbers
-    made = []
+    comparisons = []
     for (_, chosen, point), by_policy in points.items():
         first, *rest = by_policy
         for second in rest:
@@ -175,5 +175,5 @@ def comparisons(grid: Grid, store: Store, number: str | None = None) -> list[Com
                 apart = max(len(_apart(members)) for members in pair)
                 a, b = ([row[chosen] for row in members[:apart]] for members in pair)
                 where = dict(zip(others, point, strict=True))
-                made.append(Comparison(where, first, second, chosen, paired(a, b)))
-    return made
+                comparisons.append(Comparison(where, first, second, chosen, paired(a, b)))
+    return comparisons

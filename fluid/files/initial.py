@@ -55,13 +55,13 @@ class InitialJobs:
         named = sum(number or 0 for number, _ in self.runs)
         if named > servers:
             raise InputError(f"simulation.initial: expected jobs on {servers:,} servers at most, got {named:,}")
-        made = np.zeros((servers, types), np.int32)
+        jobs_by_server = np.zeros((servers, types), np.int32)
         at = 0
         for number, jobs in self.runs:
             end = servers if number is None else at + number
-            made[at:end] = jobs
+            jobs_by_server[at:end] = jobs
             at = end
-        return made
+        return jobs_by_server
 
 
 def initial_jobs(fields: Fields, instance: Instance) -> InitialJobs:

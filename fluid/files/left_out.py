@@ -34,14 +34,15 @@ class LeftOut:
 
     def filled(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return a document without its table ``[simulation]``, and with a value for what it leaves out."""
-        made = {name: value for name, value in document.items() if name != "simulation"}
+        completed = {name: value for name, value in document.items() if name != "simulation"}
         if self.workload or self.reward:
             reward = {"reward": 1} if self.reward else {}
             without = set(self.workload)
-            made["type"] = [
-                {**kind, **reward, **({"workload": 0} if j in without else {})} for j, kind in enumerate(made["type"])
+            completed["type"] = [
+                {**kind, **reward, **({"workload": 0} if j in without else {})}
+                for j, kind in enumerate(completed["type"])
             ]
-        return made
+        return completed
 
     def measured(
         self, instance: Instance, traced: TraceJobs | None, servers: int, source: str

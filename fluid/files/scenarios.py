@@ -151,12 +151,12 @@ def read_scenario(
         traced = _traced(slotted.trace, instance, slotted.initial.trace)
         instance, notes = left_out.measured(instance, traced, times.servers, source)
         return _slotted(instance, slotted, times, traced, how, notes)
-    given = with_trace(parse_continuous(table, instance, source, folder, policy.options), trace)
-    traced = _traced(given.trace, instance, given.initial.trace)
+    continuous = with_trace(parse_continuous(table, instance, source, folder, policy.options), trace)
+    traced = _traced(continuous.trace, instance, continuous.initial.trace)
     instance, notes = left_out.measured(instance, traced, times.servers, source)
     if policy.model == "loss":
-        return _loss(instance, given, times, traced, how | {"synchronised": synchronised}, notes)
-    return _queue(instance, given, times, traced, how, notes)
+        return _loss(instance, continuous, times, traced, how | {"synchronised": synchronised}, notes)
+    return _queue(instance, continuous, times, traced, how, notes)
 
 
 def _traced(trace: TraceFile | None, instance: Instance, initial: bool) -> TraceJobs | None:

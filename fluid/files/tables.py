@@ -131,10 +131,10 @@ def with_trace(table: AnyTable, path: Path | None) -> AnyTable:
     InputError
         Tasks of a trace at time 0, and no trace.
     """
-    made = replace(table, trace=on_file(table.trace, path))
-    if made.initial.trace and made.trace is None:
+    located = replace(table, trace=on_file(table.trace, path))
+    if located.initial.trace and located.trace is None:
         raise InputError("simulation.initial: trace: expected arrivals from a trace too (--trace FILE)")
-    return made
+    return located
 
 
 def parse_continuous(
@@ -210,33 +210,33 @@ def parse_slotted(
     trace = trace_of(fields, folder)
     arrivals = one_of(fields, "arrivals", ("poisson", "bernoulli"))
     slot = fields.optional_number("slot", SLOT, "seconds a slot", strict=True)
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     initial = InitialJobs()
     if fields.has("initial"):
         initial = initial_sizes(fields) if instance is None else initial_jobs(fields, instance)
     if instance is None:
         for name, expected in (("rate", "jobs a slot"), ("intensity", "a traffic intensity")):
-            given[name] = fields.number(name, expected) if fields.has(name) else None
-        if given["rate"] is not None and given["intensity"] is not None:
+            values[name] = fields.number(name, expected) if fields.has(name) else None
+        if values["rate"] is not None and values["intensity"] is not None:
             fields.fail("intensity", "expected a rate or an intensity, got both")
         expected = "a probability greater than 0 and at most 1"
-        given["service_rate"] = fields.optional_number("service_rate", Fraction(1), expected, strict=True)
-        if given["service_rate"] > 1:
-            fields.fail("service_rate", f"expected {expected}, got {numbers.text(given['service_rate'])}")
+        values["service_rate"] = fields.optional_number("service_rate", Fraction(1), expected, strict=True)
+        if values["service_rate"] > 1:
+            fields.fail("service_rate", f"expected {expected}, got {numbers.text(values['service_rate'])}")
         expected = "a step from 1e-6 to 1"
-        given["grid"] = fields.optional_number("grid", GRID, expected)
-        if not GRID <= given["grid"] <= 1:
-            fields.fail("grid", f"expected {expected}, got {numbers.text(given['grid'])}")
+        values["grid"] = fields.optional_number("grid", GRID, expected)
+        if not GRID <= values["grid"] <= 1:
+            fields.fail("grid", f"expected {expected}, got {numbers.text(values['grid'])}")
     options = policy_options(fields, own, None if instance is None else instance.names)
     fields.finish()
     fixed, single = service == "deterministic", arrivals == "bernoulli"
-    return SlottedTable(options, initial, trace, fixed, single, slot, **given)
+    return SlottedTable(options, initial, trace, fixed, single, slot, **values)
 
 
 def policy_options(fields: Fields, own: Sequence[str], types: tuple[str, ...] | None) -> dict[str, Any]:
     """Take the options of policies, and an author's by name."""
-    found = {name: option.take(fields, types) for name, option in OPTIONS.items() if fields.has(name)}
-    return found | {name: fields.take(name, "a value") for name in own if name not in OPTIONS and fields.has(name)}
+    options = {name: option.take(fields, types) for name, option in OPTIONS.items() if fields.has(name)}
+    return options | {name: fields.take(name, "a value") for name in own if name not in OPTIONS and fields.has(name)}
 
 
 def _law(fields: Fields, name: str) -> Law:

@@ -85,7 +85,7 @@ def read_google_2019(path: str | Path) -> Trace:
     request = next((pair for pair in REQUESTS if set(pair) <= set(columns)), REQUESTS[0])
     kinds = ["collection_type"] if "collection_type" in columns else []
     tasks = Tasks(place, ("cpu", "memory"))
-    made: list[tuple[int, Event]] = []
+    events: list[tuple[int, Event]] = []
     allocs = 0
     for line, row in rows(place, [*INSTANCE_EVENTS, "priority", *request, *kinds]):
         now = whole(place, line, "time", row[0])
@@ -100,10 +100,10 @@ def read_google_2019(path: str | Path) -> Trace:
         what = _WHAT.get(kind, "")
         priority = whole(place, line, "priority", row[4] or "0") if what == SUBMITTED else 0
         event = Event(place, line, now, (row[2], row[3]), what, priority, (row[5], row[6]))
-        made.append((TYPES.index(kind), event))
-    made.sort(key=lambda one: one[1].time)
-    opens = next((event.time for _, event in made if event.time > 0), 0)
-    dropped, last = follow(tasks, _ordered(made), opens)
+        events.append((TYPES.index(kind), event))
+    events.sort(key=lambda one: one[1].time)
+    opens = next((event.time for _, event in events if event.time > 0), 0)
+    dropped, last = follow(tasks, _ordered(events), opens)
     notes = [*notes_of(dropped, last, opens), f"{allocs:,} submissions of alloc instances dropped"]
     return tasks.trace(GOOGLE_2019, notes=notes)
 
@@ -115,10 +115,10 @@ def _ordered(made: list[tuple[int, Event]]) -> Iterator[Event]:
     """
     there: set[tuple[str, str]] = set()
     for _, group in groupby(made, key=lambda one: one[1].time):
-        found = list(group)
-        again = {event.task for _, event in found if event.what == SUBMITTED} & there
-        found.sort(key=lambda one: (one[1].task not in again or not isinstance(one[1].what, Outcome), one[0]))
-        for _, event in found:
+        together = list(group)
+        again = {event.task for _, event in together if event.what == SUBMITTED} & there
+        together.sort(key=lambda one: (one[1].task not in again or not isinstance(one[1].what, Outcome), one[0]))
+        for _, event in together:
             if event.what == SUBMITTED:
                 there.add(event.task)
             elif isinstance(event.what, Outcome):

@@ -73,9 +73,9 @@ def read_google_table(path: str | Path) -> Trace:
     last = 0
     kinds = {one.name.upper(): int(one) for one in Outcome}
     still = int(Outcome.censored)
-    found = list(rows(place, TABLE))
-    ends = max((int(row[3]) for _, row in found if row[3].isdigit()), default=OPENS)
-    for line, (attempt, submit, schedule, end, outcome, priority, cpu, memory) in found:
+    attempts = list(rows(place, TABLE))
+    ends = max((int(row[3]) for _, row in attempts if row[3].isdigit()), default=OPENS)
+    for line, (attempt, submit, schedule, end, outcome, priority, cpu, memory) in attempts:
         came = whole(place, line, "submit_us", submit)
         if came < last:
             fail(place, line, "submit_us", f"expected a time of at least {last} (by submission), got {came}")

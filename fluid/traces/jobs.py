@@ -159,19 +159,19 @@ def trace_warnings(
             f"{file.path}: the last arrival is at {last:,.6g}{unit}, before the warm-up is over at "
             f"{scenario.warmup:,.6g} ({warmup}, a fifth of {until} unless given): nothing would be measured"
         )
-    found = []
+    warnings = []
     if scenario.unit == "slots":
-        found.append(f"{file.path}: {until} and {warmup} count slots for a slotted policy, seconds for others")
+        warnings.append(f"{file.path}: {until} and {warmup} count slots for a slotted policy, seconds for others")
     if last < scenario.until:
-        found.append(
+        warnings.append(
             f"{file.path}: the last arrival is at {last:,.6g}{unit}, before {until} {scenario.until:,.6g}: "
             f"nobody comes in the {scenario.until - last:,.6g}{unit} after it, and averages count them too"
         )
     if initial and not file.trace.present.any():
-        found.append(
+        warnings.append(
             f'{file.path}: initial = "trace", but no task of the trace runs at time 0: the system starts empty'
         )
-    return found
+    return warnings
 
 
 def same_jobs(file: TraceFile) -> str:

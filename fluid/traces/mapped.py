@@ -69,17 +69,17 @@ def columns_of(fields: Fields) -> Columns | None:
         return None
     table = fields.table("columns", 'a table such as { time = "submit", duration = "runtime", cpu = "cores" }')
     named = tuple((name, table.text(name, "the name of a column")) for name in table.names())
-    given = {name for name, _ in named}
-    if "time" not in given:
+    columns_named = {name for name, _ in named}
+    if "time" not in columns_named:
         table.fail("time", "missing, expected the column of arrival times")
-    if len(given & {"duration", "end"}) != 1:
+    if len(columns_named & {"duration", "end"}) != 1:
         table.fail("duration", "expected one of duration and end")
-    if "start" in given and "end" not in given:
+    if "start" in columns_named and "end" not in columns_named:
         table.fail("start", "expected end beside it")
-    if {"type", "priority"} <= given:
+    if {"type", "priority"} <= columns_named:
         table.fail("priority", "expected type or priority, got both: a job has one label")
-    made = Columns(named, unit=fields.optional_number("unit", Fraction(1), "seconds in a unit of time", strict=True))
-    if not made.resources and "type" not in given:
+    columns = Columns(named, unit=fields.optional_number("unit", Fraction(1), "seconds in a unit of time", strict=True))
+    if not columns.resources and "type" not in columns_named:
         table.fail("type", "missing, expected type, or a resource")
     words: Mapping[str, Outcome] = {}
     if fields.has("outcomes"):
@@ -91,7 +91,7 @@ def columns_of(fields: Fields) -> Columns | None:
             if kind not in kinds:
                 inner.fail(word, f"expected one of {', '.join(kinds)}, got {kind!r}")
             words[word] = Outcome[kind]
-    return replace(made, outcomes=tuple(words.items()))
+    return replace(columns, outcomes=tuple(words.items()))
 
 
 def read_mapped(path: str | Path, columns: Columns) -> Trace:
@@ -125,23 +125,23 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     ends = 0
     for line, row in rows(place, wanted):
         cells = dict(zip(wanted, (cell.strip() for cell in row), strict=True))
-        given = {name: cells[column] for name, column in at.items()}
-        arrival, duration = _times(place, line, at, given, columns.unit)
-        outcome = _outcome(place, line, at, given, words)
+        fields = {name: cells[column] for name, column in at.items()}
+        arrival, duration = _times(place, line, at, fields, columns.unit)
+        outcome = _outcome(place, line, at, fields, words)
         if duration is None and outcome is not Outcome.censored:
             dropped += 1
             continue
-        demand = tuple(given[name] or "0" for name in columns.resources)
+        demand = tuple(fields[name] or "0" for name in columns.resources)
         tasks.check_demand(line, demand)
         if demand and not any(tasks.numbers[one] for one in demand):
             fail(place, line, at[columns.resources[0]], "expected at least one positive demand")
         if duration is None:
             open_ended.append(len(tasks.line))
         ends = max(ends, arrival + (duration or 0))
-        label = labels.setdefault(given["type"], len(labels)) if "type" in at else 0
+        label = labels.setdefault(fields["type"], len(labels)) if "type" in at else 0
         if "priority" in at:
-            label = whole(place, line, at["priority"], given["priority"])
-        attempt = whole(place, line, at["attempt"], given["attempt"] or "0") if "attempt" in at else 0
+            label = whole(place, line, at["priority"], fields["priority"])
+        attempt = whole(place, line, at["attempt"], fields["attempt"] or "0") if "attempt" in at else 0
         tasks.add(line, arrival, duration or 0, outcome, attempt, label, demand)
     if not tasks.line:
         fail(place, 1, "", "expected tasks below the header, found none with an end")
@@ -152,8 +152,8 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     notes = [f"the first arrival, {text(Fraction(first, 1_000_000))} s, is time 0"] if first else []
     notes += [f"{dropped:,} rows without an end dropped"] if dropped else []
     notes += [f"{len(open_ended):,} rows are censored at the last moment of the table"] if open_ended else []
-    made = tasks.trace(PLAIN, tuple(labels), notes)
-    return replace(made, priorities="priority" in at)
+    trace = tasks.trace(PLAIN, tuple(labels), notes)
+    return replace(trace, priorities="priority" in at)
 
 
 def _times(
@@ -184,8 +184,8 @@ def _outcome(
     word = given["outcome"]
     if not word:
         return Outcome.censored
-    found = words.get(word, words.get(word.lower()))
-    if found is None:
+    outcome = words.get(word, words.get(word.lower()))
+    if outcome is None:
         expected = f"expected one of {', '.join(words)} (others: arrivals = {{ outcomes = {{ ... }} }})"
         fail(place, line, at["outcome"], f"{expected}, got {word[:40]!r}")
-    return found
+    return outcome

@@ -60,8 +60,8 @@ def stretched(trace: Trace, beta: Fraction | float) -> Trace:
     if beta <= 0:
         raise InputError(f"beta: expected a number greater than 0, got {beta}")
     factor = Fraction(beta).limit_denominator(10**9)
-    whole = trace.arrival.astype(object) * factor.numerator // factor.denominator  # integers of any size
-    scaled = np.where(trace.arrival < 0, trace.arrival, whole).astype(np.int64)
+    rounded_down = trace.arrival.astype(object) * factor.numerator // factor.denominator  # integers of any size
+    scaled = np.where(trace.arrival < 0, trace.arrival, rounded_down).astype(np.int64)
     return replace(trace, arrival=scaled, notes=(*trace.notes, f"arrival times multiplied by {float(beta):g}"))
 
 
@@ -103,8 +103,8 @@ def single_resource(trace: Trace, capacity: Sequence[Fraction | int] | None = No
     multiples = np.array([f // common for f in factors], np.int64)
     fits = np.less_equal(trace.demand, most // multiples).min(axis=1)  # checked first, so that no product overflows
     size = (np.where(fits[:, None], trace.demand, 0) * multiples).max(axis=1)
-    one = replace(trace, resources=("size",), unit=(unit,), demand=size[:, None])
-    return one.only(size > 0, "largest share of any resource, more than 0 and at most a server")
+    reduced = replace(trace, resources=("size",), unit=(unit,), demand=size[:, None])
+    return reduced.only(size > 0, "largest share of any resource, more than 0 and at most a server")
 
 
 def powers_of_half(trace: Trace, most: int = 7) -> NDArray[np.int64]:

@@ -44,17 +44,19 @@ def read_trace(path: str | Path) -> Trace:
         return google.read_google_events(path)
     if not {"time", "duration"} & set(first):
         _refuse_other_kinds(Path(path))
-        known = "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
-        known += "2018, pods of Alibaba 2023, or any table whose columns are named: arrivals = { columns = { ... } }"
-        fail(Path(path), 1, "", f"expected {HEADER}, or {known}; found {', '.join(first)[:120] or 'no columns'}")
+        readable = (
+            "the table or original events of Google 2011, instance events of Google 2019, batch tasks of Alibaba "
+        )
+        readable += "2018, pods of Alibaba 2023, or any table whose columns are named: arrivals = { columns = { ... } }"
+        fail(Path(path), 1, "", f"expected {HEADER}, or {readable}; found {', '.join(first)[:120] or 'no columns'}")
     return read_plain(path)
 
 
 def _refuse_other_kinds(place: Path) -> None:
     """Refuse what is no table, where its kind is known, before its first row is taken for a header."""
-    found = kind_of_file(place)
-    if found and found not in (CSV, LINES) and place.suffix not in (".gz", ".parquet"):
-        raise InputError(f"{place}: expected a trace, {HEADER}, found {found}")
+    kind = kind_of_file(place)
+    if kind and kind not in (CSV, LINES) and place.suffix not in (".gz", ".parquet"):
+        raise InputError(f"{place}: expected a trace, {HEADER}, found {kind}")
 
 
 PRESENT = "present"

@@ -45,16 +45,16 @@ def records(place: Path, kind: str) -> Iterator[Rows]:
 
 def _of_lines(place: Path, stream: Any) -> Rows:
     """Give JSON lines as rows; objects within objects by names with dots, lists left out."""
-    found = _objects(place, stream)
-    first = [one for _, one in zip(range(LOOK), found, strict=False)]
+    objects = _objects(place, stream)
+    first = [one for _, one in zip(range(LOOK), objects, strict=False)]
     names = list(dict.fromkeys(name for _, one in first for name in one))
     if names:
         yield 1, names
-    known = set(names)
-    for group in (first, found):
+    columns = set(names)
+    for group in (first, objects):
         for line, one in group:
-            if not known.issuperset(one):
-                strange = next(name for name in one if name not in known)
+            if not columns.issuperset(one):
+                strange = next(name for name in one if name not in columns)
                 raise InputError(f"{place}:{line}: {strange}: expected a field of the first {LOOK:,} lines")
             yield line, [one.get(name, "") for name in names]
 
@@ -64,12 +64,12 @@ def _objects(place: Path, stream: Any) -> Iterator[tuple[int, dict[str, str]]]:
         if not text.strip():
             continue
         try:
-            found = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
+            value = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
         except (ValueError, RecursionError):
             raise InputError(f"{place}:{line}: expected one JSON object a line") from None
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise InputError(f"{place}:{line}: expected one JSON object a line, got {text.strip()[:40]!r}")
-        yield line, dict(_flat(found, ""))
+        yield line, dict(_flat(value, ""))
 
 
 def _flat(table: dict[str, Any], before: str) -> Iterator[tuple[str, str]]:

@@ -71,15 +71,15 @@ def rows(place: Path, names: Sequence[str]) -> Iterator[tuple[int, tuple[str, ..
         A column that is missing or stands twice, a row of another length than the header.
     """
     with opened(place) as table:
-        first, found = next(table, (1, []))
-        found = [cell.strip() for cell in found]
-        missing = [name for name in names if name not in found]
+        first, header = next(table, (1, []))
+        header = [cell.strip() for cell in header]
+        missing = [name for name in names if name not in header]
         if missing:
-            fail(place, first, missing[0], f"expected a column of this name, found {', '.join(found) or 'no columns'}")
-        twice = next((name for name in found if found.count(name) > 1), None)
+            fail(place, first, missing[0], f"expected a column of this name, found {', '.join(header) or 'no columns'}")
+        twice = next((name for name in header if header.count(name) > 1), None)
         if twice is not None:
-            fail(place, first, twice, f"expected each column once, found {', '.join(found)}")
-        chosen, fields = itemgetter(*(found.index(name) for name in names)), len(found)
+            fail(place, first, twice, f"expected each column once, found {', '.join(header)}")
+        chosen, fields = itemgetter(*(header.index(name) for name in names)), len(header)
         for line, row in table:
             if len(row) != fields:
                 fail(place, line, "", f"expected {fields} fields, got {len(row)}")
@@ -95,8 +95,8 @@ def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
 def whole(place: Path, line: int, name: str, text: str) -> int:
     """Read a whole number of at least 0 that fits a machine word."""
     if not (text.isascii() and text.isdigit() and len(text) <= DIGITS and int(text) <= LARGEST):
-        found = f"{text[:80]!r}{'' if text else ' (it is empty)'}"
-        fail(place, line, name, f"expected a whole number from 0 to {LARGEST}, got {found}")
+        text_found = f"{text[:80]!r}{'' if text else ' (it is empty)'}"
+        fail(place, line, name, f"expected a whole number from 0 to {LARGEST}, got {text_found}")
     return int(text)
 
 

@@ -51,22 +51,22 @@ def in_shares(file: TraceFile, trace: Trace) -> Trace:
         A plain trace with a size of 0 or of more than a server: the line is named. From a real trace such tasks are
         dropped, and counted. A trace that has no shares, and no capacity to make them.
     """
-    given = dict(file.capacity)
-    if given and set(given) != set(trace.resources):
-        found, expected = ", ".join(given), ", ".join(trace.resources) or "none"
-        raise InputError(f"simulation.arrivals.capacity: expected the resources of the trace ({expected}), got {found}")
-    if trace.source == ALIBABA and not given:
+    capacity = dict(file.capacity)
+    if capacity and set(capacity) != set(trace.resources):
+        named, expected = ", ".join(capacity), ", ".join(trace.resources) or "none"
+        raise InputError(f"simulation.arrivals.capacity: expected the resources of the trace ({expected}), got {named}")
+    if trace.source == ALIBABA and not capacity:
         raise InputError(
             f"{file.path}: expected the capacity of a server, of which cpu (vCPU), memory (MiB) and gpu (GPUs) take "
             "shares: arrivals = { trace = ..., capacity = { cpu = 96, memory = 393216, gpu = 8 } }"
         )
     try:
-        kept = single_resource(trace, [given[name] for name in trace.resources] if given else None)
+        kept = single_resource(trace, [capacity[name] for name in trace.resources] if capacity else None)
     except InputError as error:
         raise type(error)(f"{file.path}: {error}") from None
     if trace.source == PLAIN and len(kept) < len(trace) and trace.line is not None and kept.line is not None:
         i = int(np.flatnonzero(~np.isin(trace.line, kept.line))[0])
-        advice = "" if given else "; or say what a server has: arrivals = { trace = ..., capacity = { ... } }"
+        advice = "" if capacity else "; or say what a server has: arrivals = { trace = ..., capacity = { ... } }"
         _refuse(
             file, trace, i, f"expected shares of a server, more than 0 and at most 1, got {_shown(trace, i)}{advice}"
         )
@@ -102,21 +102,21 @@ def _other(trace: Trace, r: int, space: Additive, types: NDArray[Any]) -> NDArra
     """Whose resource is another than that of the type."""
     where = space.resources.index(trace.resources[r])
     wanted = [row[where] * space.unit[where] / trace.unit[r] for row in space.demands]
-    whole = [int(x) if x.denominator == 1 and x < 2**62 else -1 for x in wanted]
-    return np.asarray(trace.demand[:, r] != np.array(whole, np.int64)[types])
+    in_units = [int(x) if x.denominator == 1 and x < 2**62 else -1 for x in wanted]
+    return np.asarray(trace.demand[:, r] != np.array(in_units, np.int64)[types])
 
 
 def _by_demand(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any]:
     space = _space_of(file, trace, instance)
     columns = [space.resources.index(name) for name in trace.resources]
-    known: dict[tuple[Fraction, ...], list[int]] = {}
+    types_of_demand: dict[tuple[Fraction, ...], list[int]] = {}
     for j, row in enumerate(space.demands):
-        known.setdefault(tuple(row[r] * space.unit[r] for r in columns), []).append(j)
+        types_of_demand.setdefault(tuple(row[r] * space.unit[r] for r in columns), []).append(j)
     rows, first, back = np.unique(trace.demand, axis=0, return_index=True, return_inverse=True)
     number = np.zeros(len(rows), np.int64)
     for place in np.argsort(first).tolist():
         demand = tuple(n * unit for n, unit in zip(rows[place].tolist(), trace.unit, strict=True))
-        types = known.get(demand, [])
+        types = types_of_demand.get(demand, [])
         shown = _shown(trace, int(first[place]))
         if not types:
             help_ = "" if trace.source == PLAIN else f"; {ROUND}"
@@ -142,8 +142,8 @@ def _space_of(file: TraceFile, trace: Trace, instance: Instance, *, or_none: boo
     wanted = f"the resources {', '.join(own)}" if own else "no resources"
     none = ", or none, as there is a column type" if or_none and own else ""
     help_ = "" if trace.source == PLAIN else f"; {ROUND}"
-    found = ", ".join(trace.resources) or "none"
-    raise InputError(f"{file.path}:1: {what}: expected {wanted}{none}, found {found}{help_}")
+    resources_found = ", ".join(trace.resources) or "none"
+    raise InputError(f"{file.path}:1: {what}: expected {wanted}{none}, found {resources_found}{help_}")
 
 
 def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
@@ -153,20 +153,20 @@ def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace,
         raise InputError(
             f"{file.path}: expected Google's trace of 2011 for types = {PRIORITIES!r}, or a column of its priorities"
         )
-    known = _powers_of(instance, by_class=by_class)
+    type_of = _powers_of(instance, by_class=by_class)
     kept = in_shares(file, trace)
     level = priority_classes(kept) if by_class else np.zeros(len(kept), np.int64)
-    exponent = powers_of_half(kept, max(m for _, m in known))
+    exponent = powers_of_half(kept, max(m for _, m in type_of))
     pairs, first, back = np.unique(np.column_stack([level, exponent]), axis=0, return_index=True, return_inverse=True)
     number = np.zeros(len(pairs), np.int64)
     for place in np.argsort(first).tolist():
         c, m = pairs[place].tolist()
-        if (c, m) not in known:
+        if (c, m) not in type_of:
             which = f"p{c}/{2**m}" if by_class else f"of size {Fraction(1, 2**m)}"
-            have = ", ".join(_name(instance, j) for j in known.values())
+            have = ", ".join(_name(instance, j) for j in type_of.values())
             i = int(first[place])
             _refuse(file, kept, i, f"expected a type {which} in the instance for {_shown(kept, i)}, found {have}")
-        number[place] = known[c, m]
+        number[place] = type_of[c, m]
     return kept, number[back.reshape(-1)]
 
 
@@ -177,7 +177,7 @@ def _powers_of(instance: Instance, *, by_class: bool) -> dict[tuple[int, int], i
         raise InputError(
             "simulation.arrivals.types: expected servers of one kind with one resource, as types are sizes"
         )
-    known: dict[tuple[int, int], int] = {}
+    type_of: dict[tuple[int, int], int] = {}
     for j, (name, row) in enumerate(zip(instance.names, space.demands, strict=True)):
         size = Fraction(row[0], space.capacity[0])
         if size.numerator != 1 or size.denominator.bit_count() != 1:
@@ -194,13 +194,14 @@ def _powers_of(instance: Instance, *, by_class: bool) -> dict[tuple[int, int], i
             raise InputError(
                 f"simulation.arrivals.types: {name}: expected p0/{2**m}, p1/{2**m} or p2/{2**m}, by its size"
             )
-        if (c, m) in known:
+        if (c, m) in type_of:
+            other = instance.names[type_of[c, m]]
             raise InputError(
-                f"simulation.arrivals.types: expected one type of each size, {instance.names[known[c, m]]} and {name} "
+                f"simulation.arrivals.types: expected one type of each size, {other} and {name} "
                 f"are {size} of a server; types = {PRIORITIES!r} tells them apart by the priority of a Google trace"
             )
-        known[c, m] = j
-    return known
+        type_of[c, m] = j
+    return type_of
 
 
 def _shown(trace: Trace, i: int) -> str:
@@ -274,10 +275,10 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
     until = float((kept.arrival + kept.duration).max()) / MICROSECONDS
     kinds, demands, priority = [], [], {}
     for number, (c, m) in enumerate(pairs.tolist()):
-        mine = types.reshape(-1) == number
-        busy = Fraction(float(durations[mine].sum()) / until).limit_denominator(10**6)
+        of_this_type = types.reshape(-1) == number
+        busy = Fraction(float(durations[of_this_type].sum()) / until).limit_denominator(10**6)
         name = f"p{c}/{2**m}"
-        mean = max(float(durations[mine].mean()), 1e-6)
+        mean = max(float(durations[of_this_type].mean()), 1e-6)
         rate = max(Fraction(1 / mean).limit_denominator(10**9), Fraction(1, 10**9))
         kinds.append(JobType(name, Fraction(factors[c]) / 2**m, busy, rate))
         demands.append((2 ** (finest - m),))

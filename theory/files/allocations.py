@@ -64,13 +64,13 @@ def read_prices(path: str | Path, cluster: Cluster) -> list[NDArray[np.float64]]
     top = Fields(read_document(path), str(path))
     servers = {server.name: i for i, server in enumerate(cluster.servers)}
     resources = {resource: r for r, resource in enumerate(cluster.resources)}
-    made = []
+    stages = []
     for stage in top.tables("prices", "the prices that --tolerance writes, by server and resource, one list a stage"):
         prices = np.zeros((len(servers), len(resources)))
         for i, r, number in _cells(stage, ("server", servers), ("resource", resources), "a price, at least 0"):
             prices[i, r] = float(number)
-        made.append(prices)
-    return made
+        stages.append(prices)
+    return stages
 
 
 def _cells(table: Fields, outer: Places, inner: Places, expected: str) -> Iterator[tuple[int, int, Fraction]]:

@@ -119,11 +119,11 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
 
 def _unlike(text: str, source: str, kind: str, why: str) -> str:
     """Word the refusal of a text that is no document of a kind: what it is, or where it stops being one."""
-    found = kind_of_text(text)
-    if not found or found.startswith(f"a {kind} "):  # the latter where a key stands twice, say
+    kind_found = kind_of_text(text)
+    if not kind_found or kind_found.startswith(f"a {kind} "):  # the latter where a key stands twice, say
         return f"{source}: expected a {kind} document, found text that is not well-formed {kind}: {why}"
     named = "ends" if kind == "JSON" else "does not end"
-    return f"{source}: expected a {kind} document, as the name {named} in .json, found {found}"
+    return f"{source}: expected a {kind} document, as the name {named} in .json, found {kind_found}"
 
 
 class Fields:

@@ -116,8 +116,8 @@ def _type(fields: Fields, resources: list[str], *, needed: bool) -> tuple[JobTyp
         for resource in table.names():
             demand[resource] = table.number(resource, "a number of at least 0")
             if resource not in resources:
-                known = listed(resources) if resources else "none: the servers list configurations"
-                table.fail(resource, f"expected a resource of some server ({known})")
+                expected = listed(resources) if resources else "none: the servers list configurations"
+                table.fail(resource, f"expected a resource of some server ({expected})")
         if not any(demand.values()):
             table.fail("", "expected at least one positive demand")
     job_type = JobType(
@@ -147,7 +147,7 @@ def _spaces(
                 f"expected at most 2^62 units of {numbers.text(unit)}, the largest unit that makes all demands whole",
             )
         units.append(unit)
-    whole = tuple(
+    in_units = tuple(
         tuple(int(d.get(resource, Fraction(0)) / unit) for resource, unit in zip(resources, units, strict=True))
         for d in demands
     )
@@ -159,7 +159,7 @@ def _spaces(
             scaled = (
                 int(capacity.get(resource, Fraction(0)) / unit) for resource, unit in zip(resources, units, strict=True)
             )
-            spaces.append(Additive(tuple(resources), tuple(scaled), whole, tuple(units)))
+            spaces.append(Additive(tuple(resources), tuple(scaled), in_units, tuple(units)))
     return spaces
 
 

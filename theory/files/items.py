@@ -49,11 +49,11 @@ class ItemList:
         units = [
             lcm(*(amount.denominator for amount in column)) for column in zip(self.capacity, *self.sizes, strict=True)
         ]
-        whole = [
+        in_units = [
             [int(amount * unit) for amount, unit in zip(row, units, strict=True)]
             for row in (self.capacity, *self.sizes)
         ]
-        return additive(whole[0], whole[1:])
+        return additive(in_units[0], in_units[1:])
 
 
 def has_items(document: Mapping[str, Any]) -> bool:
@@ -97,11 +97,11 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
     if fields.has("csv") == fields.has("sizes"):
         fields.fail("", f"expected either sizes, {_SIZES}, or csv, the name of a file")
     if fields.has("csv"):
-        found = _of_csv((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
+        counts = _of_csv((folder or Path()) / fields.text("csv", "the name of a file"), capacity)
     else:
-        found = _of_rows(fields, capacity)
+        counts = _of_rows(fields, capacity)
     fields.finish()
-    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(found), tuple(found.values()))
+    return ItemList(tuple(capacity), tuple(capacity.values()), tuple(counts), tuple(counts.values()))
 
 
 def _capacity(fields: Fields) -> dict[str, Fraction]:
@@ -120,13 +120,13 @@ def _of_rows(fields: Fields, capacity: Mapping[str, Fraction]) -> Counter[tuple[
     rows = fields.take("sizes", _SIZES)
     if not isinstance(rows, list) or not rows:
         fields.fail("sizes", f"expected {_SIZES}")
-    found: Counter[tuple[Fraction, ...]] = Counter()
+    counts: Counter[tuple[Fraction, ...]] = Counter()
     for i, row in enumerate(rows, 1):
         if not isinstance(row, list) or len(row) != len(capacity):
             fields.fail(f"sizes[{i}]", f"expected a list of {len(capacity)} sizes, of {', '.join(capacity)}")
         place = Fields(dict(zip(capacity, row, strict=True)), fields.source, f"{fields.place}.sizes[{i}]")
-        found[_item(place, capacity)] += 1
-    return found
+        counts[_item(place, capacity)] += 1
+    return counts
 
 
 def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fraction, ...]]:
@@ -139,14 +139,14 @@ def _of_csv(path: Path, capacity: Mapping[str, Fraction]) -> Counter[tuple[Fract
         top.fail("", f"expected {expected}, got {', '.join(head)[:120]}")
     if len(rows) == 1:
         top.fail("", "expected at least one item below the header")
-    found: Counter[tuple[Fraction, ...]] = Counter()
+    counts: Counter[tuple[Fraction, ...]] = Counter()
     for line, row in rows[1:]:
         if len(row) != len(head):
             Fields({}, f"{path}:{line}").fail("", f"expected {len(head)} cells, got {len(row)}")
         place = Fields(dict(zip(head, row, strict=True)), f"{path}:{line}")
         number = place.integer(COUNT, "a whole number of items of at least 1", least=1) if COUNT in head else 1
-        found[_item(place, capacity)] += number
-    return found
+        counts[_item(place, capacity)] += number
+    return counts
 
 
 def _item(fields: Fields, capacity: Mapping[str, Fraction]) -> tuple[Fraction, ...]:

@@ -110,9 +110,9 @@ def kind_of_file(path: str | Path) -> str:
         content = stream.read(LOOK + 1)
     if not content.strip():
         return "an empty file"
-    known = kind_of_bytes(content)
-    if known or len(content) > LOOK:
-        return known
+    kind = kind_of_bytes(content)
+    if kind or len(content) > LOOK:
+        return kind
     try:
         return kind_of_text(content.decode("utf-8-sig"))
     except UnicodeDecodeError:

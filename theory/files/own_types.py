@@ -47,12 +47,12 @@ def _of_csv(place: Path) -> list[dict[str, Any]]:
     paid = [name for name in ("reward", "price") if name in names]
     resources = [name for name in names if name not in FIXED]
     if twice is not None or "" in names or "name" not in names or len(paid) != 1 or not resources:
-        found = ", ".join(names)[:120] or "no columns"
+        header_found = ", ".join(names)[:120] or "no columns"
         raise InputError(
             f"{place}:1: expected a header with name, reward (or price), resources, and perhaps workload and "
-            f"service_rate, each once; found {found}"
+            f"service_rate, each once; found {header_found}"
         )
-    made = []
+    types = []
     for line, row in rows[1:]:
         if len(row) != len(names):
             raise InputError(f"{place}:{line}: expected {len(names)} fields, got {len(row)}")
@@ -61,10 +61,10 @@ def _of_csv(place: Path) -> list[dict[str, Any]]:
         table: dict[str, Any] = {"name": cells["name"], "reward": cells[paid[0]]}
         table["demand"] = {name: cells[name] for name in resources if cells[name]}
         table |= {name: cells[name] for name in ("workload", "service_rate") if cells.get(name)}
-        made.append(table)
-    if not made:
+        types.append(table)
+    if not types:
         raise InputError(f"{place}: expected at least one type below the header")
-    return made
+    return types
 
 
 def _refuse_cells(place: Path, line: int, cells: dict[str, str], required: set[str]) -> None:

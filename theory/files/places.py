@@ -69,12 +69,12 @@ def files_of_a_command() -> Iterator[None]:
 
 def _identities(path: Path) -> set[Identity]:
     """Return what tells a file from others: two names of one file share one of these."""
-    found: set[Identity] = {os.path.realpath(path)}
+    identities: set[Identity] = {os.path.realpath(path)}
     try:
         there = os.stat(path)
     except (OSError, ValueError):
-        return found
-    return found | {(there.st_dev, there.st_ino)}
+        return identities
+    return identities | {(there.st_dev, there.st_ino)}
 
 
 def _refuse_twice(path: Path) -> InputError:
@@ -173,8 +173,8 @@ def read_text(path: str | Path) -> str:
 
 def not_text(path: str | Path, content: bytes, error: UnicodeDecodeError) -> str:
     """Word the refusal of a file that is no text; `content` is how it begins."""
-    found = kind_of_bytes(content) or f"byte {error.object[error.start]:#04x}"
-    return f"{path}: expected UTF-8 text, found {found}"
+    content_found = kind_of_bytes(content) or f"byte {error.object[error.start]:#04x}"
+    return f"{path}: expected UTF-8 text, found {content_found}"
 
 
 _KINDS = (
@@ -347,14 +347,14 @@ def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
         if not path.is_dir():
             refuse_unwritable(path)
         place = _place_to_write(path)
-        made = place.with_name(f".packproof.{secrets.token_hex(8)}")
+        new_folder = place.with_name(f".packproof.{secrets.token_hex(8)}")
         try:
-            made.mkdir()
+            new_folder.mkdir()
             for name, text in files.items():
-                (made / name).write_text(text, encoding="utf-8")
-            made.replace(place)
+                (new_folder / name).write_text(text, encoding="utf-8")
+            new_folder.replace(place)
         except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(new_folder, ignore_errors=True)
             raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None

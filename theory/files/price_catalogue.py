@@ -104,13 +104,13 @@ def near(name: str, number: int = 3) -> list[str]:
     (['aws:m5.large'], ['gcp:n2-standard-4'])
     """
     wanted = name.strip().lower().removesuffix(".*")
-    known = catalogue()
-    without_provider = [one for one in known if one.partition(":")[2] == wanted]
+    machines = catalogue()
+    without_provider = [one for one in machines if one.partition(":")[2] == wanted]
     if without_provider:
         return without_provider[:number]
     family = wanted.rpartition(".")[0]
-    beside = [one for one in known if family and one.partition(".")[0] == family]
-    return get_close_matches(wanted, beside, number, 0.3) or get_close_matches(wanted, known, number, 0.6)
+    beside = [one for one in machines if family and one.partition(".")[0] == family]
+    return get_close_matches(wanted, beside, number, 0.3) or get_close_matches(wanted, machines, number, 0.6)
 
 
 def missing_sizes(provider: str, line: str) -> list[str]:
@@ -150,19 +150,19 @@ def _generation(provider: str, line: str) -> str:
     """Return what sister lines have in common: ``m5`` of m5dn, ``n2`` of n2-highmem."""
     if provider == "gcp":
         return line.partition("-")[0]
-    found = re.match(r"[a-z]+[0-9]+", line)
-    return found.group() if found else line
+    generation = re.match(r"[a-z]+[0-9]+", line)
+    return generation.group() if generation else line
 
 
 def _found(pattern: str, source: str) -> list[str]:
     """Return the types of a name or a family; a miss names near ones, and what is missing of its line."""
-    known = catalogue()
+    machines = catalogue()
     family = pattern.removesuffix(".*")
-    found = [pattern] if pattern in known else []
+    matching = [pattern] if pattern in machines else []
     if family != pattern:
-        found = [name for name, m in known.items() if f"{m.provider}:{m.family}" == family]
-    if found:
-        return found
+        matching = [name for name, m in machines.items() if f"{m.provider}:{m.family}" == family]
+    if matching:
+        return matching
     provider, _, name = pattern.partition(":")
     line, _, size = name.rpartition("." if provider == "aws" else "-")
     lacks = " the price table lacks this size;" if line and size in missing_sizes(provider, line) else ""
@@ -190,12 +190,12 @@ def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--
     InputError
         Unknown type: the line names near ones.
     """
-    known = catalogue()
+    machines = catalogue()
     return [
         {
             "name": name,
-            "demand": {"cpu": known[name].vcpu, "memory": text(known[name].memory)},
-            "reward": text(known[name].price),
+            "demand": {"cpu": machines[name].vcpu, "memory": text(machines[name].memory)},
+            "reward": text(machines[name].price),
             "workload": text(workload),
         }
         for pattern in types

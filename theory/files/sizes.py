@@ -89,15 +89,15 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     if top.has("simulation"):
         top.take("simulation", "a table")
     top.finish()
-    given = [name for name in LAWS if fields.has(name)]
-    if len(given) != 1:
-        fields.fail("", f"expected exactly one law of {', '.join(LAWS)}, got {' and '.join(given) or 'none'}")
+    laws_given = [name for name in LAWS if fields.has(name)]
+    if len(laws_given) != 1:
+        fields.fail("", f"expected exactly one law of {', '.join(LAWS)}, got {' and '.join(laws_given) or 'none'}")
     counts: tuple[int, ...] = ()
-    if given[0] in ("counts", "items"):
-        counted = _counted(_counts(fields) if given[0] == "counts" else _items(fields))
+    if laws_given[0] in ("counts", "items"):
+        counted = _counted(_counts(fields) if laws_given[0] == "counts" else _items(fields))
         law, counts = counted.law, counted.counts
     else:
-        law = _READERS[given[0]](fields, folder or Path())
+        law = _READERS[laws_given[0]](fields, folder or Path())
     servers = fields.integer("servers", "a whole number of at least 1", least=1) if fields.has("servers") else 1
     partition = _partition(fields) if fields.has("partition") else None
     fields.finish()
@@ -133,9 +133,9 @@ def _number(fields: Fields, place: str, value: Any, expected: str) -> Fraction:
 
 
 def _sums_to_one(fields: Fields, name: str, probabilities: list[Fraction]) -> None:
-    whole = numbers.total(probabilities)
-    if whole != 1:
-        fields.fail(name, f"expected probabilities that sum to 1, got {numbers.text(whole)}")
+    sum_of_all = numbers.total(probabilities)
+    if sum_of_all != 1:
+        fields.fail(name, f"expected probabilities that sum to 1, got {numbers.text(sum_of_all)}")
 
 
 def _discrete(fields: Fields, folder: Path) -> Law:
@@ -155,15 +155,15 @@ def _discrete(fields: Fields, folder: Path) -> Law:
 
 def _counts(fields: Fields) -> Counter[Fraction]:
     table = fields.table("counts", "a table of numbers of jobs by size")
-    found: Counter[Fraction] = Counter()
+    counts: Counter[Fraction] = Counter()
     for name in table.names():
         size = _size(table, "", name)
-        if size in found:
+        if size in counts:
             table.fail(name, "expected each size once")
-        found[size] = table.integer(name, "a whole number of jobs of at least 1", least=1)
-    if not found:
+        counts[size] = table.integer(name, "a whole number of jobs of at least 1", least=1)
+    if not counts:
         fields.fail("counts", "expected at least one size")
-    return found
+    return counts
 
 
 def _items(fields: Fields) -> Counter[Fraction]:
@@ -184,14 +184,14 @@ def _relative_items(fields: Fields) -> Counter[Fraction]:
         fields.fail("sizes", "expected a list of at least one size")
     if fields.has("packing"):
         fields.take("packing", "the bin of each item")
-    found: Counter[Fraction] = Counter()
+    counts: Counter[Fraction] = Counter()
     for i, row in enumerate(rows, 1):
         (size,) = _row(fields, f"sizes[{i}]", row, 1, "a list of one number: one resource")
         if not 0 < size <= capacity:
             fields.fail(f"sizes[{i}]", f"expected a size from 0 to the capacity, got {numbers.text(size)}")
-        found[size / capacity] += 1
+        counts[size / capacity] += 1
     fields.finish()
-    return found
+    return counts
 
 
 def _size(fields: Fields, place: str, value: Any) -> Fraction:
@@ -262,23 +262,23 @@ def read_sample(path: str | Path) -> Law:
         line may be a header.
     """
     counts: Counter[Fraction] = Counter()
-    known: dict[str, Fraction] = {}
+    size_of_text: dict[str, Fraction] = {}
     for line, row in rows_of_table(path):
         if not row or row == [""]:
             continue
         if len(row) != 1:
             raise InputError(f"{path}: line {line}: expected one column of sizes, got {len(row)}")
         cell = row[0].strip()
-        if cell not in known:
+        if cell not in size_of_text:
             try:
-                known[cell] = numbers.rational(cell)
+                size_of_text[cell] = numbers.rational(cell)
             except ValueError as error:
                 if line == 1 and cell[:1].isalpha() and cell.lower() not in ("nan", "inf", "infinity"):
                     continue
                 raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]!r} ({error})") from None
-            if not 0 < known[cell] <= 1:
+            if not 0 < size_of_text[cell] <= 1:
                 raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]}")
-        counts[known[cell]] += 1
+        counts[size_of_text[cell]] += 1
     if not counts:
         raise InputError(f"{path}: expected at least one size, found none")
     return empirical(counts)
