@@ -16,6 +16,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, cached_property
 from pathlib import Path
 from types import CodeType
@@ -165,6 +166,9 @@ def _digest_of_file(path: str) -> str:
         return ""
 
 
+_IS_COMPILING: ContextVar[bool] = ContextVar("is_compiling", default=False)
+
+
 class CachedKernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function as numba makes it, whose machine code is stored in a `CodeCache`."""
 
@@ -178,10 +182,15 @@ class CachedKernel(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """Compile for a signature, or load what is stored."""
-        if self.code_cache is not None:
+        # what a compiled function calls is stored with its caller
+        if not _IS_COMPILING.get() and self.code_cache is not None:
             self._cache = self.code_cache
-        with uncollected():
-            return super().compile(sig)
+        before = _IS_COMPILING.set(True)
+        try:
+            with uncollected():
+                return super().compile(sig)
+        finally:
+            _IS_COMPILING.reset(before)
 
 
 @contextmanager
