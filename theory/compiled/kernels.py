@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Tools = Mapping[Callable[..., Any], Callable[..., Any]]
 """Replacements of functions, by whatever way these are reached."""
 
-TESTED = ("0.61.2", "0.62.1", "0.63.1", "0.64.0", "0.65.1", "0.66.0", "0.67.0", "0.68.0", "0.68.1")
+TESTED = ("0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", "0.67.0", "0.68.0", "0.68.1")
 """Versions of numba for which `theory.compiled.inside` was tested."""
 
 OPTIONS: dict[str, dict[str, bool]] = {
@@ -86,10 +86,10 @@ def _compiled(function: Function, way: str) -> Function:
     options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **OPTIONS[way]}
     if numba.__version__ not in TESTED:
         # numba compiles a callee in one way for all its callers, so it is checked in case one of them is
-        return cast(Function, CachedKernel(function, targetoptions=options | {"boundscheck": True}))
+        return cast(Function, CachedKernel(function, {}, options | {"boundscheck": True}))
     from theory.compiled.inside import Linked
 
-    return cast(Function, Linked(function, targetoptions=options))
+    return cast(Function, Linked(function, {}, options))
 
 
 def _finish_of(function: Callable[..., Any]) -> Finish:
