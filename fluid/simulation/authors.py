@@ -2,7 +2,7 @@
 
 A policy is an author's unless packproof has it as it is. It is watched in two ways. Run as Python, each call of its
 functions goes through a `fluid.simulation.guard.Guard`, which compares the state with what the policy's moves say.
-Compiled, every index of the run is looked at (`theory.jit.bound_checked`), tools look before they write, the loop looks
+Compiled, every index of the run is looked at (`theory.compiled.bound`), tools look before they write, the loop looks
 at the moves that it carries out, and between two parts of a run the state is compared with the loop's own lists
 (`Books`). What goes wrong ends in one line with file, line, function and event (`fluid.simulation.blame`).
 

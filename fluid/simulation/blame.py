@@ -25,7 +25,7 @@ _TOOLS = (
     *(str(_SIMULATION / name) for name in ("slotted/by_arrival.py", "authors.py", "prepared.py")),
     str(_SIMULATION.parent / "chains" / "loss.py"),
     str(_SIMULATION.parents[1] / "theory" / "bits.py"),
-    str(_SIMULATION.parents[1] / "theory" / "inside.py"),
+    str(_SIMULATION.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
 )
 """Files whose functions an author calls: exceptions raised there are attributed to the author's code."""
 

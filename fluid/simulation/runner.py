@@ -33,7 +33,7 @@ from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
 from theory.errors import InputError
-from theory.jit import bound, bound_checked, plain, retooled
+from theory.jit import bound, plain, retooled
 from theory.reach import source_of
 
 REHEARSED = 64
@@ -323,7 +323,7 @@ def _bound(
         return bound(loop, **functions, **dict(parts))
     tools = rules_of(policy).tools(policy)
     looking = {name: retooled(function, tools, allocating=allocating) for name, function in functions.items()}
-    return bound_checked(loop, allocating, **looking, **dict(parts))
+    return bound(loop, **looking, **dict(parts))
 
 
 def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: BaseException) -> str:

@@ -16,7 +16,7 @@ import pytest
 
 from fluid.simulation import compiling
 from fluid.simulation.compiling import Compilation
-from theory import code_cache
+from theory.compiled import code_cache
 from theory.jit import kept, kept_under, kernel
 
 RUN = """

@@ -15,18 +15,17 @@ import numpy as np
 import pytest
 
 from tests.attacks.compiled import limit_files
-from theory import code_cache
-from theory.code_digest import digest_of
-from theory.jit import kept, kept_under, kernel
+from theory.compiled import cache_prefix, code_cache, has_machine_code, kernel
+from theory.compiled.code_cache import digest_of
 
 ROOT = Path(__file__).parent.parent.parent
 
-CALLER = "from theory.jit import kernel\nfrom callee import value\n@kernel\ndef call(x): return {}\n"
+CALLER = "from theory.compiled import kernel\nfrom callee import value\n@kernel\ndef call(x): return {}\n"
 
 ELSEWHERE = {
     "kernel": (
         CALLER.format("value(x)"),
-        "from theory.jit import kernel\n@kernel\ndef value(x): return x + {}\n",
+        "from theory.compiled import kernel\n@kernel\ndef value(x): return x + {}\n",
     ),
     "function of numba": (CALLER.format("value(x)"), "from numba import njit\n@njit\ndef value(x): return x + {}\n"),
     "constant": (CALLER.format("x + value"), "value = {}\n"),
@@ -42,29 +41,29 @@ ELSEWHERE = {
         "@overload(value)\ndef compiled(x): return lambda x: x + {}\n",
     ),
     "kernel of a module": (
-        "from theory.jit import kernel\nimport callee\n@kernel\ndef call(x): return callee.value(x)\n",
-        "from theory.jit import kernel\n@kernel\ndef value(x): return x + {}\n",
+        "from theory.compiled import kernel\nimport callee\n@kernel\ndef call(x): return callee.value(x)\n",
+        "from theory.compiled import kernel\n@kernel\ndef value(x): return x + {}\n",
     ),
     "constant of a module": (
-        "from theory.jit import kernel\nimport callee\n@kernel\ndef call(x): return x + callee.value\n",
+        "from theory.compiled import kernel\nimport callee\n@kernel\ndef call(x): return x + callee.value\n",
         "value = {}\n",
     ),
     "closure": (
-        "from theory.jit import bound, kernel, step\nimport callee\n"
+        "from theory.compiled import bound, kernel, step\nimport callee\n"
         "def made(n):\n    @step\n    def add(x): return x + n\n    return add\n"
         "@kernel\ndef outer(x): return inner(x)\n@step\ndef inner(x): return x\n"
         "call = bound(outer, inner=made(callee.value))\n",
         "value = {}\n",
     ),
     "default": (
-        "from theory.jit import kernel, step\nfrom callee import value\n@step\ndef add(x, n=value): return x + n\n"
+        "from theory.compiled import kernel, step\nfrom callee import value\n@step\ndef add(x, n=value): return x + n\n"
         "@kernel\ndef call(x): return add(x)\n",
         "value = {}\n",
     ),
     "callee below": (
-        "from theory.jit import kernel\n@kernel\ndef call(x): return below(x)\n"
+        "from theory.compiled import kernel\n@kernel\ndef call(x): return below(x)\n"
         "from callee import value\n@kernel\ndef below(x): return value(x)\n",
-        "from theory.jit import kernel\n@kernel\ndef value(x): return x + {}\n",
+        "from theory.compiled import kernel\n@kernel\ndef value(x): return x + {}\n",
     ),
 }
 """A caller, and what it calls in another file, in which a number changes."""
@@ -118,7 +117,7 @@ SUMS = """
 import sys
 from pathlib import Path
 import numpy as np
-from theory.jit import kernel, noticing_compilation
+from theory.compiled import kernel, noticing_compilation
 
 def total(values):
     result = 0
@@ -231,16 +230,16 @@ def test_what_cannot_be_written_midway_is_not_stored(number: int, monkeypatch: p
     monkeypatch.setattr(code_cache, "_write", refused)
     fresh = kernel(thrice.py_func)  # type: ignore[attr-defined]
     assert fresh(np.float32(number)) == 3 * number
-    assert kept(fresh, np.float32(1))  # in memory
+    assert has_machine_code(fresh, np.float32(1))  # in memory
 
 
 def test_what_is_flushed_is_compiled_anew() -> None:
     fresh: Any = kernel(thrice.py_func)  # type: ignore[attr-defined]
     assert fresh(2) == 6
-    assert kept(kernel(thrice.py_func), 2)  # type: ignore[attr-defined]
+    assert has_machine_code(kernel(thrice.py_func), 2)  # type: ignore[attr-defined]
     fresh.code_cache.flush()
-    assert not kept(kernel(thrice.py_func), 2)  # type: ignore[attr-defined]
-    assert not kept(kernel(thrice.py_func))  # type: ignore[attr-defined]
-    place = kept_under(fresh)
+    assert not has_machine_code(kernel(thrice.py_func), 2)  # type: ignore[attr-defined]
+    assert not has_machine_code(kernel(thrice.py_func))  # type: ignore[attr-defined]
+    place = cache_prefix(fresh)
     assert place is not None
-    assert re.search(r"thrice-\d+\.py\d+-kernel-[0-9a-f]{12}$", str(place))
+    assert re.search(r"thrice-\d+\.py\d+-[0-9a-f]{12}$", str(place))

@@ -7,12 +7,22 @@ import numpy as np
 import pytest
 from numba.core.compiler import Flags
 
-from theory import inside
-from theory.code_digest import digest_of
-from theory.compile_costs import QuickFlags, uncollected
-from theory.jit import bound, checked, kept_under, kernel, noticing_compilation, plain, plain_unless_kept, routine
-from theory.jit import step as inner
-from theory.reach import source_of
+from theory.compiled import (
+    bound,
+    cache_prefix,
+    checked,
+    code_cache,
+    kernel,
+    noticing_compilation,
+    plain,
+    plain_unless_compiled,
+    routine,
+    source_of,
+    uncollected,
+)
+from theory.compiled import step as inner
+from theory.compiled.code_cache import digest_of
+from theory.compiled.inside import QuickFlags
 
 
 @kernel
@@ -75,7 +85,7 @@ def both(x: int) -> int:
 
 def test_only_what_would_have_to_be_compiled_becomes_python() -> None:
     assert top(1) == 6
-    source = plain_unless_kept(both)
+    source = plain_unless_compiled(both)
     assert source.__globals__["top"] is top
     assert not hasattr(source.__globals__["never_compiled"], "py_func")
     assert source(1) == 10
@@ -108,7 +118,7 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise RuntimeError("no locator available")
 
-    monkeypatch.setattr(inside, "CodeCache", refused)
+    monkeypatch.setattr(code_cache, "CodeCache", refused)
 
 
 @pytest.mark.usefixtures("nothing_kept")
@@ -139,7 +149,7 @@ def test_a_function_that_calls_itself() -> None:
 @pytest.mark.usefixtures("nothing_kept")
 def test_where_machine_code_cannot_be_kept_it_is_made_in_every_process() -> None:
     made = bound(top, step=lambda x: x - 1)
-    assert kept_under(made) is None
+    assert cache_prefix(made) is None
     assert made(5) == 12
 
 

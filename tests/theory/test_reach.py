@@ -12,9 +12,8 @@ import pytest
 from numba import njit
 
 import packproof
-from theory.inside import called_as
-from theory.jit import checked, kept_under, kernel, plain, retooled, step
-from theory.reach import references, source_of
+from theory.compiled import cache_prefix, called_as, checked, kernel, plain, retooled, source_of, step
+from theory.compiled.copies import references
 
 
 @step
@@ -162,6 +161,6 @@ def test_constants_of_other_modules_are_part_of_the_digest() -> None:
     names = []
     for beside.constant in (3, 4, 3):  # type: ignore[attr-defined]
         made = kernel(read)
-        names.append(kept_under(made))
+        names.append(cache_prefix(made))
         assert made(1) == 1 + beside.constant  # type: ignore[attr-defined]
     assert names[0] == names[2] != names[1]

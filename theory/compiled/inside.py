@@ -1,0 +1,150 @@
+"""Compiled functions as other compiled functions see them: without entry from Python, optimised with their callers.
+
+Numba makes a library of each function that it compiles. It adds wrappers for callers from Python and from C, optimises
+the function together with all that it calls, and generates machine code; then it does the same for whatever calls it.
+An event loop is a hundred small functions that are inlined into each other, and most of that work is thrown away.
+
+A `Linked` function therefore has two forms. The one for Python is numba's. The one for compiled callers, `Inside`, is
+intermediate code of LLVM that is linked into the callers, and is made once for all kinds of signed integers. It is not
+stored: what is stored contains it already.
+
+A caller that looks at its indices (`theory.compiled.checked`) gets callees that look at theirs, in whatever way it
+reaches them: as globals, attributes of modules, defaults, out of tuples. So no index of such a function, or of anything
+that it calls, is ever outside its array.
+
+This module builds on inner classes of numba. It is loaded with the versions in `theory.compiled.kernels.TESTED` only.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags
+from numba.core.registry import CPUDispatcher
+from numba.core.targetconfig import ConfigStack
+
+from theory.compiled.code_cache import CachedKernel
+
+
+class QuickFlags(Flags):  # type: ignore[misc]
+    """Options of packproof's compilations, equal to none of others; numba compares them for each call in compiled code.
+
+    Its own comparison reads all options, defaults included, and its hash is the same for all of them: a tenth of the
+    time of a first compilation.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QuickFlags) and bool(self._values == other._values or self.values() == other.values())
+
+    def __hash__(self) -> int:
+        return hash((self.nrt, self.forceinline, self.no_cpython_wrapper))
+
+
+class QuickCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with options that are compared quickly."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, arguments: Any, result: Any, flags: Any, variables: Any
+    ) -> None:
+        super().__init__(typing, target, library, arguments, result, QuickFlags(flags), variables)
+
+
+class Linked(CachedKernel):
+    """A compiled function: as numba makes it where Python calls it, `Inside` where compiled code does."""
+
+    def __init__(
+        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = QuickCompiler
+    ) -> None:
+        super().__init__(py_func, locals, targetoptions, pipeline_class)
+
+    @property
+    def inside(self) -> Inside:
+        """The form for the compiled caller that is being compiled."""
+        caller = ConfigStack.top_or_none()
+        return self._checked if caller is not None and caller.boundscheck else self._as_written
+
+    @cached_property
+    def _as_written(self) -> Inside:
+        return self._form()
+
+    @cached_property
+    def _checked(self) -> Inside:
+        return self._as_written if self.targetoptions.get("boundscheck") else self._form(boundscheck=True)
+
+    def _form(self, **options: bool) -> Inside:
+        options = self.targetoptions | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options
+        return Inside(self.py_func, self.locals, options, pipeline_class=_IntoLibrary)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile the form for compiled callers, and return the template of its signatures."""
+        return self.inside.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return what numba looks the form for compiled callers up by."""
+        return self.inside.get_overload(sig)
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether either form is being compiled, by which numba knows recursion."""
+        return bool(self._compiling_counter or self.inside._compiling_counter)
+
+
+class Inside(CPUDispatcher):  # type: ignore[misc]
+    """The form of a function for compiled callers."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile for integers of 64 bits, whatever signed integers or constants the caller has."""
+        wide = tuple(_wide(one) for one in args)
+        return super().get_call_template(wide, {name: _wide(one) for name, one in dict(kws).items()})
+
+
+def _wide(kind: Any) -> Any:
+    """Return the type that a compiled callee takes for an argument of a type."""
+    if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral):
+        kind = kind.literal_type
+    return types.int64 if kind in types.signed_domain else kind
+
+
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """Intermediate code for callers; no machine code is ever made of it.
+
+    Its functions are still simplified one by one as they come in: without that the callers, into which each is inlined
+    many times over, take four times as long to optimise.
+    """
+
+    def finalize(self) -> None:
+        """Link what the functions call."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        del name
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Stand for the generator of machine code, which numba asks to tie an environment to a function."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Tie nothing: there is no machine code."""
+
+
+class _IntoLibrary(QuickCompiler):
+    """Numba's compiler, into a `_Library`."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes."""
+        state = self.state
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
