@@ -13,59 +13,60 @@ from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.by_arrival import first_below, take_out
-from fluid.simulation.slotted.ranking import fullest, most_free, move, new_ranking
-from fluid.simulation.slotted.rooms import FEW, first_room, least_room, new_rooms, set_room
+from fluid.simulation.slotted.sorted_keys import add_key, greatest_key, least_key_from, remove_key, sorted_keys
 from fluid.simulation.slotted.state import (
     COMMON,
-    FIRST,
-    NEXT,
-    WAITING,
     SlottedCommon,
     SlottedSetting,
     begin,
     class_size,
     classes_upto,
+    first_come,
     largest_fitting,
     moves_are_many,
     place_nowhere,
     shared,
     smallest_waiting,
 )
+from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
+from theory.bits import highest_bit
+from theory.errors import TooLargeError
 from theory.jit import step
 
-JobState = state_type(__name__, "JobState", COMMON, "keys_", "table_", "cursor")
-"""``keys_``, ``table_``: the servers that some job may fit, ranked by residual (`fluid.simulation.slotted.ranking`);
-for at most `FEW` servers they are empty, and ``keys_`` has one dimension: nothing is compiled for them. ``cursor``
-int64[1]: the place of the job whose turn it is in this slot. The largest residual only falls while jobs start, so the
-jobs that have been passed over fit no server any more."""
+JobState = state_type(__name__, "JobState", COMMON, "ranked_", "blocks_")
+"""``ranked_``, ``blocks_``: the servers that some job may fit, by residual and then by number, as sorted keys
+(`fluid.simulation.slotted.sorted_keys`)."""
 
-ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
-"""``rooms``: a tree of residuals (`fluid.simulation.slotted.rooms`). ``cursor`` int64[1]: whose turn it is."""
+ServerState = state_type(__name__, "ServerState", COMMON, "residuals")
+"""``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.slotted.trees`)."""
 
-BothState = state_type(__name__, "BothState", COMMON, "keys_", "table_", "vacated", "spread")
-"""``keys_``, ``table_``: as above, without the servers in ``vacated``. ``vacated``, ``spread``: the set of servers that
-jobs have left in this slot (`fluid.simulation.bitset`)."""
+BothState = state_type(__name__, "BothState", COMMON, "ranked_", "blocks_", "vacated", "spread")
+"""``ranked_``, ``blocks_``: as above, without the servers in ``vacated``. ``vacated``, ``spread``: the set of servers
+that jobs have left in this slot (`fluid.simulation.bitset`)."""
 
 
 def _ranked(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
-    """Rank all servers, empty ones, where there are many."""
-    keys, table = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
-    if setting.servers > FEW:
-        keys, table = new_ranking(setting.servers, setting.capacity, int(setting.sizes[0]))
-    return {"keys_": keys, "table_": table}
+    """Rank all servers, which are empty."""
+    bits = setting.servers.bit_length()
+    if setting.capacity.bit_length() + bits > 63:
+        raise TooLargeError(
+            f"servers: expected {setting.servers:,} servers of fewer than {2 ** (63 - bits):,} units, "
+            f"got {setting.capacity:,}"
+        )
+    table, blocks = sorted_keys((setting.capacity << bits) + np.arange(setting.servers))
+    return {"ranked_": table, "blocks_": blocks}
 
 
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
-    return JobState(**shared(setting, ordered=True), **_ranked(setting), cursor=np.zeros(1, np.int64))
+    return JobState(**shared(setting, ordered=True), **_ranked(setting))
 
 
 def prepare_server(setting: SlottedSetting) -> Any:
     """Make the state of BF-S."""
     common = shared(setting)
-    return ServerState(**common, rooms=new_rooms(common["free"]), cursor=np.zeros(1, np.int64))
+    return ServerState(**common, residuals=new_tree(setting.servers, value=common["free"]))
 
 
 def prepare_both(setting: SlottedSetting) -> Any:
@@ -75,71 +76,56 @@ def prepare_both(setting: SlottedSetting) -> Any:
 
 
 @step
-def _rank(keys: NDArray[np.int64], table: NDArray[np.int64], server: int, before: int, after: int) -> None:
-    """Rank a server by another residual, where servers are ranked; one below the least size stands for none."""
-    if keys.ndim == 2:
-        move(keys, table, server, before, after)
+def _number_bits(state: SlottedCommon) -> int:
+    """Return how many low bits of a key are the number of the server; those above are its residual."""
+    return highest_bit(len(state.free)) + 1
 
 
 @step
-def _fullest(keys: NDArray[np.int64], table: NDArray[np.int64], free: NDArray[np.int64], size: int) -> int:
+def _rank(state: SlottedCommon, server: int, residual: int) -> None:
+    """Rank a server by its residual, unless no job fits it."""
+    if residual >= state.sizes[0]:
+        add_key(state.ranked_, state.blocks_, (residual << _number_bits(state)) + server)
+
+
+@step
+def _unrank(state: SlottedCommon, server: int, residual: int) -> None:
+    """Take a server out that was ranked by a residual, unless no job fitted it."""
+    if residual >= state.sizes[0]:
+        remove_key(state.ranked_, state.blocks_, (residual << _number_bits(state)) + server)
+
+
+@step
+def _tightest(state: SlottedCommon, size: int) -> int:
     """Return the first of the servers with the least residual that a job of a size fits, -1 if it fits none."""
-    if keys.ndim == 2:
-        return fullest(keys, table, size)
-    return least_room(free, size)
-
-
-@step
-def _most_free(keys: NDArray[np.int64], table: NDArray[np.int64], free: NDArray[np.int64]) -> int:
-    """Return the largest residual, or any number below the least size where no server fits a job."""
-    if keys.ndim == 2:
-        return most_free(keys, table)
-    most = free[0]
-    for server in range(len(free)):
-        most = max(most, free[server])
-    return int(most)
+    bits = _number_bits(state)
+    key = least_key_from(state.ranked_, state.blocks_, size << bits)
+    return int(key & ((1 << bits) - 1)) if key >= 0 else -1
 
 
 @step
 def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Rank the server anew."""
-    _rank(state.keys_, state.table_, server, state.free[server] - class_size(state, job_class), state.free[server])
-
-
-@step
-def _first_come(state: SlottedCommon, arrived: NDArray[np.int64], bound: int) -> int:
-    """Return the class below a bound whose first job came before those of all others, -1 if none waits."""
-    if arrived.ndim == 1:
-        leaf = first_below(arrived, state.reach, state.cursor[0], bound)
-        state.cursor[0] = leaf + 1
-        return take_out(arrived, state.reach, leaf) if leaf >= 0 else -1
-    found, earliest = -1, state.counters[NEXT]
-    for c in range(bound):
-        head = state.lines[c, FIRST]
-        if head >= 0 and state.number[head] < earliest:
-            found, earliest = c, state.number[head]
-    return found
+    _unrank(state, server, state.free[server] - class_size(state, job_class))
+    _rank(state, server, state.free[server])
 
 
 @step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the jobs that fit any server, in the order of arrival, each where it leaves the least room (BF-J)."""
-    most = -1
-    while state.counters[WAITING] > 0:
-        most = _most_free(state.keys_, state.table_, state.free) if most < 0 else most
-        job_class = _first_come(state, state.arrived, classes_upto(state, most))
+    while True:
+        # a job fits some server if it fits the one with the most room; that room only shrinks while jobs start, so
+        # jobs that have been passed over fit no server any more
+        most_room = greatest_key(state.ranked_, state.blocks_) >> _number_bits(state)
+        job_class = first_come(state, classes_upto(state, most_room))
         if job_class < 0:
-            break
-        server = _fullest(state.keys_, state.table_, state.free, class_size(state, job_class))
-        before = state.free[server]
+            return False
+        server = _tightest(state, class_size(state, job_class))
+        _unrank(state, server, state.free[server])
         begin(state, job_class, server)
-        _rank(state.keys_, state.table_, server, before, state.free[server])
+        _rank(state, server, state.free[server])
         if moves_are_many(state):
             return True
-        if before == most:  # no other server has become less free
-            most = -1
-    state.cursor[0] = 0
-    return False
 
 
 @step
@@ -157,38 +143,35 @@ def fill(state: SlottedCommon, server: int) -> bool:
 @step
 def server_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Keep the tree."""
-    set_room(state.rooms, server, state.free[server])
+    set_leaf(state.residuals, server, state.free[server])
 
 
 @step
-def next_with_room(state: SlottedCommon, start: int) -> int:
-    """Return the first server from a number on that some waiting job fits, -1 if there is none."""
-    if start >= len(state.free):
-        return -1
+def next_with_room(state: SlottedCommon) -> int:
+    """Return the first server that some waiting job fits, -1 if there is none."""
     smallest = smallest_waiting(state)
-    return first_room(state.rooms, state.free, start, class_size(state, smallest)) if smallest >= 0 else -1
+    return int(first_at_least(state.residuals, 0, class_size(state, smallest))) if smallest >= 0 else -1
 
 
 @step
 def server_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Fill the servers that some waiting job fits, by number (BF-S)."""
-    server = next_with_room(state, state.cursor[0])
-    state.cursor[0] = 0
-    while server >= 0:
-        following = server + 1 if fill(state, server) else server
-        set_room(state.rooms, server, state.free[server])
+    while True:
+        # servers that have been filled have no room for any job that waits, so the next one has a higher number
+        server = next_with_room(state)
+        if server < 0:
+            return False
+        fill(state, server)
+        set_leaf(state.residuals, server, state.free[server])
         if moves_are_many(state):
-            state.cursor[0] = following
             return True
-        server = next_with_room(state, following)
-    return False
 
 
 @step
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Note that the server has been left, and take it out of the ranking until it has been filled."""
     if not _is_vacated(state, server):
-        _rank(state.keys_, state.table_, server, state.free[server] - class_size(state, job_class), -1)
+        _unrank(state, server, state.free[server] - class_size(state, job_class))
         insert(state.vacated, state.spread, 0, server)
 
 
@@ -200,23 +183,25 @@ def _is_vacated(state: SlottedCommon, server: int) -> bool:
 @step
 def both_refresh(state: SlottedCommon, draws: Any) -> bool:
     """Fill the servers that jobs have left, by number (BF-J/S, step 1)."""
-    server = least(state.vacated, state.spread, 0)
-    while server >= 0:
+    while True:
+        server = least(state.vacated, state.spread, 0)
+        if server < 0:
+            return False
         if fill(state, server):
             discard(state.vacated, state.spread, 0, server)
-            _rank(state.keys_, state.table_, server, -1, state.free[server])
+            _rank(state, server, state.free[server])
         if moves_are_many(state):
             return True
-        server = least(state.vacated, state.spread, 0)
-    return False
 
 
 @step
 def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
     """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
-    server = _fullest(state.keys_, state.table_, state.free, class_size(state, job_class))
+    size = class_size(state, job_class)
+    server = _tightest(state, size)
     if server >= 0:
-        _rank(state.keys_, state.table_, server, state.free[server], state.free[server] - class_size(state, job_class))
+        _unrank(state, server, state.free[server])
+        _rank(state, server, state.free[server] - size)
     return server
 
 

@@ -16,7 +16,6 @@ from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, next_with_room
 from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.rooms import new_rooms, set_room
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -27,10 +26,11 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
+from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
-HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
+HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "residuals")
 """As `vqs.VirtualState`; ``spans`` int64[V, 2]: first and last-but-one class of each virtual queue, which lie side by
 side; ``held`` int64[L, V]: jobs of each virtual queue on each server; ``rooms``: a tree of residuals
 (`fluid.simulation.slotted.rooms`)."""
@@ -54,8 +54,7 @@ def prepare(setting: SlottedSetting) -> Any:
         spans=spans_of(queue_of, 2 * levels),
         active=np.full(setting.servers, -1),
         held=np.zeros((setting.servers, 2 * levels), np.int64),
-        rooms=new_rooms(common["free"]),
-        cursor=np.zeros(1, np.int64),
+        residuals=new_tree(setting.servers, value=common["free"]),
     )
 
 
@@ -63,7 +62,7 @@ def prepare(setting: SlottedSetting) -> Any:
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the room; a server that is empty loses its configuration."""
     state.held[server, state.queue_of[job_class]] -= 1
-    set_room(state.rooms, server, state.free[server])
+    set_leaf(state.residuals, server, state.free[server])
     if state.jobs[server] == 0:
         state.active[server] = -1
 
@@ -85,15 +84,13 @@ def _start(state: SlottedCommon, job_class: int, server: int) -> None:
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Let the servers that some waiting job fits take jobs, by number."""
-    server = next_with_room(state, state.cursor[0])
-    state.cursor[0] = 0
-    while server >= 0:
-        following = server + 1 if _take(state, server) else server
+    while True:
+        server = next_with_room(state)
+        if server < 0:
+            return False
+        _take(state, server)
         if moves_are_many(state):
-            state.cursor[0] = following
             return True
-        server = next_with_room(state, following)
-    return False
 
 
 @step
@@ -116,7 +113,7 @@ def _take(state: SlottedCommon, server: int) -> bool:
     finished = fill(state, server)
     for started in range(before, state.done[MOVES]):
         state.held[server, state.queue_of[state.moves[started, 0]]] += 1
-    set_room(state.rooms, server, state.free[server])
+    set_leaf(state.residuals, server, state.free[server])
     return finished
 
 
