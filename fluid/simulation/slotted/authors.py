@@ -14,7 +14,8 @@ from fluid.simulation.guard import Guard
 from fluid.simulation.loop import carry_out
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.loop import CLASS_BITS, Jobs
+from fluid.simulation.slotted.ends import BEHIND, CLASS, SERVER, UNUSED
+from fluid.simulation.slotted.loop import Jobs
 from fluid.simulation.slotted.state import (
     BY_ARRIVAL,
     COMMON,
@@ -107,6 +108,14 @@ def check_waiting(state: Any, jobs: Jobs, measures: Measures) -> None:
 
 
 @step
+def leave_out_unused(rows: NDArray[np.int64], row: int, in_service: NDArray[np.bool_]) -> None:
+    """Take the unused rows of the list of ends, from the first one on, out of those in service."""
+    while row >= 0:
+        in_service[row] = False
+        row = rows[row, BEHIND]
+
+
+@step
 def count_places(after: NDArray[np.int64], place: int, seen: NDArray[np.bool_]) -> int:
     """Return how many places follow from one on that have not been seen, and mark them."""
     count = 0
@@ -135,9 +144,11 @@ class SlottedBooks(Books):
 
     def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
         """Return what the servers hold, and the lines in which the jobs wait."""
-        in_service, servers = jobs.ends.what[: jobs.ends.size[0]], len(state.free)
-        where, classes = in_service >> CLASS_BITS, in_service & ((1 << CLASS_BITS) - 1)
-        busy = np.bincount(where, self._constants["sizes"][classes], minlength=servers).astype(np.int64)
+        rows, servers = jobs.ends.rows, len(state.free)
+        in_service = np.ones(len(rows), bool)
+        leave_out_unused(rows, jobs.ends.counts[UNUSED], in_service)
+        where, sizes = rows[in_service, SERVER], self._constants["sizes"][rows[in_service, CLASS]]
+        busy = np.bincount(where, sizes, minlength=servers).astype(np.int64)
         return {
             "free": self._constants["capacity"][0] - busy,
             "jobs": np.bincount(where, minlength=servers),

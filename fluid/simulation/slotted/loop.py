@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.event_list import EventList, pop, push
 from fluid.simulation.loop import (
     FINISHED,
     GOING,
@@ -21,6 +20,18 @@ from fluid.simulation.loop import (
     settle,
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
+from fluid.simulation.slotted.ends import (
+    CLASS,
+    IN_SERVICE,
+    NEVER,
+    SERVER,
+    SOONEST,
+    Ends,
+    go_on,
+    push,
+    release,
+    take_due,
+)
 from fluid.simulation.slotted.state import (
     FIRST,
     NEXT,
@@ -38,25 +49,19 @@ from theory.jit import step
 ARRIVAL_SLOT, WORK = 0, 1
 """Columns of ``waiting``."""
 
-CLASS_BITS = 32
-"""What ``ends`` holds of a job is its server times 2^32 plus its class."""
-
-NEVER = 2**62
-"""A slot beyond all others."""
-
 
 class Jobs(NamedTuple):
     """The loop's own lists.
 
     Attributes
     ----------
-    ends : EventList
-        Jobs in service by the slot in which they end; those of one slot end in the order in which they began.
+    ends : Ends
+        Jobs in service by the slot in which they end.
     waiting : int64[M, 2]
         Of the waiting job at each place of the state: when it came and how long it is served, side by side.
     """
 
-    ends: EventList
+    ends: Ends
     waiting: NDArray[np.int64]
 
 
@@ -109,7 +114,7 @@ def run(
         first = coming.at[0]
         if first == len(coming.times) and coming.at[1] == 0:
             return NEEDS_JOBS
-        slot = min(next_arrival(coming), next_end(jobs.ends))
+        slot = min(next_arrival(coming), jobs.ends.counts[SOONEST])
         if state.done[SOON] != 0:
             slot = min(slot, int(measures.now[0]) + 1)
         last = end_of_slot(coming.times, first, slot)
@@ -136,12 +141,6 @@ def next_arrival(coming: Coming) -> int:
 
 
 @step
-def next_end(ends: EventList) -> int:
-    """Return the slot in which the next job ends."""
-    return int(ends.time[0]) if ends.size[0] > 0 else NEVER
-
-
-@step
 def end_of_slot(times: NDArray[np.int64], first: int, slot: int) -> int:
     """Return the place behind the last job that comes in a slot, of those from `first` on."""
     last = first
@@ -151,18 +150,20 @@ def end_of_slot(times: NDArray[np.int64], first: int, slot: int) -> int:
 
 
 @step
-def spare_places(state: SlottedCommon, ends: EventList) -> int:
+def spare_places(state: SlottedCommon, ends: Ends) -> int:
     """Return how many more jobs can come: all that wait then may be in service later."""
     waiting = state.counters[WAITING]
-    return int(min(len(state.after) - 1 - waiting, len(ends.time) - ends.size[0] - waiting))
+    return int(min(len(state.after) - 1 - waiting, len(ends.rows) - ends.counts[IN_SERVICE] - waiting))
 
 
 @step
-def departures(state: SlottedCommon, ends: EventList, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
+def departures(state: SlottedCommon, ends: Ends, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
     """Let the jobs leave that end in a slot."""
-    while next_end(ends) == slot:
-        job = pop(ends)
-        server, job_class = job >> CLASS_BITS, job & ((1 << CLASS_BITS) - 1)
+    go_on(ends, slot)
+    row = take_due(ends) if ends.counts[SOONEST] == slot else -1
+    while row >= 0:
+        server, job_class = ends.rows[row, SERVER], ends.rows[row, CLASS]
+        row = release(ends, row)
         group = group_of(measures, job_class)
         measures.events[0] += 1
         measures.ends[b, group] += 1
@@ -238,5 +239,5 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
         if b >= measures.first[0]:
             count_delay(measures.sketch, delay)
         note(measures, START, job_class, server, -1)
-        push(jobs.ends, now + jobs.waiting[at, WORK], (server << CLASS_BITS) + job_class)
+        push(jobs.ends, now + jobs.waiting[at, WORK], server, job_class)
     state.done[MOVES] = 0

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, Stream, refuse_endless
 from fluid.simulation.driver import Engine, next_chunk
-from fluid.simulation.event_list import enlarged, new_event_list
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
+from fluid.simulation.slotted.ends import IN_SERVICE, enlarged, new_ends
 from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
@@ -185,7 +185,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
         self._stream, self.parts = stream, parts
-        self.jobs = Jobs(new_event_list(1024, np.int64), np.zeros((len(state.after), 2), np.int64))
+        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
     def supply(self) -> None:
@@ -196,8 +196,8 @@ class _Slots(Engine):
         """Make more memory for the jobs in service, and more places for those that wait."""
         ends, places = self.jobs
         waiting = state.counters[WAITING] + len(self.coming.times)
-        while len(ends.time) < ends.size[0] + waiting:
-            ends = enlarged(ends)
+        if len(ends.rows) < ends.counts[IN_SERVICE] + waiting:
+            ends = enlarged(ends, 2 * (ends.counts[IN_SERVICE] + waiting))
         if len(state.after) <= waiting:
             length = 2 * (len(state.after) + len(self.coming.times))
             state = with_places(state, length)

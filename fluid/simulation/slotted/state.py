@@ -167,14 +167,14 @@ def shared(
         are none, and no other.
     """
     n, places = len(setting.sizes), 1024
-    lines = np.empty((n, 4), np.int64)
-    lines[:, :SIZE], lines[:, SIZE], lines[:, COUNT] = -1, setting.sizes, 0
+    lines = np.full((n, 4), -1)
+    lines[:, SIZE], lines[:, COUNT] = setting.sizes, 0
     words, levels = empty_sets(1, n)
     keeps = np.zeros(4, bool)
     keeps[CONSECUTIVE] = (np.diff(setting.sizes) == 1).all()
     keeps[BY_ARRIVAL], keeps[QUEUES], keeps[HEADS] = ordered, queue_of is not None, fifo
     if fifo and queue_of is None:
-        queue_of, queues = np.zeros(n, np.int32), 1
+        queue_of, queues = np.zeros(n, np.int8), 1
     return {
         "sizes": setting.sizes.astype(np.int64),
         "capacity": np.full(1, setting.capacity),
@@ -188,7 +188,7 @@ def shared(
         "levels": levels,
         "keeps": keeps,
         "earliest": new_tree(n if ordered else 1),
-        "queue_of": np.zeros(0, np.int32) if queue_of is None else queue_of,
+        "queue_of": np.zeros(0, np.int8) if queue_of is None else queue_of.astype(np.min_scalar_type(-queues)),
         "queues": np.zeros(queues, np.int64),
         "order": np.full((places if fifo else 0, 2), -1),
         "fronts": np.full((queues if fifo else 0, 2), -1),
@@ -245,6 +245,13 @@ def largest_fitting(state: Any, free: int) -> int:
 
 
 @step
+def waits(state: Any, job_class: int) -> bool:
+    """Return whether a class waits."""
+    # the set is small and stays in the processor's cache, which the lines of hundreds of thousands of classes do not
+    return bool(state.words[0, job_class >> 5] >> (job_class & 31) & 1)
+
+
+@step
 def smallest_waiting(state: Any) -> int:
     """Return the smallest class that waits, -1 if none does."""
     return least(state.words, state.levels, 0)
@@ -274,14 +281,15 @@ def join(state: Any, job_class: int) -> int:
     state.counters[NEXT] += 1
     state.counters[WAITING] += 1
     line = state.lines
-    line[job_class, COUNT] += 1
-    if line[job_class, FIRST] < 0:
+    if waits(state, job_class):
+        state.after[line[job_class, LAST]] = at
+        line[job_class, COUNT] += 1
+    else:
         line[job_class, FIRST] = at
+        line[job_class, COUNT] = 1
         insert(state.words, state.levels, 0, job_class)
         if state.keeps[BY_ARRIVAL]:
             set_leaf(state.earliest, job_class, -number)
-    else:
-        state.after[line[job_class, LAST]] = at
     line[job_class, LAST] = at
     if state.keeps[QUEUES]:
         state.queues[state.queue_of[job_class]] += 1
@@ -316,7 +324,7 @@ def _step_out(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, a
 def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
     line = state.lines
-    at, size = line[job_class, FIRST], line[job_class, SIZE]
+    at, size = line[job_class, FIRST], class_size(state, job_class)
     row = state.done[MOVES]
     if at < 0 or size > state.free[server] or row == len(state.moves):
         raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")

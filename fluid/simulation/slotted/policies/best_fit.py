@@ -1,7 +1,8 @@
-"""Best-Fit as a scheduler (throughput paper, IV): from the job's perspective, from the server's, and both.
+"""Best-Fit as a scheduler (throughput paper, IV-A): from the job's perspective, from the server's, and both.
 
-Ties, which the paper leaves open: the server with the lowest number among equal residuals; the job that came first
-among equal sizes. Queues are listed in the order of arrival, servers by number.
+What the paper leaves open: jobs are listed in the order of arrival, servers by number. Among servers of the same
+residual capacity the one with the lowest number is the tightest; among jobs of the same size the one that came first is
+the largest.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.sorted_keys import add_key, greatest_key, least_key_from, remove_key, sorted_keys
+from fluid.simulation.slotted.open_servers import close_server, most_room, new_open_servers, open_server, tightest
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -30,37 +31,30 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
-from theory.bits import highest_bit
-from theory.errors import TooLargeError
 from theory.jit import step
 
-JobState = state_type(__name__, "JobState", COMMON, "ranked_", "blocks_")
-"""``ranked_``, ``blocks_``: the servers that some job may fit, by residual and then by number, as sorted keys
-(`fluid.simulation.slotted.sorted_keys`)."""
+OPEN = ("keys_", "places_", "count_")
+
+JobState = state_type(__name__, "JobState", COMMON, *OPEN)
+"""``keys_``, ``places_``, ``count_``: the open servers, those with a residual of at least the least size
+(`fluid.simulation.slotted.open_servers`)."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "residuals")
 """``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.slotted.trees`)."""
 
-BothState = state_type(__name__, "BothState", COMMON, "ranked_", "blocks_", "vacated", "spread")
-"""``ranked_``, ``blocks_``: as above, without the servers in ``vacated``. ``vacated``, ``spread``: the set of servers
-that jobs have left in this slot (`fluid.simulation.bitset`)."""
+BothState = state_type(__name__, "BothState", COMMON, *OPEN, "vacated", "spread")
+"""As for BF-J, and ``vacated``, ``spread``: the set of servers that jobs have left in this slot
+(`fluid.simulation.bitset`). These are not open until they have been filled."""
 
 
-def _ranked(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
-    """Rank all servers, which are empty."""
-    bits = setting.servers.bit_length()
-    if setting.capacity.bit_length() + bits > 63:
-        raise TooLargeError(
-            f"servers: expected {setting.servers:,} servers of fewer than {2 ** (63 - bits):,} units, "
-            f"got {setting.capacity:,}"
-        )
-    table, blocks = sorted_keys((setting.capacity << bits) + np.arange(setting.servers))
-    return {"ranked_": table, "blocks_": blocks}
+def _open_servers(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
+    """Make the list of the open servers of an empty cluster: all of them."""
+    return dict(zip(OPEN, new_open_servers(setting.servers, setting.capacity), strict=True))
 
 
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
-    return JobState(**shared(setting, ordered=True), **_ranked(setting))
+    return JobState(**shared(setting, ordered=True), **_open_servers(setting))
 
 
 def prepare_server(setting: SlottedSetting) -> Any:
@@ -72,66 +66,61 @@ def prepare_server(setting: SlottedSetting) -> Any:
 def prepare_both(setting: SlottedSetting) -> Any:
     """Make the state of BF-J/S."""
     vacated, spread = empty_sets(1, setting.servers)
-    return BothState(**shared(setting), **_ranked(setting), vacated=vacated, spread=spread)
+    return BothState(**shared(setting), **_open_servers(setting), vacated=vacated, spread=spread)
 
 
 @step
-def _number_bits(state: SlottedCommon) -> int:
-    """Return how many low bits of a key are the number of the server; those above are its residual."""
-    return highest_bit(len(state.free)) + 1
-
-
-@step
-def _rank(state: SlottedCommon, server: int, residual: int) -> None:
-    """Rank a server by its residual, unless no job fits it."""
+def _open(state: SlottedCommon, server: int, residual: int) -> None:
+    """Enter a server with a residual among the open ones, if some job may fit it."""
     if residual >= state.sizes[0]:
-        add_key(state.ranked_, state.blocks_, (residual << _number_bits(state)) + server)
+        open_server(state.keys_, state.places_, state.count_, server, residual)
 
 
 @step
-def _unrank(state: SlottedCommon, server: int, residual: int) -> None:
-    """Take a server out that was ranked by a residual, unless no job fitted it."""
+def _close(state: SlottedCommon, server: int, residual: int) -> None:
+    """Take a server out of the open ones, if it had been entered with a residual."""
     if residual >= state.sizes[0]:
-        remove_key(state.ranked_, state.blocks_, (residual << _number_bits(state)) + server)
+        close_server(state.keys_, state.places_, state.count_, server)
 
 
 @step
-def _tightest(state: SlottedCommon, size: int) -> int:
-    """Return the first of the servers with the least residual that a job of a size fits, -1 if it fits none."""
-    bits = _number_bits(state)
-    key = least_key_from(state.ranked_, state.blocks_, size << bits)
-    return int(key & ((1 << bits) - 1)) if key >= 0 else -1
+def _tightest(state: SlottedCommon, job_class: int) -> int:
+    """Return the server with the least residual capacity that a job of a class fits, -1 if it fits none."""
+    return tightest(state.keys_, state.count_, class_size(state, job_class))
 
 
 @step
 def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Rank the server anew."""
-    _unrank(state, server, state.free[server] - class_size(state, job_class))
-    _rank(state, server, state.free[server])
+    """Enter the server with its new residual."""
+    _close(state, server, state.free[server] - class_size(state, job_class))
+    _open(state, server, state.free[server])
 
 
 @step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Start the jobs that fit any server, in the order of arrival, each where it leaves the least room (BF-J)."""
+    """Place the jobs in the order of arrival, each in the tightest server (BF-J)."""
     while True:
-        # a job fits some server if it fits the one with the most room; that room only shrinks while jobs start, so
-        # jobs that have been passed over fit no server any more
-        most_room = greatest_key(state.ranked_, state.blocks_) >> _number_bits(state)
-        job_class = first_come(state, classes_upto(state, most_room))
+        # The next job in the list that can be placed fits the server with the most room. That room only shrinks while
+        # jobs are placed, so jobs that have been passed over once fit no server until the next slot.
+        fitting = classes_upto(state, most_room(state.keys_, state.count_))
+        job_class = first_come(state, fitting)
         if job_class < 0:
+            # all other jobs remain in the queue
             return False
-        server = _tightest(state, class_size(state, job_class))
-        _unrank(state, server, state.free[server])
+        # BF-J: the server with the least residual capacity among those that can accommodate the job
+        server = _tightest(state, job_class)
+        _close(state, server, state.free[server])
         begin(state, job_class, server)
-        _rank(state, server, state.free[server])
+        _open(state, server, state.free[server])
         if moves_are_many(state):
             return True
 
 
 @step
 def fill(state: SlottedCommon, server: int) -> bool:
-    """Fill a server with the largest jobs that fit, as far as there is room for moves; return whether it is done."""
+    """Fill a server (BF-S), as far as there are rows for moves; return whether it is full."""
     while True:
+        # BF-S: the largest job in the queue that fits, again and again, until no job fits
         job_class = largest_fitting(state, state.free[server])
         if job_class < 0:
             return True
@@ -142,23 +131,24 @@ def fill(state: SlottedCommon, server: int) -> bool:
 
 @step
 def server_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Keep the tree."""
+    """Keep the tree up to date."""
     set_leaf(state.residuals, server, state.free[server])
 
 
 @step
-def next_with_room(state: SlottedCommon) -> int:
+def first_with_room(state: SlottedCommon) -> int:
     """Return the first server that some waiting job fits, -1 if there is none."""
     smallest = smallest_waiting(state)
-    return int(first_at_least(state.residuals, 0, class_size(state, smallest))) if smallest >= 0 else -1
+    return first_at_least(state.residuals, 0, class_size(state, smallest)) if smallest >= 0 else -1
 
 
 @step
 def server_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Fill the servers that some waiting job fits, by number (BF-S)."""
+    """Fill the servers, by number (BF-S)."""
     while True:
-        # servers that have been filled have no room for any job that waits, so the next one has a higher number
-        server = next_with_room(state)
+        # No waiting job fits the servers that have been filled, so the first server with room is the next in the list;
+        # servers that no job fits are passed over.
+        server = first_with_room(state)
         if server < 0:
             return False
         fill(state, server)
@@ -169,9 +159,10 @@ def server_refresh(state: SlottedCommon, draws: Any) -> bool:
 
 @step
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Note that the server has been left, and take it out of the ranking until it has been filled."""
+    """List the server for step 1 of BF-J/S."""
+    # it is listed once, whatever the number of jobs that leave it in a slot
     if not _is_vacated(state, server):
-        _unrank(state, server, state.free[server] - class_size(state, job_class))
+        _close(state, server, state.free[server] - class_size(state, job_class))
         insert(state.vacated, state.spread, 0, server)
 
 
@@ -182,26 +173,29 @@ def _is_vacated(state: SlottedCommon, server: int) -> bool:
 
 @step
 def both_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Fill the servers that jobs have left, by number (BF-J/S, step 1)."""
+    """Take step 1 of BF-J/S: BF-S over the servers that had departures, by number."""
     while True:
         server = least(state.vacated, state.spread, 0)
         if server < 0:
             return False
         if fill(state, server):
             discard(state.vacated, state.spread, 0, server)
-            _rank(state, server, state.free[server])
+            _open(state, server, state.free[server])
         if moves_are_many(state):
             return True
 
 
 @step
 def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
-    """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
-    size = class_size(state, job_class)
-    server = _tightest(state, size)
+    """Take step 2 of BF-J/S: BF-J for a new job that step 1 has not scheduled; the loop asks in the order of arrival.
+
+    Older jobs need not be tried: when they came, and whenever a job left a server since then, they fitted none.
+    """
+    server = _tightest(state, job_class)
     if server >= 0:
-        _unrank(state, server, state.free[server])
-        _rank(state, server, state.free[server] - size)
+        _close(state, server, state.free[server])
+        # the loop begins the job, and then so much is left
+        _open(state, server, state.free[server] - class_size(state, job_class))
     return server
 
 

@@ -1,4 +1,7 @@
-"""FIFO-FF (throughput paper, VII-B): the first job goes to the first server that has room, or all jobs wait."""
+"""FIFO-FF (throughput paper, VII-B): the first job goes to the first server that has room, or all jobs wait.
+
+Servers are listed by number.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def prepare(setting: SlottedSetting) -> Any:
 
 @step
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Keep the tree."""
+    """Keep the tree up to date."""
     set_leaf(state.residuals, server, state.free[server])
 
 
@@ -40,11 +43,14 @@ def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> Non
 def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Start the jobs in the order of arrival, as long as a server has room for the first."""
     while True:
+        # without virtual queues all jobs are in queue 0, in the order of arrival
         job_class = front(state, 0)
         if job_class < 0:
             return False
+        # First-Fit: the first server that has sufficient capacity
         server = first_at_least(state.residuals, 0, class_size(state, job_class))
         if server < 0:
+            # FIFO: no job overtakes the first one
             return False
         begin(state, job_class, server)
         set_leaf(state.residuals, server, state.free[server])
