@@ -14,7 +14,7 @@ from fluid.chains.loss import Branching
 from fluid.simulation.guard import python_functions
 from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
-from fluid.simulation.slotted.by_arrival import LEAVES, new_arrivals
+from fluid.simulation.slotted.trees import NOTHING
 from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, most_calls, put, take
 from theory.jit import plain
 
@@ -182,10 +182,11 @@ class SlotSteps:
     def canonical(self, state: State) -> State:
         """Number the waiting jobs anew, so that states that differ in their history alone are equal."""
         line = []
+        in_order = state.keeps[slotted.BY_ARRIVAL] or state.keeps[slotted.HEADS]
         for c in range(len(state.sizes)):
             at = state.lines[c, slotted.FIRST]
             while at >= 0:
-                line.append((state.number[at] if state.reach[LEAVES] or len(state.fronts) else 0, c))
+                line.append((state.number[at] if in_order else 0, c))
                 at = state.after[at]
         return self.with_line(state, [c for _, c in sorted(line)])
 
@@ -202,9 +203,6 @@ class SlotSteps:
     def with_line(self, state: State, line: Sequence[int]) -> State:
         """Return the state with jobs of these classes, in the order of their arrival, for those that wait."""
         room = max(16, 2 * len(line))
-        arrived, reach = state.arrived, state.reach
-        if reach[LEAVES]:
-            arrived, reach = new_arrivals(room, len(state.sizes))
         blank = state._replace(
             lines=np.column_stack(
                 [np.full((len(state.sizes), 2), -1), state.sizes, np.zeros(len(state.sizes), np.int64)]
@@ -213,8 +211,7 @@ class SlotSteps:
             number=np.zeros(room, np.int64),
             counters=np.zeros(3, np.int64),
             words=np.zeros_like(state.words),
-            arrived=arrived,
-            reach=reach,
+            earliest=np.full_like(state.earliest, NOTHING),
             queues=np.zeros_like(state.queues),
             order=np.full((room, 2), -1) if len(state.order) else state.order,
             fronts=np.full_like(state.fronts, -1),

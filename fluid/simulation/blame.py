@@ -22,7 +22,7 @@ _TOOLS = (
     *(str(_SIMULATION / name) for name in ("policy_interface.py", "state.py", "bitset.py", "options.py", "guard.py")),
     *(str(_SIMULATION / name) for name in ("loss/authors.py", "queue/authors.py", "slotted/authors.py")),
     *(str(_SIMULATION / name) for name in ("queue/state.py", "slotted/state.py", "slotted/trees.py")),
-    *(str(_SIMULATION / name) for name in ("slotted/by_arrival.py", "authors.py", "prepared.py")),
+    *(str(_SIMULATION / name) for name in ("authors.py", "prepared.py")),
     str(_SIMULATION.parent / "chains" / "loss.py"),
     str(_SIMULATION.parents[1] / "theory" / "bits.py"),
     str(_SIMULATION.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`

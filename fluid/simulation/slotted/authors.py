@@ -14,20 +14,24 @@ from fluid.simulation.guard import Guard
 from fluid.simulation.loop import carry_out
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.ends import HALF, NEXT, UNUSED, WHERE
-from fluid.simulation.slotted.ends import SIZE as ROW_SIZE
+from fluid.simulation.slotted.ends import BEHIND, CLASS, SERVER, UNUSED
 from fluid.simulation.slotted.loop import Jobs
 from fluid.simulation.slotted.state import (
+    BY_ARRIVAL,
     COMMON,
+    CONSECUTIVE,
     COUNT,
     FIRST,
     FREE,
+    HEADS,
+    QUEUES,
     SIZE,
     WAITING,
     SlottedSetting,
     begin,
     shared,
 )
+from fluid.simulation.slotted.trees import new_tree
 from fluid.simulation.state import MOVES, PolicyError, State
 from theory.jit import plain, step
 
@@ -39,7 +43,7 @@ class SlottedGuard(Guard):
 
     clock = "slot"
     starts = "begin"
-    policys_own = ("moves", "done", "arrived", "reach")
+    policys_own = ("moves", "done")
 
     def refresh(self, state: State, draws: Any) -> bool:
         """Let the policy look at the system in a slot."""
@@ -104,11 +108,11 @@ def check_waiting(state: Any, jobs: Jobs, measures: Measures) -> None:
 
 
 @step
-def leave_out_unused(rows: NDArray[np.int64], row: int, held: NDArray[np.bool_]) -> None:
-    """Take the unused rows of the list of ends, from the first one on, out of those that are held."""
+def leave_out_unused(rows: NDArray[np.int64], row: int, in_service: NDArray[np.bool_]) -> None:
+    """Take the unused rows of the list of ends, from the first one on, out of those in service."""
     while row >= 0:
-        held[row] = False
-        row = rows[row, NEXT]
+        in_service[row] = False
+        row = rows[row, BEHIND]
 
 
 @step
@@ -132,7 +136,7 @@ def count_lines(lines: NDArray[np.int64], after: NDArray[np.int64], seen: NDArra
 class SlottedBooks(Books):
     """What the loop knows of a slotted queue: the jobs in service, and how many wait."""
 
-    constants = ("sizes", "capacity", "lowest", "below", "queue_of")
+    constants = ("sizes", "capacity", "keeps", "queue_of")
 
     def open(self, state: State, measures: Measures) -> None:
         """Do nothing: the loop counts the jobs anyway."""
@@ -141,9 +145,9 @@ class SlottedBooks(Books):
     def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
         """Return what the servers hold, and the lines in which the jobs wait."""
         rows, servers = jobs.ends.rows, len(state.free)
-        held = np.ones(len(rows), bool)
-        leave_out_unused(rows, jobs.ends.counts[UNUSED], held)
-        where, sizes = rows[held, WHERE] >> HALF, rows[held, ROW_SIZE]
+        in_service = np.ones(len(rows), bool)
+        leave_out_unused(rows, jobs.ends.counts[UNUSED], in_service)
+        where, sizes = rows[in_service, SERVER], self._constants["sizes"][rows[in_service, CLASS]]
         busy = np.bincount(where, sizes, minlength=servers).astype(np.int64)
         return {
             "free": self._constants["capacity"][0] - busy,
@@ -170,11 +174,10 @@ class SlottedBooks(Books):
         """Return what follows from the lines: the set of classes that wait, and the lengths of virtual queues."""
         sets: dict[str, Any] = {}
         counts = state.lines[:, COUNT]
-        if state.fronts.ndim == 1:
-            sets["words"], sets["levels"] = empty_sets(1, len(counts))
-            for job_class in np.flatnonzero(counts > 0).tolist():
-                insert(sets["words"], sets["levels"], 0, job_class)
-        if state.queue_of.ndim == 1:
+        sets["words"], sets["levels"] = empty_sets(1, len(counts))
+        for job_class in np.flatnonzero(counts > 0).tolist():
+            insert(sets["words"], sets["levels"], 0, job_class)
+        if state.keeps[QUEUES]:
             sets["queues"] = np.bincount(state.queue_of, counts, minlength=len(state.queues)).astype(np.int64)
         return sets
 
@@ -197,7 +200,7 @@ def refusal(setting: SlottedSetting, state: State) -> str | None:
             return f"field {name}: is{words}; expected what shared(setting) makes"
     if not np.array_equal(state.after, np.append(np.arange(1, len(state.after)), -1)):
         return "field after: expected each place followed by the next one, and -1"
-    if state.queue_of.ndim == 1 and not (state.queue_of.min() >= 0 and state.queue_of.max() < len(state.queues)):
+    if len(state.queue_of) and not (state.queue_of.min() >= 0 and state.queue_of.max() < len(state.queues)):
         return f"field queue_of: expected numbers from 0 to {len(state.queues) - 1}"
     return None
 
@@ -205,12 +208,16 @@ def refusal(setting: SlottedSetting, state: State) -> str | None:
 LENGTHS: dict[str, Callable[[State], bool]] = {
     "after": lambda state: state.after.ndim == 1 and len(state.after) > 0,
     "number": lambda state: state.number.shape == state.after.shape,
-    "arrived": lambda state: state.arrived.ndim in (1, 2),
-    "reach": lambda state: state.reach.shape == (2,),
-    "queue_of": lambda state: state.queue_of.shape in ((0, 0), (len(state.sizes),)),
+    "keeps": lambda state: state.keeps.shape == (4,) and state.keeps[CONSECUTIVE] == (np.diff(state.sizes) == 1).all(),
+    "earliest": lambda state: np.array_equal(
+        state.earliest, new_tree(len(state.sizes) if state.keeps[BY_ARRIVAL] else 1)
+    ),
+    "queue_of": lambda state: (
+        state.queue_of.shape == (len(state.sizes) if state.keeps[QUEUES] or state.keeps[HEADS] else 0,)
+    ),
     "queues": lambda state: state.queues.ndim == 1,
-    "order": lambda state: state.order.shape in ((0,), (len(state.after), 2)),
-    "fronts": lambda state: state.fronts.shape == (0,) or (state.fronts.ndim == 2 and state.fronts.shape[1] == 2),
+    "order": lambda state: state.order.shape == (len(state.after) if state.keeps[HEADS] else 0, 2),
+    "fronts": lambda state: state.fronts.shape == (len(state.queues) if state.keeps[HEADS] else 0, 2),
     "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
 }
 """Of the fields that states have in several lengths, whether a length is one of them."""

@@ -1,10 +1,11 @@
 """The jobs in service by the slot in which they end: a radix heap, whose steps take constant time.
 
-A slot that is later than the present one agrees with it in its leading digits of base 1024. The first digit in which
-the two differ, its place and its value there, names the bucket of the slot. As time goes on to a slot, only the bucket
-with that slot in it changes: its jobs agree with the new present in one digit more at least, and are dealt out again.
-So a job is moved at most once for each digit of its service time, and the jobs of the present slot lie in one bucket of
-the last digit. Jobs are dealt out in their order, so those of one slot leave in the order in which they came.
+A slot after the present one has the same leading digits of base 1024 as that one, down to the first digit in which the
+two differ. The place of this digit and its value in the later slot name the bucket of the slot. When time goes on, only
+one bucket changes: the one with the new present slot in it. Its jobs agree with the new present slot in at least one
+digit more, and are dealt out again. So a job moves at most once for each digit of its service time, and the jobs that
+end in the present slot are alone in their bucket of the last digit. Buckets are lists in the order in which jobs came,
+and are dealt out in that order, so the jobs that end in one slot leave in the order in which they began.
 
 Source: Ahuja, Mehlhorn, Orlin and Tarjan, Faster algorithms for the shortest path problem, J. ACM 37 (1990).
 """
@@ -16,33 +17,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.bits import highest_bit, lowest_bit
+from fluid.simulation.bitset import discard, empty_sets, insert, least
+from theory.bits import highest_bit
 from theory.jit import routine, step
 
 DIGIT = 10
-"""Bits of a digit: most jobs end within so many slots that they are never moved."""
+"""Bits of a digit: most jobs end within 1024 slots, and then they are never moved."""
 
 VALUES = 1 << DIGIT
 
 DIGITS = 7
-"""Digits of a slot: 62 bits and more."""
+"""Digits of a slot: more than 62 bits."""
 
-NEXT, SLOT, WHERE, SIZE = 0, 1, 2, 3
+BEHIND, SLOT, SERVER, CLASS = 0, 1, 2, 3
 """Columns of ``rows``."""
 
-HALF = 32
-"""Bits of a class in ``WHERE``; those above are the server."""
-
-FIRST, LAST = 0, 1
+FIRST, LAST, EARLIEST = 0, 1, 2
 """Columns of ``buckets``."""
 
-WORDS = 32
-"""Words of a digit; behind them a word that says which of them are not 0."""
-
-_BIT = np.int64(1)
-"""Of 64 bits, in Python as compiled."""
-
-HELD, UNUSED, PRESENT, SOONEST = 0, 1, 2, 3
+IN_SERVICE, UNUSED, PRESENT, SOONEST = 0, 1, 2, 3
 """Places in ``counts``."""
 
 NEVER = 2**62
@@ -55,107 +48,108 @@ class Ends(NamedTuple):
     Attributes
     ----------
     rows : int64[N, 4]
-        Of each job, side by side: the next one in its bucket (or the next unused row), the slot in which it ends, its
-        server and its class in one number (`HALF`), and its size: a departure reads no table of classes.
-    buckets : int32[7 * 1024 * 2]
-        Of each digit and value the first and the last job, -1 for none.
-    earliest : int64[7 * 1024]
-        The earliest slot in which a job of each bucket ends; those of the last digit have one slot each.
-    words : int64[7 * 33]
-        Of each digit the set of values whose buckets hold jobs: 32 words of 32 bits, and which of them are not 0.
+        Of each job the next one in its bucket (or the next unused row, -1 for none), the slot in which it ends, its
+        server and its class.
+    buckets : int64[7 * 1024, 3]
+        Of each digit and value the first and the last job, -1 for none, and the earliest slot in which one of them
+        ends.
+    words, levels
+        Of each digit the set of values whose buckets hold jobs (`fluid.simulation.bitset`).
     counts : int64[4]
-        Jobs held, the first unused row, the present slot, and the slot in which the next job ends.
+        Jobs in service, the first unused row, the present slot, and the slot in which the next job ends.
     """
 
     rows: NDArray[np.int64]
-    buckets: NDArray[np.int32]
-    earliest: NDArray[np.int64]
+    buckets: NDArray[np.int64]
     words: NDArray[np.int64]
+    levels: NDArray[np.int64]
     counts: NDArray[np.int64]
 
 
 def new_ends(length: int) -> Ends:
-    """Make memory for so many jobs, none in service, in slot 0.
+    """Make memory for jobs, none in service, in slot 0.
 
     Examples
     --------
     >>> ends = new_ends(4)
-    >>> for slot, server in ((3000, 7), (40, 8), (40, 9)): push(ends, slot, server, 0, 1)
-    >>> while ends.counts[HELD]:
+    >>> for slot, server in ((3000, 7), (40, 8), (40, 9)): push(ends, slot, server, 0)
+    >>> while ends.counts[IN_SERVICE]:
     ...     slot = int(ends.counts[SOONEST])
     ...     go_on(ends, slot)
     ...     row = take_due(ends)
     ...     while row >= 0:
-    ...         print(slot, server_of(ends, row))
+    ...         print(slot, ends.rows[row, SERVER])
     ...         row = release(ends, row)
     40 8
     40 9
     3000 7
     """
     rows = np.zeros((length, 4), np.int64)
-    rows[:, NEXT] = np.append(np.arange(1, length), -1)
-    buckets = np.full(DIGITS * VALUES * 2, -1, np.int32)
-    words = np.zeros(DIGITS * (WORDS + 1), np.int64)
-    return Ends(rows, buckets, np.zeros(DIGITS * VALUES, np.int64), words, np.array([0, 0, 0, NEVER]))
+    rows[:, BEHIND] = np.append(np.arange(1, length), -1)
+    words, levels = empty_sets(DIGITS, VALUES)
+    return Ends(rows, np.full((DIGITS * VALUES, 3), -1), words, levels, np.array([0, 0, 0, NEVER]))
 
 
-def enlarged(ends: Ends) -> Ends:
-    """Copy the jobs into twice the memory."""
-    length = len(ends.rows)
-    more = np.zeros((length, 4), np.int64)
-    more[:, NEXT] = np.append(np.arange(length + 1, 2 * length), ends.counts[UNUSED])
-    ends.counts[UNUSED] = length
+def enlarged(ends: Ends, length: int) -> Ends:
+    """Copy the jobs into memory for more."""
+    before = len(ends.rows)
+    more = np.zeros((length - before, 4), np.int64)
+    more[:, BEHIND] = np.append(np.arange(before + 1, length), ends.counts[UNUSED])
+    ends.counts[UNUSED] = before
     return ends._replace(rows=np.concatenate([ends.rows, more]))
 
 
 @step
-def _mark(words: NDArray[np.int64], digit: int, value: int) -> None:
-    """Note that a bucket, which was empty, holds a job."""
-    at = (WORDS + 1) * digit
-    words[at + (value >> 5)] |= _BIT << (value & 31)
-    words[at + WORDS] |= _BIT << (value >> 5)
+def _digit_of(slot: int, present: int) -> int:
+    """Return the first digit in which a slot differs from the present one, 0 for the present slot itself."""
+    return highest_bit((slot ^ present) | 1) // DIGIT
 
 
 @step
-def _clear(words: NDArray[np.int64], digit: int, value: int) -> int:
-    """Note that a bucket is empty; return what is left of its word."""
-    at, word = (WORDS + 1) * digit, value >> 5
-    left = words[at + word] & ~(_BIT << (value & 31))
-    words[at + word] = left
-    if left == 0:
-        words[at + WORDS] &= ~(_BIT << word)
-    return int(left)
+def _value_of(slot: int, digit: int) -> int:
+    """Return the value of a digit of a slot."""
+    return (slot >> (DIGIT * digit)) & (VALUES - 1)
 
 
 @step
 def _hang(ends: Ends, row: int, slot: int) -> None:
     """Put a row at the end of the bucket of its slot."""
-    differing, digit, value = slot ^ ends.counts[PRESENT], 0, slot & (VALUES - 1)
-    if differing >= VALUES:
-        digit = highest_bit(differing) // DIGIT
-        value = (slot >> (DIGIT * digit)) & (VALUES - 1)
+    digit = _digit_of(slot, ends.counts[PRESENT])
+    value = _value_of(slot, digit)
     bucket = VALUES * digit + value
-    ends.rows[row, NEXT] = -1
-    last = ends.buckets[2 * bucket + LAST]
-    ends.buckets[2 * bucket + LAST] = row
+    last = ends.buckets[bucket, LAST]
     if last >= 0:
-        ends.rows[last, NEXT] = row
+        ends.rows[last, BEHIND] = row
+        ends.buckets[bucket, EARLIEST] = min(ends.buckets[bucket, EARLIEST], slot)
     else:
-        _mark(ends.words, digit, value)
-        ends.buckets[2 * bucket + FIRST] = row
-    if digit > 0 and (last < 0 or slot < ends.earliest[bucket]):
-        ends.earliest[bucket] = slot
+        insert(ends.words, ends.levels, digit, value)
+        ends.buckets[bucket, FIRST] = row
+        ends.buckets[bucket, EARLIEST] = slot
+    ends.buckets[bucket, LAST] = row
+    ends.rows[row, BEHIND] = -1
 
 
 @step
-def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
+def _emptied(ends: Ends, digit: int, value: int) -> int:
+    """Take all rows out of a bucket; return the first of them, -1 if there is none."""
+    bucket = VALUES * digit + value
+    row = ends.buckets[bucket, FIRST]
+    if row >= 0:
+        ends.buckets[bucket, FIRST] = -1
+        ends.buckets[bucket, LAST] = -1
+        discard(ends.words, ends.levels, digit, value)
+    return int(row)
+
+
+@step
+def push(ends: Ends, slot: int, server: int, job_class: int) -> None:
     """Add a job that ends in a slot, not before the present one; there must be an unused row."""
     row = ends.counts[UNUSED]
-    ends.counts[UNUSED] = ends.rows[row, NEXT]
-    ends.counts[HELD] += 1
+    ends.counts[UNUSED] = ends.rows[row, BEHIND]
+    ends.counts[IN_SERVICE] += 1
     ends.rows[row, SLOT] = slot
-    ends.rows[row, WHERE] = (server << HALF) + job_class
-    ends.rows[row, SIZE] = size
+    ends.rows[row, SERVER] = server
+    ends.rows[row, CLASS] = job_class
     ends.counts[SOONEST] = min(ends.counts[SOONEST], slot)
     _hang(ends, row, slot)
 
@@ -163,91 +157,48 @@ def push(ends: Ends, slot: int, server: int, job_class: int, size: int) -> None:
 @step
 def go_on(ends: Ends, slot: int) -> None:
     """Let a slot be the present one; no job may end before it."""
-    differing = slot ^ ends.counts[PRESENT]
+    digit = _digit_of(slot, ends.counts[PRESENT])
     ends.counts[PRESENT] = slot
-    if differing >= VALUES:
-        digit = highest_bit(differing) // DIGIT
-        value = (slot >> (DIGIT * digit)) & (VALUES - 1)
-        if ends.buckets[2 * (VALUES * digit + value) + FIRST] >= 0:
-            _deal_out(ends, digit, value)
+    if digit > 0:
+        _deal_out(ends, digit, _value_of(slot, digit))
 
 
 @routine
 def _deal_out(ends: Ends, digit: int, value: int) -> None:
-    """Put the jobs of a bucket into those of the present slot."""
-    row = _emptied(ends.buckets, VALUES * digit + value)
-    _clear(ends.words, digit, value)
+    """Put the jobs of a bucket, in their order, into those that the present slot gives them."""
+    row = _emptied(ends, digit, value)
     while row >= 0:
-        behind = ends.rows[row, NEXT]
+        behind = ends.rows[row, BEHIND]
         _hang(ends, row, ends.rows[row, SLOT])
         row = behind
 
 
 @step
-def _emptied(buckets: NDArray[np.int32], bucket: int) -> int:
-    """Return the first row of a bucket, and note that it has none."""
-    row = buckets[2 * bucket + FIRST]
-    buckets[2 * bucket + FIRST] = -1
-    buckets[2 * bucket + LAST] = -1
-    return int(row)
-
-
-@step
 def take_due(ends: Ends) -> int:
-    """Take out the jobs that end in the present slot, of which there is one; return the row of the first.
+    """Take out the jobs that end in the present slot; return the row of the first, -1 if there is none.
 
     Each row stays readable until it is released.
     """
-    slot = ends.counts[PRESENT]
-    value = slot & (VALUES - 1)
-    row = _emptied(ends.buckets, value)
-    left = _clear(ends.words, 0, value)
-    ends.counts[SOONEST] = _next_end(ends, slot, left)
+    row = _emptied(ends, 0, _value_of(ends.counts[PRESENT], 0))
+    ends.counts[SOONEST] = _next_end(ends)
     return row
 
 
 @step
-def _next_end(ends: Ends, slot: int, left: int) -> int:
-    """Return the slot in which the next job ends, from what is left of the word of the present slot.
-
-    Whatever ends before the next multiple of 1024 lies in that word or in a later one of the last digit.
-    """
-    if left != 0:
-        return int((slot & -WORDS) + lowest_bit(left))
-    if ends.words[WORDS] != 0:
-        word = lowest_bit(ends.words[WORDS])
-        return int((slot & -VALUES) + 32 * word + lowest_bit(ends.words[word]))
-    for digit in range(1, DIGITS):
-        at = (WORDS + 1) * digit
-        if ends.words[at + WORDS] != 0:
-            word = lowest_bit(ends.words[at + WORDS])
-            return int(ends.earliest[VALUES * digit + 32 * word + lowest_bit(ends.words[at + word])])
+def _next_end(ends: Ends) -> int:
+    """Return the slot in which the next job ends: whatever differs in a later digit alone ends earlier."""
+    for digit in range(DIGITS):
+        value = least(ends.words, ends.levels, digit)
+        if value >= 0:
+            return int(ends.buckets[VALUES * digit + value, EARLIEST])
     return NEVER
 
 
 @step
 def release(ends: Ends, row: int) -> int:
     """Let a row that was taken out be used again; return the one behind it, -1 after the last."""
-    behind = ends.rows[row, NEXT]
-    ends.rows[row, NEXT] = ends.counts[UNUSED]
+    behind = ends.rows[row, BEHIND]
+    ends.rows[row, BEHIND] = ends.counts[UNUSED]
     ends.counts[UNUSED] = row
-    ends.counts[HELD] -= 1
+    ends.counts[IN_SERVICE] -= 1
     return int(behind)
-
-
-@step
-def server_of(ends: Ends, row: int) -> int:
-    """Return the server of a job."""
-    return int(ends.rows[row, WHERE] >> HALF)
-
-
-@step
-def class_of(ends: Ends, row: int) -> int:
-    """Return the class of a job."""
-    return int(ends.rows[row, WHERE] & ((1 << HALF) - 1))
-
-
-@step
-def size_of(ends: Ends, row: int) -> int:
-    """Return the size of a job."""
-    return int(ends.rows[row, SIZE])

@@ -19,44 +19,32 @@ from fluid.simulation.loop import (
     place,
     settle,
 )
-from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, bucket_of, note
+from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
 from fluid.simulation.slotted.ends import (
-    HELD,
+    CLASS,
+    IN_SERVICE,
     NEVER,
-    PRESENT,
+    SERVER,
     SOONEST,
     Ends,
-    class_of,
     go_on,
     push,
     release,
-    server_of,
-    size_of,
     take_due,
 )
 from fluid.simulation.slotted.state import (
     FIRST,
     NEXT,
-    SIZE,
     SOON,
     WAITING,
     SlottedCommon,
     begin,
+    class_size,
+    end,
     join,
-    leave,
 )
 from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
-from theory.prefetch import prefetch
-
-AHEAD = 20
-"""How many arrivals ahead the line of a class is fetched; with a million classes it may be anywhere in memory."""
-
-NEAR = 256
-"""Classes up to which the lines are in the cache anyway."""
-
-SHORT = 4096
-"""Slots; the logarithms of shorter delays are taken once."""
 
 ARRIVAL_SLOT, WORK = 0, 1
 """Columns of ``waiting``."""
@@ -71,29 +59,20 @@ class Jobs(NamedTuple):
         Jobs in service by the slot in which they end.
     waiting : int64[M, 2]
         Of the waiting job at each place of the state: when it came and how long it is served, side by side.
-    buckets : int64[SHORT]
-        Where each delay below `SHORT` is counted (`fluid.simulation.measures.bucket_of`), -1 until that is known.
     """
 
     ends: Ends
     waiting: NDArray[np.int64]
-    buckets: NDArray[np.int64]
 
 
 @step
 def accumulate(measures: Measures, state: SlottedCommon, b: int, length: float) -> None:
     """Add the jobs that wait, those in service, and the sizes of both, over a length of time."""
-    _accumulate(measures, b, 0, length)  # apart: most runs have one group, and a loop of one turn costs as much again
-    for g in range(1, measures.inside.shape[1]):
-        _accumulate(measures, b, g, length)
-
-
-@step
-def _accumulate(measures: Measures, b: int, g: int, length: float) -> None:
-    measures.waiting[b, g] += length * measures.inside[0, g]
-    measures.jobs[b, g] += length * measures.inside[1, g]
-    measures.load[b, g] += length * measures.inside[2, g]
-    measures.busy[b, g] += length * measures.inside[3, g]
+    for g in range(measures.inside.shape[1]):
+        measures.waiting[b, g] += length * measures.inside[0, g]
+        measures.jobs[b, g] += length * measures.inside[1, g]
+        measures.load[b, g] += length * measures.inside[2, g]
+        measures.busy[b, g] += length * measures.inside[3, g]
 
 
 @step
@@ -131,75 +110,67 @@ def run(
     int
         `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs have no place left).
     """
-    ends, edges = jobs.ends, measures.edges
-    first, left = coming.at[0], most
-    certain = first + spare(state, ends)
-    while left > 0:
-        b = measures.bin[0]
-        if b == len(edges) - 1:
+    for _ in range(most):
+        first = coming.at[0]
+        if first == len(coming.times) and coming.at[1] == 0:
+            return NEEDS_JOBS
+        slot = min(next_arrival(coming), jobs.ends.counts[SOONEST])
+        if state.done[SOON] != 0:
+            slot = min(slot, int(measures.now[0]) + 1)
+        last = end_of_slot(coming.times, first, slot)
+        if last - first > spare_places(state, jobs.ends):
+            return NEEDS_ROOM
+        if not advance(measures, state, slot):
             return FINISHED
-        now, end = measures.now[0], edges[b + 1]
-        while left > 0:  # the slots of a bin: a compiler then looks its row of every measure up once
-            if first == len(coming.times) and coming.at[1] == 0:
-                return NEEDS_JOBS
-            come = coming.times[first] if first < len(coming.times) else NEVER
-            due = ends.counts[SOONEST]
-            slot = min(come, due)
-            if state.done[SOON] != 0:
-                slot = min(slot, ends.counts[PRESENT] + 1)
-            last = first
-            if come == slot:
-                last = end_of_slot(coming.times, first)
-                if last > certain:
-                    certain = first + spare(state, ends)
-                    if last > certain:
-                        return NEEDS_ROOM
-            if slot >= end:
-                if not advance(measures, state, end):
-                    return FINISHED
-                break
-            accumulate(measures, state, b, slot - now)
-            now = slot
-            measures.now[0] = slot
-            go_on(ends, slot)
-            state.done[SOON] = 0
-            if due == slot:
-                departures(state, ends, measures, b, policy_rng)
-            number = state.counters[NEXT]
-            if last > first:
-                arrivals(state, jobs, coming, measures, b, first, last)
-                coming.at[0] = last
-            settle(state, jobs, measures, policy_rng)
-            newcomers(state, jobs, coming.types[first:last], number, measures, policy_rng)
-            observe(state, jobs, measures)
-            first = last
-            left -= 1
+        state.done[SOON] = 0
+        b, number = measures.bin[0], state.counters[NEXT]
+        departures(state, jobs.ends, measures, b, slot, policy_rng)
+        arrivals(state, jobs, coming, measures, b, first, last)
+        coming.at[0] = last
+        settle(state, jobs, measures, policy_rng)
+        newcomers(state, jobs, coming.types[first:last], number, measures, policy_rng)
+        observe(state, jobs, measures)
     return GOING
 
 
 @step
-def end_of_slot(times: NDArray[np.int64], first: int) -> int:
-    """Return the place behind the last job that comes in the slot of the first."""
-    last = first + 1
-    while last < len(times) and times[last] == times[first]:
+def next_arrival(coming: Coming) -> int:
+    """Return the slot in which the next job comes."""
+    first = coming.at[0]
+    return int(coming.times[first]) if first < len(coming.times) else NEVER
+
+
+@step
+def end_of_slot(times: NDArray[np.int64], first: int, slot: int) -> int:
+    """Return the place behind the last job that comes in a slot, of those from `first` on."""
+    last = first
+    while last < len(times) and times[last] == slot:
         last += 1
     return last
 
 
 @step
-def departures(state: SlottedCommon, ends: Ends, measures: Measures, b: int, policy_rng: Any) -> None:
-    """Let the jobs leave that end in the present slot, of which there are some."""
-    row = take_due(ends)
+def spare_places(state: SlottedCommon, ends: Ends) -> int:
+    """Return how many more jobs can come: all that wait then may be in service later."""
+    waiting = state.counters[WAITING]
+    return int(min(len(state.after) - 1 - waiting, len(ends.rows) - ends.counts[IN_SERVICE] - waiting))
+
+
+@step
+def departures(state: SlottedCommon, ends: Ends, measures: Measures, b: int, slot: int, policy_rng: Any) -> None:
+    """Let the jobs leave that end in a slot."""
+    go_on(ends, slot)
+    row = take_due(ends) if ends.counts[SOONEST] == slot else -1
     while row >= 0:
-        server, job_class, size = server_of(ends, row), class_of(ends, row), size_of(ends, row)
+        server, job_class = ends.rows[row, SERVER], ends.rows[row, CLASS]
         row = release(ends, row)
-        measures.events[0] += 1
         group = group_of(measures, job_class)
+        measures.events[0] += 1
         measures.ends[b, group] += 1
         measures.inside[1, group] -= 1
-        measures.inside[3, group] -= size
+        measures.inside[3, group] -= class_size(state, job_class)
         note(measures, DEPARTURE, job_class, server, -1)
-        leave(state, server, size)
+        end(state, job_class, server)
         depart(state, server, job_class, policy_rng)
 
 
@@ -209,21 +180,15 @@ def arrivals(
 ) -> None:
     """Let the jobs of a slot join their lines."""
     measures.events[0] += last - first
-    far = len(state.lines) > NEAR
-    slot = coming.times[first]
     for i in range(first, last):
-        if far:
-            later = coming.types[min(i + AHEAD, len(coming.types) - 1)]
-            prefetch(state.lines, later)
-            fetch_queue(state.queue_of, later)
         job_class = int(coming.types[i])
         group = group_of(measures, job_class)
         measures.arrivals[b, group] += 1
         measures.inside[0, group] += 1
-        measures.inside[2, group] += state.lines[job_class, SIZE]
+        measures.inside[2, group] += class_size(state, job_class)
         note(measures, ARRIVAL, job_class, -1, -1)
         at = join(state, job_class)
-        jobs.waiting[at, ARRIVAL_SLOT] = slot
+        jobs.waiting[at, ARRIVAL_SLOT] = coming.times[i]
         jobs.waiting[at, WORK] = coming.durations[i]
 
 
@@ -252,36 +217,18 @@ def no_newcomers(
 
 
 @step
-def fetch_queue(queue_of: NDArray[np.int32], job_class: int) -> None:
-    """Begin to fetch the virtual queue of a class, where there are some."""
-    if queue_of.ndim == 1:
-        prefetch(queue_of, job_class)
-
-
-@step
 def group_of(measures: Measures, job_class: int) -> int:
     """Return the group of a class; the table is not looked up where there is one group."""
     return int(measures.group[job_class]) if measures.inside.shape[1] > 1 else 0
 
 
 @step
-def spare(state: SlottedCommon, ends: Ends) -> int:
-    """Return how many more jobs can be entered beside all that wait."""
-    waiting = state.counters[WAITING]
-    places = len(state.after) - 1 - waiting
-    if len(state.free) * (state.capacity[0] // state.sizes[0]) <= len(ends.rows):
-        return int(places)
-    return int(min(places, len(ends.rows) - ends.counts[HELD] - waiting))
-
-
-@step
 def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
     """Enter the jobs that the policy has started, and clear its moves."""
-    b, now = measures.bin[0], jobs.ends.counts[PRESENT]
+    b, now = measures.bin[0], int(measures.now[0])
     for row in range(state.done[MOVES]):
-        job_class, at = state.moves[row, 0], state.moves[row, 1]
-        server, size = state.moves[row, 2], state.lines[job_class, SIZE]
-        delay = now - jobs.waiting[at, ARRIVAL_SLOT]
+        job_class, at, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
+        delay, size = now - jobs.waiting[at, ARRIVAL_SLOT], class_size(state, job_class)
         group = group_of(measures, job_class)
         measures.starts[b, group] += 1
         measures.delay[b, group] += delay
@@ -290,18 +237,7 @@ def carry_out(state: SlottedCommon, jobs: Jobs, measures: Measures) -> None:
         measures.inside[2, group] -= size
         measures.inside[3, group] += size
         if b >= measures.first[0]:
-            count_slots(measures.sketch, jobs.buckets, delay)
+            count_delay(measures.sketch, delay)
         note(measures, START, job_class, server, -1)
-        push(jobs.ends, now + jobs.waiting[at, WORK], server, job_class, size)
+        push(jobs.ends, now + jobs.waiting[at, WORK], server, job_class)
     state.done[MOVES] = 0
-
-
-@step
-def count_slots(sketch: NDArray[np.int64], buckets: NDArray[np.int64], delay: int) -> None:
-    """Count a delay of whole slots; the buckets of short ones are computed once."""
-    if delay >= len(buckets):
-        sketch[bucket_of(sketch, delay)] += 1
-        return
-    if buckets[delay] < 0:
-        buckets[delay] = bucket_of(sketch, delay)
-    sketch[buckets[delay]] += 1

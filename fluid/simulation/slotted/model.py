@@ -19,8 +19,8 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
-from fluid.simulation.slotted.ends import HELD, enlarged, new_ends
-from fluid.simulation.slotted.loop import SHORT, Jobs, accumulate, carry_out, most_calls, no_newcomers
+from fluid.simulation.slotted.ends import IN_SERVICE, enlarged, new_ends
+from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
     bernoulli_slots,
@@ -185,7 +185,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
         self._stream, self.parts = stream, parts
-        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64), np.full(SHORT, -1))
+        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
     def supply(self) -> None:
@@ -194,15 +194,15 @@ class _Slots(Engine):
 
     def enlarge(self, state: State) -> State:
         """Make more memory for the jobs in service, and more places for those that wait."""
-        ends, jobs, buckets = self.jobs
+        ends, places = self.jobs
         waiting = state.counters[WAITING] + len(self.coming.times)
-        if len(ends.rows) < ends.counts[HELD] + waiting:
-            ends = enlarged(ends)
+        if len(ends.rows) < ends.counts[IN_SERVICE] + waiting:
+            ends = enlarged(ends, 2 * (ends.counts[IN_SERVICE] + waiting))
         if len(state.after) <= waiting:
             length = 2 * (len(state.after) + len(self.coming.times))
             state = with_places(state, length)
-            jobs = np.concatenate([jobs, np.zeros((length - len(jobs), 2), np.int64)])
-        self.jobs = Jobs(ends, jobs, buckets)
+            places = np.concatenate([places, np.zeros((length - len(places), 2), np.int64)])
+        self.jobs = Jobs(ends, places)
         return state
 
 

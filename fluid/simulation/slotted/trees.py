@@ -1,6 +1,7 @@
-"""A tree of maxima that finds in logarithmic time the first leaf that is large enough.
+"""A tree of maxima: the first leaf that is large enough, or the largest leaf, in logarithmic time.
 
-It stands in one array: leaves from P on, the maximum of everything at 1.
+The tree is one array of 2P numbers, P a power of two: the leaves are at P, P + 1, ..., the children of the node at i
+are at 2i and 2i + 1, and every node holds the maximum of its children, so the root at 1 holds the largest leaf.
 """
 
 from __future__ import annotations
@@ -11,21 +12,33 @@ from numpy.typing import NDArray
 from theory.jit import routine, step
 
 NOTHING = -(2**62)
-"""A leaf that no search finds."""
-
-SMALL = 128
-"""Leaves up to which a change goes up to the root: where it could end is a guess that processors often get wrong."""
+"""The value of a leaf that no search may find."""
 
 
 def new_tree(leaves: int, rows: int | None = None, *, value: int | NDArray[np.int64] = NOTHING) -> NDArray[np.int64]:
-    """Make a tree of maxima whose leaves are all of one value, or have one each, or several trees in rows.
+    """Make a tree of maxima.
+
+    Parameters
+    ----------
+    leaves : int
+    rows : int, optional
+        Number of trees of this size, one a row; a single tree without a row where it is left out.
+    value : int or int64[leaves]
+        Of all leaves, or of each.
+
+    Returns
+    -------
+    int64[2P] or int64[rows, 2P]
+        P is the least power of two that is at least `leaves`.
 
     Examples
     --------
     >>> tree = new_tree(5)
-    >>> for leaf, value in enumerate((3, 9, 4, 9, 1)): set_leaf(tree, leaf, value)
+    >>> for leaf, value in enumerate((3, 9, 4, 8, 1)): set_leaf(tree, leaf, value)
     >>> [int(first_at_least(tree, start, 4)) for start in (0, 2, 4)]
     [1, 2, -1]
+    >>> [int(largest_below(tree, bound)) for bound in (0, 1, 5)]
+    [-1, 0, 1]
     """
     size = 1
     while size < leaves:
@@ -38,17 +51,23 @@ def new_tree(leaves: int, rows: int | None = None, *, value: int | NDArray[np.in
     return tree[0] if rows is None else tree
 
 
+@step
+def leaf_value(tree: NDArray[np.int64], leaf: int) -> int:
+    """Return the value of a leaf."""
+    return int(tree[(len(tree) >> 1) + leaf])
+
+
 @routine
 def set_leaf(tree: NDArray[np.int64], leaf: int, value: int) -> None:
     """Change the value of a leaf."""
-    large = len(tree) > 2 * SMALL
     at = leaf + (len(tree) >> 1)
     tree[at] = value
     at >>= 1
     while at >= 1:
         low, high = tree[2 * at], tree[2 * at + 1]
         most = low if low >= high else high
-        if tree[at] == most and large:
+        # a maximum that stays as it was leaves all above it as they were
+        if tree[at] == most:
             break
         tree[at] = most
         at >>= 1
@@ -61,6 +80,7 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
     if start >= size or tree[1] < value:
         return -1
     at = start + size if start > 0 else 1
+    # every leaf from `start` on that lies before those below this node is too small
     while tree[at] < value:
         while at & 1:
             at >>= 1
@@ -72,3 +92,25 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
         if tree[at] < value:
             at += 1
     return at - size
+
+
+@step
+def largest_below(tree: NDArray[np.int64], bound: int) -> int:
+    """Return the leaf with the largest value among those before `bound`; -1 if all of them hold `NOTHING`."""
+    size = len(tree) >> 1
+    node, most = 0, NOTHING
+    if bound >= size:
+        node, most = 1, tree[1]
+    at = bound + size
+    # the left neighbours of the nodes on the way from leaf `bound` up cover the leaves before it
+    while at > 1:
+        if at & 1 and tree[at - 1] > most:
+            node, most = at - 1, tree[at - 1]
+        at >>= 1
+    if most == NOTHING:
+        return -1
+    while node < size:
+        node *= 2
+        if tree[node] < most:
+            node += 1
+    return node - size

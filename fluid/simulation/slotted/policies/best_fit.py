@@ -1,7 +1,8 @@
-"""Best-Fit as a scheduler (throughput paper, IV): from the job's perspective, from the server's, and both.
+"""Best-Fit as a scheduler (throughput paper, IV-A): from the job's perspective, from the server's, and both.
 
-Ties, which the paper leaves open: the server with the lowest number among equal residuals; the job that came first
-among equal sizes. Queues are listed in the order of arrival, servers by number.
+What the paper leaves open: jobs are listed in the order of arrival, servers by number. Among servers of the same
+residual capacity the one with the lowest number is the tightest; among jobs of the same size the one that came first is
+the largest.
 """
 
 from __future__ import annotations
@@ -13,139 +14,113 @@ from numpy.typing import NDArray
 
 from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.by_arrival import first_below, take_out
-from fluid.simulation.slotted.ranking import fullest, most_free, move, new_ranking
-from fluid.simulation.slotted.rooms import FEW, first_room, least_room, new_rooms, set_room
+from fluid.simulation.slotted.open_servers import close_server, most_room, new_open_servers, open_server, tightest
 from fluid.simulation.slotted.state import (
     COMMON,
-    FIRST,
-    NEXT,
-    WAITING,
     SlottedCommon,
     SlottedSetting,
     begin,
     class_size,
     classes_upto,
+    first_come,
     largest_fitting,
     moves_are_many,
     place_nowhere,
     shared,
     smallest_waiting,
 )
+from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
-JobState = state_type(__name__, "JobState", COMMON, "keys_", "table_", "cursor")
-"""``keys_``, ``table_``: the servers that some job may fit, ranked by residual (`fluid.simulation.slotted.ranking`);
-for at most `FEW` servers they are empty, and ``keys_`` has one dimension: nothing is compiled for them. ``cursor``
-int64[1]: the place of the job whose turn it is in this slot. The largest residual only falls while jobs start, so the
-jobs that have been passed over fit no server any more."""
+OPEN = ("keys_", "places_", "count_")
 
-ServerState = state_type(__name__, "ServerState", COMMON, "rooms", "cursor")
-"""``rooms``: a tree of residuals (`fluid.simulation.slotted.rooms`). ``cursor`` int64[1]: whose turn it is."""
+JobState = state_type(__name__, "JobState", COMMON, *OPEN)
+"""``keys_``, ``places_``, ``count_``: the open servers, those with a residual of at least the least size
+(`fluid.simulation.slotted.open_servers`)."""
 
-BothState = state_type(__name__, "BothState", COMMON, "keys_", "table_", "vacated", "spread")
-"""``keys_``, ``table_``: as above, without the servers in ``vacated``. ``vacated``, ``spread``: the set of servers that
-jobs have left in this slot (`fluid.simulation.bitset`)."""
+ServerState = state_type(__name__, "ServerState", COMMON, "residuals")
+"""``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.slotted.trees`)."""
+
+BothState = state_type(__name__, "BothState", COMMON, *OPEN, "vacated", "spread")
+"""As for BF-J, and ``vacated``, ``spread``: the set of servers that jobs have left in this slot
+(`fluid.simulation.bitset`). These are not open until they have been filled."""
 
 
-def _ranked(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
-    """Rank all servers, empty ones, where there are many."""
-    keys, table = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
-    if setting.servers > FEW:
-        keys, table = new_ranking(setting.servers, setting.capacity, int(setting.sizes[0]))
-    return {"keys_": keys, "table_": table}
+def _open_servers(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:
+    """Make the list of the open servers of an empty cluster: all of them."""
+    return dict(zip(OPEN, new_open_servers(setting.servers, setting.capacity), strict=True))
 
 
 def prepare_job(setting: SlottedSetting) -> Any:
     """Make the state of BF-J."""
-    return JobState(**shared(setting, ordered=True), **_ranked(setting), cursor=np.zeros(1, np.int64))
+    return JobState(**shared(setting, ordered=True), **_open_servers(setting))
 
 
 def prepare_server(setting: SlottedSetting) -> Any:
     """Make the state of BF-S."""
     common = shared(setting)
-    return ServerState(**common, rooms=new_rooms(common["free"]), cursor=np.zeros(1, np.int64))
+    return ServerState(**common, residuals=new_tree(setting.servers, value=common["free"]))
 
 
 def prepare_both(setting: SlottedSetting) -> Any:
     """Make the state of BF-J/S."""
     vacated, spread = empty_sets(1, setting.servers)
-    return BothState(**shared(setting), **_ranked(setting), vacated=vacated, spread=spread)
+    return BothState(**shared(setting), **_open_servers(setting), vacated=vacated, spread=spread)
 
 
 @step
-def _rank(keys: NDArray[np.int64], table: NDArray[np.int64], server: int, before: int, after: int) -> None:
-    """Rank a server by another residual, where servers are ranked; one below the least size stands for none."""
-    if keys.ndim == 2:
-        move(keys, table, server, before, after)
+def _open(state: SlottedCommon, server: int, residual: int) -> None:
+    """Enter a server with a residual among the open ones, if some job may fit it."""
+    if residual >= state.sizes[0]:
+        open_server(state.keys_, state.places_, state.count_, server, residual)
 
 
 @step
-def _fullest(keys: NDArray[np.int64], table: NDArray[np.int64], free: NDArray[np.int64], size: int) -> int:
-    """Return the first of the servers with the least residual that a job of a size fits, -1 if it fits none."""
-    if keys.ndim == 2:
-        return fullest(keys, table, size)
-    return least_room(free, size)
+def _close(state: SlottedCommon, server: int, residual: int) -> None:
+    """Take a server out of the open ones, if it had been entered with a residual."""
+    if residual >= state.sizes[0]:
+        close_server(state.keys_, state.places_, state.count_, server)
 
 
 @step
-def _most_free(keys: NDArray[np.int64], table: NDArray[np.int64], free: NDArray[np.int64]) -> int:
-    """Return the largest residual, or any number below the least size where no server fits a job."""
-    if keys.ndim == 2:
-        return most_free(keys, table)
-    most = free[0]
-    for server in range(len(free)):
-        most = max(most, free[server])
-    return int(most)
+def _tightest(state: SlottedCommon, job_class: int) -> int:
+    """Return the server with the least residual capacity that a job of a class fits, -1 if it fits none."""
+    return tightest(state.keys_, state.count_, class_size(state, job_class))
 
 
 @step
 def job_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Rank the server anew."""
-    _rank(state.keys_, state.table_, server, state.free[server] - class_size(state, job_class), state.free[server])
-
-
-@step
-def _first_come(state: SlottedCommon, arrived: NDArray[np.int64], bound: int) -> int:
-    """Return the class below a bound whose first job came before those of all others, -1 if none waits."""
-    if arrived.ndim == 1:
-        leaf = first_below(arrived, state.reach, state.cursor[0], bound)
-        state.cursor[0] = leaf + 1
-        return take_out(arrived, state.reach, leaf) if leaf >= 0 else -1
-    found, earliest = -1, state.counters[NEXT]
-    for c in range(bound):
-        head = state.lines[c, FIRST]
-        if head >= 0 and state.number[head] < earliest:
-            found, earliest = c, state.number[head]
-    return found
+    """Enter the server with its new residual."""
+    _close(state, server, state.free[server] - class_size(state, job_class))
+    _open(state, server, state.free[server])
 
 
 @step
 def job_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Start the jobs that fit any server, in the order of arrival, each where it leaves the least room (BF-J)."""
-    most = -1
-    while state.counters[WAITING] > 0:
-        most = _most_free(state.keys_, state.table_, state.free) if most < 0 else most
-        job_class = _first_come(state, state.arrived, classes_upto(state, most))
+    """Place the jobs in the order of arrival, each in the tightest server (BF-J)."""
+    while True:
+        # The next job in the list that can be placed fits the server with the most room. That room only shrinks while
+        # jobs are placed, so jobs that have been passed over once fit no server until the next slot.
+        fitting = classes_upto(state, most_room(state.keys_, state.count_))
+        job_class = first_come(state, fitting)
         if job_class < 0:
-            break
-        server = _fullest(state.keys_, state.table_, state.free, class_size(state, job_class))
-        before = state.free[server]
+            # all other jobs remain in the queue
+            return False
+        # BF-J: the server with the least residual capacity among those that can accommodate the job
+        server = _tightest(state, job_class)
+        _close(state, server, state.free[server])
         begin(state, job_class, server)
-        _rank(state.keys_, state.table_, server, before, state.free[server])
+        _open(state, server, state.free[server])
         if moves_are_many(state):
             return True
-        if before == most:  # no other server has become less free
-            most = -1
-    state.cursor[0] = 0
-    return False
 
 
 @step
 def fill(state: SlottedCommon, server: int) -> bool:
-    """Fill a server with the largest jobs that fit, as far as there is room for moves; return whether it is done."""
+    """Fill a server (BF-S), as far as there are rows for moves; return whether it is full."""
     while True:
+        # BF-S: the largest job in the queue that fits, again and again, until no job fits
         job_class = largest_fitting(state, state.free[server])
         if job_class < 0:
             return True
@@ -156,39 +131,38 @@ def fill(state: SlottedCommon, server: int) -> bool:
 
 @step
 def server_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Keep the tree."""
-    set_room(state.rooms, server, state.free[server])
+    """Keep the tree up to date."""
+    set_leaf(state.residuals, server, state.free[server])
 
 
 @step
-def next_with_room(state: SlottedCommon, start: int) -> int:
-    """Return the first server from a number on that some waiting job fits, -1 if there is none."""
-    if start >= len(state.free):
-        return -1
+def first_with_room(state: SlottedCommon) -> int:
+    """Return the first server that some waiting job fits, -1 if there is none."""
     smallest = smallest_waiting(state)
-    return first_room(state.rooms, state.free, start, class_size(state, smallest)) if smallest >= 0 else -1
+    return first_at_least(state.residuals, 0, class_size(state, smallest)) if smallest >= 0 else -1
 
 
 @step
 def server_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Fill the servers that some waiting job fits, by number (BF-S)."""
-    server = next_with_room(state, state.cursor[0])
-    state.cursor[0] = 0
-    while server >= 0:
-        following = server + 1 if fill(state, server) else server
-        set_room(state.rooms, server, state.free[server])
+    """Fill the servers, by number (BF-S)."""
+    while True:
+        # No waiting job fits the servers that have been filled, so the first server with room is the next in the list;
+        # servers that no job fits are passed over.
+        server = first_with_room(state)
+        if server < 0:
+            return False
+        fill(state, server)
+        set_leaf(state.residuals, server, state.free[server])
         if moves_are_many(state):
-            state.cursor[0] = following
             return True
-        server = next_with_room(state, following)
-    return False
 
 
 @step
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
-    """Note that the server has been left, and take it out of the ranking until it has been filled."""
+    """List the server for step 1 of BF-J/S."""
+    # it is listed once, whatever the number of jobs that leave it in a slot
     if not _is_vacated(state, server):
-        _rank(state.keys_, state.table_, server, state.free[server] - class_size(state, job_class), -1)
+        _close(state, server, state.free[server] - class_size(state, job_class))
         insert(state.vacated, state.spread, 0, server)
 
 
@@ -199,24 +173,29 @@ def _is_vacated(state: SlottedCommon, server: int) -> bool:
 
 @step
 def both_refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Fill the servers that jobs have left, by number (BF-J/S, step 1)."""
-    server = least(state.vacated, state.spread, 0)
-    while server >= 0:
+    """Take step 1 of BF-J/S: BF-S over the servers that had departures, by number."""
+    while True:
+        server = least(state.vacated, state.spread, 0)
+        if server < 0:
+            return False
         if fill(state, server):
             discard(state.vacated, state.spread, 0, server)
-            _rank(state.keys_, state.table_, server, -1, state.free[server])
+            _open(state, server, state.free[server])
         if moves_are_many(state):
             return True
-        server = least(state.vacated, state.spread, 0)
-    return False
 
 
 @step
 def both_place(state: SlottedCommon, job_class: int, draws: Any) -> int:
-    """Return the server with the least room that the newcomer fits (BF-J/S, step 2)."""
-    server = _fullest(state.keys_, state.table_, state.free, class_size(state, job_class))
+    """Take step 2 of BF-J/S: BF-J for a new job that step 1 has not scheduled; the loop asks in the order of arrival.
+
+    Older jobs need not be tried: when they came, and whenever a job left a server since then, they fitted none.
+    """
+    server = _tightest(state, job_class)
     if server >= 0:
-        _rank(state.keys_, state.table_, server, state.free[server], state.free[server] - class_size(state, job_class))
+        _close(state, server, state.free[server])
+        # the loop begins the job, and then so much is left
+        _open(state, server, state.free[server] - class_size(state, job_class))
     return server
 
 

@@ -1,8 +1,9 @@
-"""MaxWeight in slots (throughput paper, III): an empty server takes a configuration of greatest weight over all sizes.
+"""MaxWeight in slots (throughput paper, III-A): servers follow a configuration of greatest weight over all sizes.
 
-For few sizes: the maximal configurations are listed. Choices: a server keeps its configuration until it is empty (jobs
-are never preempted); servers take their turns by number, each sees the queues as those before it have left them; ties
-by more slots of the smallest size that differs.
+For few sizes: the maximal configurations are listed. What the paper leaves open: a server keeps its configuration until
+it is empty, so that no job is preempted; servers take their turns by number, and each sees the queues as those before
+it have left them; among configurations of equal weight the one with more jobs of the smallest size that differs is
+taken.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.oracle import LIMIT
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.state import (
@@ -25,16 +25,19 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
+from fluid.simulation.slotted.trees import first_at_least, leaf_value, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
 from theory.instance import Additive
 from theory.jit import step
 
-WeightState = state_type(__name__, "WeightState", COMMON, "table", "weights_", "slots", "vacant", "spread", "cursor")
+MOST_SIZES = 64
+
+WeightState = state_type(__name__, "WeightState", COMMON, "table", "weights_", "slots", "empty")
 """``table`` int64[n, G]: maximal configurations as columns in decreasing lexicographic order. ``weights_`` int64[G]:
-memory for their weights. ``slots`` int64[L, n]: the empty slots of each server. ``vacant``, ``spread``: for each class
-the servers with an empty slot, then the empty servers. ``cursor`` int64[1]: whose turn it is."""
+memory for their weights. ``slots`` int64[n, 2P]: for each class a tree of maxima of the free slots of each server
+(`fluid.simulation.slotted.trees`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
@@ -46,24 +49,21 @@ def prepare(setting: SlottedSetting) -> Any:
         Too many configurations to search at every event.
     """
     classes = len(setting.sizes)
-    if classes > 64:
-        raise TooLargeError(f"--policy max-weight: expected at most 64 sizes, got {classes:,}; use vqs-bf or bf-js")
+    if classes > MOST_SIZES:
+        raise TooLargeError(
+            f"--policy max-weight: expected at most {MOST_SIZES} sizes, got {classes:,}; use vqs-bf or bf-js"
+        )
     demands = tuple((int(size),) for size in setting.sizes)
     try:
         table = maximal(Additive(("size",), (setting.capacity,), demands, (1,)), limit=LIMIT)  # type: ignore[arg-type]
     except TooLargeError as error:
         raise TooLargeError(f"--policy max-weight: {error}; use vqs-bf or bf-js") from None
-    vacant, spread = empty_sets(classes + 1, setting.servers)
-    for server in range(setting.servers):
-        insert(vacant, spread, classes, server)
     return WeightState(
         **shared(setting),
         table=np.ascontiguousarray(table[::-1].T, np.int64),
         weights_=np.zeros(len(table), np.int64),
-        slots=np.zeros((setting.servers, classes), np.int64),
-        vacant=vacant,
-        spread=spread,
-        cursor=np.zeros(1, np.int64),
+        slots=new_tree(setting.servers, classes, value=0),
+        empty=new_tree(setting.servers, value=1),
     )
 
 
@@ -71,49 +71,47 @@ def prepare(setting: SlottedSetting) -> Any:
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the slot; an empty server loses its configuration."""
     if state.jobs[server] > 0:
-        state.slots[server, job_class] += 1
-        insert(state.vacant, state.spread, job_class, server)
+        set_leaf(state.slots[job_class], server, leaf_value(state.slots[job_class], server) + 1)
         return
     for c in range(len(state.sizes)):
-        if state.slots[server, c] > 0:
-            discard(state.vacant, state.spread, c, server)
-            state.slots[server, c] = 0
-    insert(state.vacant, state.spread, len(state.sizes), server)
+        set_leaf(state.slots[c], server, 0)
+    set_leaf(state.empty, server, 1)
 
 
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
-    """Let the servers that have a slot for a waiting job or are empty take jobs, by number."""
-    server = _next_server(state, state.cursor[0])
-    state.cursor[0] = 0
-    while server >= 0:
-        following = server + 1 if _take(state, server) else server
+    """Let the servers take jobs, by number."""
+    while True:
+        # a server whose turn is over has no slot for any job that waits, so the next one has a higher number
+        server = _next_server(state)
+        if server < 0:
+            return False
+        if leaf_value(state.empty, server) == 1:
+            _renew(state, server)
+        _schedule(state, server)
         if moves_are_many(state):
-            state.cursor[0] = following
             return True
-        server = _next_server(state, following)
-    return False
 
 
 @step
-def _next_server(state: SlottedCommon, start: int) -> int:
-    """Return the first server from `start` on that has a slot for a waiting job or is empty, -1 if there is none."""
-    if state.counters[WAITING] == 0 or start >= len(state.free):
+def _next_server(state: SlottedCommon) -> int:
+    """Return the first server that has a slot for a waiting job or is empty, -1 if there is none."""
+    if state.counters[WAITING] == 0:
         return -1
-    classes = len(state.sizes)
-    server = least_from(state.vacant, state.spread, classes, start)
-    for c in range(classes):
+    first = first_at_least(state.empty, 0, 1)
+    for c in range(len(state.sizes)):
         if state.lines[c, COUNT] > 0:
-            other = least_from(state.vacant, state.spread, c, start)
-            if other >= 0 and (server < 0 or other < server):
-                server = other
-    return server
+            server = first_at_least(state.slots[c], 0, 1)
+            if server >= 0 and (first < 0 or server < first):
+                first = server
+    return first
 
 
 @step
-def _heaviest(state: SlottedCommon) -> int:
-    """Return the first configuration of the greatest weight."""
-    weights = state.weights_
+def _renew(state: SlottedCommon, server: int) -> None:
+    """Give an empty server the first configuration of greatest weight."""
+    weights, best = state.weights_, 0
+    # (5): <k, Q>, the sum over j of k_j Q_j; configurations are columns, so that all are multiplied side by side
     for g in range(len(weights)):
         weights[g] = state.table[0, g] * state.lines[0, COUNT]
     for c in range(1, len(state.sizes)):
@@ -121,36 +119,23 @@ def _heaviest(state: SlottedCommon) -> int:
         if waiting > 0:
             for g in range(len(weights)):
                 weights[g] += state.table[c, g] * waiting
-    chosen = 0
     for g in range(1, len(weights)):
-        if weights[g] > weights[chosen]:
-            chosen = g
-    return chosen
+        if weights[g] > weights[best]:
+            best = g
+    for c in range(len(state.sizes)):
+        set_leaf(state.slots[c], server, state.table[c, best])
+    set_leaf(state.empty, server, 0)
 
 
 @step
-def _take(state: SlottedCommon, server: int) -> bool:
-    """Let a server take jobs, by a new configuration if it is empty; return whether it is done."""
-    classes, finished = len(state.sizes), True
-    chosen = -1
-    if state.jobs[server] == 0:
-        chosen = _heaviest(state)
-        discard(state.vacant, state.spread, classes, server)
-    for c in range(classes):
-        before = state.slots[server, c]
-        left = state.table[c, chosen] if chosen >= 0 else before
-        while left > 0 and state.lines[c, COUNT] > 0:
-            if state.done[MOVES] == len(state.moves):
-                finished = False
-                break
+def _schedule(state: SlottedCommon, server: int) -> None:
+    """Put waiting jobs into the free slots of a server, as far as there are rows for moves."""
+    for c in range(len(state.sizes)):
+        slots = leaf_value(state.slots[c], server)
+        while slots > 0 and state.lines[c, COUNT] > 0 and state.done[MOVES] < len(state.moves):
             begin(state, c, server)
-            left -= 1
-        state.slots[server, c] = left
-        if left > 0 and before == 0:
-            insert(state.vacant, state.spread, c, server)
-        elif left == 0 and before > 0:
-            discard(state.vacant, state.spread, c, server)
-    return finished
+            slots -= 1
+        set_leaf(state.slots[c], server, slots)
 
 
 MAX_WEIGHT = Policy(

@@ -1,8 +1,8 @@
 """VQS (throughput paper, V): servers follow a configuration of the reduced set, renewed when they are empty.
 
-What the paper leaves open, and what is chosen here: servers take their turns by number, each sees the queues as those
-before it have left them; among configurations of equal weight the first of (19) is taken; a server that may not take
-the head of a virtual queue takes none behind it; a size of at most 2^-J counts as the unit that 2^-J rounds up to.
+What the paper leaves open: servers take their turns by number, and each sees the queues as those before it have left
+them; among configurations of equal weight the first of (19) is taken; a server that has no room for the head of a
+virtual queue takes no job behind it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least_from
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.state import (
@@ -35,70 +34,62 @@ from fluid.simulation.state import MOVES, state_type
 from theory.errors import InputError
 from theory.jit import step
 
+ONE, OTHER, NUMBER = 0, 1, 2
+"""Columns of ``table``."""
+
 VirtualState = state_type(
-    __name__,
-    "VirtualState",
-    COMMON,
-    "table",
-    "least_size",
-    "active",
-    "ones",
-    "inner",
-    "rooms",
-    "empty",
-    "spread",
-    "cursor",
+    __name__, "VirtualState", COMMON, "table", "least_size", "active", "ones", "inner", "rooms", "empty", "cursor"
 )
-"""``table`` int64[4J - 4, 3]: K_RED (`reduced_configurations`). ``least_size`` int64[1]: what sizes below it count as.
+"""``table`` int64[4J - 4, 3]: K_RED (`reduced_configurations`). ``least_size`` int64[1]: smaller sizes count as this.
 Of each server: ``active``, its row of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the
-others. ``rooms`` int64[V, 2P]: trees over servers of the room for jobs of each queue. ``empty``, ``spread``: the empty
-servers. ``cursor`` int64[1]: whose turn it is."""
+others. ``rooms`` int64[2J, 2P]: for each virtual queue a tree of maxima (`fluid.simulation.slotted.trees`) of the room
+that the servers have for its jobs. ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty. ``cursor``
+int64[1]: the server whose turn it is."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS."""
     levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
-    queues = 2 * levels
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
-    empty, spread = empty_sets(1, setting.servers)
-    for server in range(setting.servers):
-        insert(empty, spread, 0, server)
     return VirtualState(
-        **shared(setting, fifo=True, queue_of=queue_of, queues=queues),
+        **shared(setting, fifo=True, queue_of=queue_of, queues=2 * levels),
         table=reduced_configurations(levels),
+        # sizes are whole numbers, so 2^-J of the capacity may be rounded up
         least_size=np.full(1, -(-setting.capacity // 2**levels)),
         active=np.full(setting.servers, -1),
         ones=np.zeros(setting.servers, np.int64),
         inner=np.zeros(setting.servers, np.int64),
-        rooms=new_tree(setting.servers, queues),
-        empty=empty,
-        spread=spread,
+        rooms=new_tree(setting.servers, 2 * levels),
+        empty=new_tree(setting.servers, value=1),
         cursor=np.zeros(1, np.int64),
     )
 
 
 @step
 def heaviest_row(state: SlottedCommon) -> int:
-    """Return the first row of K_RED of the greatest weight (20)."""
-    chosen, most = 0, -1
+    """Return the first row of K_RED of the greatest weight."""
+    best, most = 0, -1
     for row in range(len(state.table)):
-        weight = state.table[row, 0] * state.queues[1] + state.table[row, 2] * state.queues[state.table[row, 1]]
+        # (20): <k, Q> of a configuration with jobs of VQ_1, of one other VQ_j, or of both
+        one, queue, number = state.table[row, ONE], state.table[row, OTHER], state.table[row, NUMBER]
+        weight = one * state.queues[1] + number * state.queues[queue]
         if weight > most:
-            chosen, most = row, weight
-    return chosen
+            best, most = row, weight
+    return best
 
 
 @step
-def _counted(state: SlottedCommon, job_class: int) -> int:
-    size, least = class_size(state, job_class), state.least_size[0]
-    return int(size if size > least else least)
+def _counted_size(state: SlottedCommon, job_class: int) -> int:
+    """Return what a job takes of its server: sizes of at most 2^-J are rounded up to it (V-A), others are not."""
+    return max(class_size(state, job_class), state.least_size[0])
 
 
 @step
-def _room(state: SlottedCommon, server: int) -> int:
-    """Return the room for jobs of the other queue of the active configuration: a third, or all of the server."""
+def _inner_room(state: SlottedCommon, server: int) -> int:
+    """Return the room for jobs of the other queue of the active configuration."""
     share = state.capacity[0]
-    if state.table[state.active[server], 0] == 1:
+    if state.table[state.active[server], ONE] == 1:
+        # (i): two thirds of the server are reserved for VQ_1, whether a job is there or not
         share = share // 3
     return int(share - state.inner[server])
 
@@ -107,27 +98,27 @@ def _room(state: SlottedCommon, server: int) -> int:
 def _show_rooms(state: SlottedCommon, server: int) -> None:
     """Bring the trees up to date with a server that has a configuration."""
     row = state.active[server]
-    if state.table[row, 0] == 1:
+    if state.table[row, ONE] == 1:
         set_leaf(state.rooms[1], server, NOTHING if state.ones[server] > 0 else state.capacity[0])
-    set_leaf(state.rooms[state.table[row, 1]], server, _room(state, server))
+    set_leaf(state.rooms[state.table[row, OTHER]], server, _inner_room(state, server))
 
 
 @step
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the room; a server that is empty loses its configuration."""
     row = state.active[server]
-    if state.table[row, 0] == 1 and state.queue_of[job_class] == 1:
+    if state.table[row, ONE] == 1 and state.queue_of[job_class] == 1:
         state.ones[server] -= 1
     else:
-        state.inner[server] -= _counted(state, job_class)
+        state.inner[server] -= _counted_size(state, job_class)
     if state.jobs[server] > 0:
+        # (21): the configuration stays the same until the server is empty
         _show_rooms(state, server)
         return
-    if state.table[row, 0] == 1:
-        set_leaf(state.rooms[1], server, NOTHING)
-    set_leaf(state.rooms[state.table[row, 1]], server, NOTHING)
+    set_leaf(state.rooms[1], server, NOTHING)
+    set_leaf(state.rooms[state.table[row, OTHER]], server, NOTHING)
+    set_leaf(state.empty, server, 1)
     state.active[server] = -1
-    insert(state.empty, state.spread, 0, server)
 
 
 @step
@@ -135,13 +126,14 @@ def _next_server(state: SlottedCommon, start: int) -> int:
     """Return the first server from `start` on that can take a job; -1 if there is none."""
     if state.counters[WAITING] == 0 or start >= len(state.free):
         return -1
-    found = least_from(state.empty, state.spread, 0, start)
+    # an empty server can: some job of the heaviest configuration waits, and fits
+    first = first_at_least(state.empty, start, 1)
     for queue in range(len(state.queues)):
         if state.queues[queue] > 0:
-            server = first_at_least(state.rooms[queue], start, _counted(state, front(state, queue)))
-            if server >= 0 and (found < 0 or server < found):
-                found = server
-    return found
+            server = first_at_least(state.rooms[queue], start, _counted_size(state, front(state, queue)))
+            if server >= 0 and (first < 0 or server < first):
+                first = server
+    return first
 
 
 @step
@@ -151,38 +143,48 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
     state.cursor[0] = 0
     server = _next_server(state, start)
     while server >= 0:
-        start = server + 1 if _take(state, server) else server
+        if state.active[server] < 0:
+            _renew(state, server)
+        start = server + 1 if _schedule(state, server) else server
         if moves_are_many(state):
             state.cursor[0] = start
             return True
         server = _next_server(state, start)
+    # The turns of this slot are over. A server may now have room for the head of a queue that it had no room for at its
+    # turn, since another server has taken the jobs before that one: it takes it in the next slot.
     if start > 0 and _next_server(state, 0) >= 0:
         state.done[SOON] = 1
     return False
 
 
 @step
-def _take(state: SlottedCommon, server: int) -> bool:
-    """Let a server take a job of queue 1 if its configuration has one, then others; return whether it is done."""
-    if state.active[server] < 0:
-        state.active[server] = heaviest_row(state)
-        discard(state.empty, state.spread, 0, server)
+def _renew(state: SlottedCommon, server: int) -> None:
+    """Take step 1 for an empty server: set its active configuration."""
+    state.active[server] = heaviest_row(state)
+    set_leaf(state.empty, server, NOTHING)
+
+
+@step
+def _schedule(state: SlottedCommon, server: int) -> bool:
+    """Take step 2: schedule jobs by the active configuration; return False if there are no rows for more moves."""
     row, finished = state.active[server], True
-    if state.table[row, 0] == 1 and state.ones[server] == 0:
+    # (i) if k_1 = 1 and the server has no job of type 1, it schedules one from VQ_1
+    if state.table[row, ONE] == 1 and state.ones[server] == 0:
         head = front(state, 1)
         if head >= 0:
             begin(state, head, server)
             state.ones[server] = 1
-    queue = state.table[row, 1]
+    # (ii) jobs from the other VQ_j with k_j > 0, from the head of the line on, until no more fit, whatever k_j is
+    queue = state.table[row, OTHER]
     while True:
         head = front(state, queue)
-        if head < 0 or _counted(state, head) > _room(state, server):
+        if head < 0 or _counted_size(state, head) > _inner_room(state, server):
             break
         if state.done[MOVES] == len(state.moves):
             finished = False
             break
         begin(state, head, server)
-        state.inner[server] += _counted(state, head)
+        state.inner[server] += _counted_size(state, head)
     _show_rooms(state, server)
     return finished
 
@@ -225,6 +227,7 @@ def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDAr
     """
     if levels < 2:
         raise InputError(f"simulation.partition: expected J of at least 2, got {levels}")
+    # (18): the upper ends of I_0, I_1, I_2, ... decrease: 1, 2/3, 1/2, 1/3, ...
     ends = [Fraction(capacity, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
     upto = np.searchsorted(sizes, [floor(end) for end in reversed(ends[1:])], side="right")
     return np.repeat(np.arange(len(upto), -1, -1, dtype=np.int32), np.diff([0, *upto, len(sizes)]))
@@ -240,6 +243,7 @@ def reduced_configurations(levels: int) -> NDArray[np.int64]:
     >>> reduced_configurations(2).tolist()
     [[0, 0, 1], [0, 2, 2], [0, 3, 3], [1, 3, 1]]
     """
+    # (19), line by line
     rows = [(0, 2 * m, 2**m) for m in range(levels)]
     rows += [(0, 2 * m + 1, 3 * 2 ** (m - 1)) for m in range(1, levels)]
     rows += [(1, 2 * m, 2**m // 3) for m in range(2, levels)]

@@ -1,7 +1,7 @@
 """VQS-BF (throughput paper, VI): the configurations of VQS, the largest jobs that fit, and the rest filled by Best-Fit.
 
-Choices as in `fluid.simulation.slotted.policies.vqs`; sizes count as they are. The jobs of the other queue in a server
-are those it holds, however they came there.
+What the paper leaves open is chosen as in `fluid.simulation.slotted.policies.vqs`; sizes count as they are. The jobs of
+the other queue in a server are those it holds, however they came there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 from fluid.simulation.bitset import greatest_upto
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.policies.best_fit import fill, next_with_room
-from fluid.simulation.slotted.policies.vqs import depth, heaviest_row, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.rooms import new_rooms, set_room
+from fluid.simulation.slotted.policies.best_fit import fill, first_with_room
+from fluid.simulation.slotted.policies.vqs import (
+    NUMBER,
+    ONE,
+    OTHER,
+    depth,
+    heaviest_row,
+    reduced_configurations,
+    virtual_queues,
+)
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -27,17 +34,18 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
+from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
 from theory.jit import step
 
-HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "rooms", "cursor")
-"""As `vqs.VirtualState`; ``spans`` int64[V, 2]: first and last-but-one class of each virtual queue, which lie side by
-side; ``held`` int64[L, V]: jobs of each virtual queue on each server; ``rooms``: a tree of residuals
-(`fluid.simulation.slotted.rooms`)."""
+HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "residuals")
+"""``table``, ``active``: as in `vqs.VirtualState`. ``spans`` int64[2J, 2]: the first class of each virtual queue and
+the one behind its last; its classes lie side by side. ``held`` int64[L, 2J]: jobs of each virtual queue on each server.
+``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.slotted.trees`)."""
 
 
 def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:
-    """Return first and last-but-one class of each virtual queue, which lie side by side."""
+    """Return the first class of each virtual queue and the one behind its last; its classes lie side by side."""
     classes = np.bincount(queue_of, minlength=queues)
     first = len(queue_of) - np.cumsum(classes)  # the last queue has the first classes
     return np.where(classes[:, None] > 0, np.column_stack([first, first + classes]), 0)
@@ -54,8 +62,7 @@ def prepare(setting: SlottedSetting) -> Any:
         spans=spans_of(queue_of, 2 * levels),
         active=np.full(setting.servers, -1),
         held=np.zeros((setting.servers, 2 * levels), np.int64),
-        rooms=new_rooms(common["free"]),
-        cursor=np.zeros(1, np.int64),
+        residuals=new_tree(setting.servers, value=common["free"]),
     )
 
 
@@ -63,21 +70,22 @@ def prepare(setting: SlottedSetting) -> Any:
 def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """Free the room; a server that is empty loses its configuration."""
     state.held[server, state.queue_of[job_class]] -= 1
-    set_room(state.rooms, server, state.free[server])
+    set_leaf(state.residuals, server, state.free[server])
     if state.jobs[server] == 0:
         state.active[server] = -1
 
 
 @step
-def _largest_of(state: SlottedCommon, queue: int, room: int) -> int:
-    """Return the largest class of a virtual queue that waits and fits so much room, -1 if there is none."""
-    most = min(classes_upto(state, room), state.spans[queue, 1]) - 1
-    found = greatest_upto(state.words, state.levels, 0, most)
-    return found if found >= state.spans[queue, 0] else -1
+def _largest_of(state: SlottedCommon, queue: int, server: int) -> int:
+    """Return the largest class of a virtual queue that waits and fits a server, -1 if there is none."""
+    largest = min(classes_upto(state, state.free[server]), state.spans[queue, 1]) - 1
+    job_class = greatest_upto(state.words, state.levels, 0, largest)
+    return job_class if job_class >= state.spans[queue, 0] else -1
 
 
 @step
 def _start(state: SlottedCommon, job_class: int, server: int) -> None:
+    """Start a job of a class, and count it in its virtual queue on the server."""
     begin(state, job_class, server)
     state.held[server, state.queue_of[job_class]] += 1
 
@@ -85,39 +93,41 @@ def _start(state: SlottedCommon, job_class: int, server: int) -> None:
 @step
 def refresh(state: SlottedCommon, draws: Any) -> bool:
     """Let the servers that some waiting job fits take jobs, by number."""
-    server = next_with_room(state, state.cursor[0])
-    state.cursor[0] = 0
-    while server >= 0:
-        following = server + 1 if _take(state, server) else server
+    while True:
+        # step (iii) leaves no room for any job that waits, so the first server with room is the next one
+        server = first_with_room(state)
+        if server < 0:
+            return False
+        if state.active[server] < 0:
+            # step 1, as in VQS
+            state.active[server] = heaviest_row(state)
+        _schedule(state, server)
+        set_leaf(state.residuals, server, state.free[server])
         if moves_are_many(state):
-            state.cursor[0] = following
             return True
-        server = next_with_room(state, following)
-    return False
 
 
 @step
-def _take(state: SlottedCommon, server: int) -> bool:
-    """Let a server take jobs: (i) queue 1, (ii) the other queue, (iii) any; return whether it is done."""
-    if state.active[server] < 0:
-        state.active[server] = heaviest_row(state)
+def _schedule(state: SlottedCommon, server: int) -> None:
+    """Take step 2: schedule jobs by the active configuration, and others beside it."""
     row = state.active[server]
-    if state.table[row, 0] == 1:
-        job_class = _largest_of(state, 1, state.free[server])
+    # (i) if k_1 = 1, the largest job of VQ_1 that fits; nothing is reserved where there is none
+    if state.table[row, ONE] == 1:
+        job_class = _largest_of(state, 1, server)
         if job_class >= 0:
             _start(state, job_class, server)
-    queue, most = state.table[row, 1], state.table[row, 2]
+    # (ii) the largest jobs of the other VQ_j that fit, until the server holds k_j of them
+    queue, most = state.table[row, OTHER], state.table[row, NUMBER]
     while state.held[server, queue] < most:
-        job_class = _largest_of(state, queue, state.free[server])
+        job_class = _largest_of(state, queue, server)
         if job_class < 0 or state.done[MOVES] == len(state.moves):
             break
         _start(state, job_class, server)
-    before = state.done[MOVES]
-    finished = fill(state, server)
-    for started in range(before, state.done[MOVES]):
-        state.held[server, state.queue_of[state.moves[started, 0]]] += 1
-    set_room(state.rooms, server, state.free[server])
-    return finished
+    # (iii) BF-S in the remaining capacity, from all queues
+    first_move = state.done[MOVES]
+    fill(state, server)
+    for move in range(first_move, state.done[MOVES]):
+        state.held[server, state.queue_of[state.moves[move, 0]]] += 1
 
 
 VQS_BF = Policy(
