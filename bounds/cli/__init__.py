@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from typing import Any
 
 from bounds.cli import admission_runs
@@ -61,12 +62,17 @@ def main(arguments: list[str] | None = None) -> None:
     from bounds.cli.apart import names_code, run_apart
 
     words = sys.argv[1:] if arguments is None else arguments
+    last = partial(run, process_ends=True)
     apart = hasattr(os, "fork") and names_code(words)
-    sys.exit(run_apart(run, words, ended) if apart else run(words))
+    sys.exit(run_apart(last, words, ended) if apart else last(words))
 
 
-def run(arguments: list[str]) -> int:
-    """Run the command line and return its exit status; nothing but the answer reaches standard output."""
+def run(arguments: list[str], *, process_ends: bool = False) -> int:
+    """Run the command line and return its exit status; nothing but the answer reaches standard output.
+
+    With `process_ends` the process does nothing afterwards but end: Ctrl-C and SIGTERM are ignored from the end of the
+    command on. Python gives its own handlers up while it shuts down, and a signal would then replace the status.
+    """
     if sys.stderr is None:  # closed by whoever started packproof: `print` would fall back to standard output
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the process lives)
     if sys.stdout is None:
@@ -74,11 +80,15 @@ def run(arguments: list[str]) -> int:
     before, signals = _listen_for_interrupts()
     try:
         with answer_apart():
-            return _run(arguments, signals)
-    except KeyboardInterrupt:  # while the streams are opened or closed
+            try:
+                return _run(arguments, signals)
+            finally:  # the answer is complete, and so is the status: no signal changes it
+                for number, _ in before:
+                    signal.signal(number, signal.SIG_IGN)
+    except KeyboardInterrupt:  # while the streams are opened
         return ended("interrupted", INTERRUPT)
     finally:
-        for number, handler in before:
+        for number, handler in before if not process_ends else ():
             signal.signal(number, handler)
 
 

@@ -52,12 +52,11 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
                 sys.stdout.flush()
             os.write(write, b".")
     os.close(write)
-    handed_on = [(number, signal.signal(number, _hand_on(child))) for number in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        _, status = os.waitpid(child, 0)
-    finally:
-        for number, handler in handed_on:
-            signal.signal(number, handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _hand_on(child))
+    _, status = os.waitpid(child, 0)
+    for number in (signal.SIGINT, signal.SIGTERM):  # the status is decided: as in `run`
+        signal.signal(number, signal.SIG_IGN)
     with os.fdopen(read, "rb") as messages:
         if messages.read(1):
             return os.waitstatus_to_exitcode(status)
@@ -70,6 +69,7 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
 def _hand_on(child: int) -> Callable[[int, Any], None]:
     def hand_on(number: int, frame: object) -> None:
         del frame
-        os.kill(child, number)
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(child, number)
 
     return hand_on
