@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fluid.parallel import end_with
+from fluid.parallel import end_with, stopped_together
 
 SMALL = 1 << 20
 """Bytes up to which a file is searched for the name of a file with code."""
@@ -36,7 +36,7 @@ def _holds_name(path: Path) -> bool:
 def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Callable[[str], int]) -> int:
     """Run a command line in a child; return its status, in parent and child alike.
 
-    The child is the first of a group of processes, so that Ctrl-C reaches it once: from the parent, which hands it on.
+    The child is the first of a group of processes, so that Ctrl-C and Ctrl-Z reach it once: from the parent.
     """
     read, write = os.pipe()
     parent = os.getpid()
@@ -54,7 +54,10 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
     os.close(write)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _hand_on(child))
-    _, status = os.waitpid(child, 0)
+    with suppress(OSError):  # the child has done so, or ended
+        os.setpgid(child, child)
+    with stopped_together(child):
+        _, status = os.waitpid(child, 0)
     for number in (signal.SIGINT, signal.SIGTERM):  # the status is decided: as in `run`
         signal.signal(number, signal.SIG_IGN)
     with os.fdopen(read, "rb") as messages:
