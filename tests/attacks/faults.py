@@ -190,10 +190,10 @@ def _descriptors(report: Report, rng: random.Random, names: list[str], times: in
 
 
 def _memory(report: Report, rng: random.Random, names: list[str], times: int) -> None:
-    """Address spaces from what the libraries need to begin; with less, OpenBLAS ends the process by itself."""
+    """Address spaces, also such as the libraries cannot begin in."""
     for name in names:
         for _ in range(times):
-            most = rng.randrange(700, 4000) * 10**6
+            most = rng.choice([rng.randrange(60, 700), rng.randrange(700, 4000)]) * 10**6
             with _commanded(report, f"{most / 1e9:.2f} GB of memory", name) as command:
                 command.judge(command.start(preexec_fn=_limited(resource.RLIMIT_AS, most)), {0, 2})
 

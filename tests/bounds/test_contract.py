@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -490,3 +491,30 @@ def test_a_signal_while_python_shuts_down_changes_no_status(
     assert done.returncode == status, done.stderr
     assert (done.stdout.count("\n") > 0) is (status == 0)
     assert done.stderr.count("\n") == (status != 0), done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets a limit of Linux")
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["solve", FOUR], 2),
+        (["admission", "exact", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "4"], 2),
+        (["check", str(ROOT / "tests/frozen/certificates/solve_two.json")], 0),
+        (["--version"], 0),
+    ],
+)
+def test_memory_too_small_for_numpy_has_the_status_of_a_limit(words: list[str], status: int) -> None:
+    """With 100 MB OpenBLAS would end the process with status 1, which is that of a refuted certificate."""
+    limit = 100_000_000 if status else 300_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", "import packproof; packproof.main()", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, bool(done.stdout)) == (status, status == 0), done.stderr
+    assert done.stderr.count("\n") == (status != 0)
+    assert not status or done.stderr.startswith("packproof: the memory is used up: expected more of it (see ulimit -v)")
