@@ -11,11 +11,10 @@ from typing import Any
 
 from bounds.cli import admission_runs
 from bounds.cli.admission import group as admission
-from bounds.cli.app import MAX_WIDTH, app
+from bounds.cli.app import COMPLETE, MAX_WIDTH, answer_shell, app, completion
 from bounds.cli.attack import attack
 from bounds.cli.catalogue import catalogue
 from bounds.cli.check import check
-from bounds.cli.completion import completion
 from bounds.cli.endings import INTERRUPT, ended, status_of
 from bounds.cli.experiment import experiment
 from bounds.cli.export import export
@@ -61,6 +60,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     from bounds.cli.apart import names_code, run_apart
 
+    if COMPLETE in os.environ:
+        answer_shell()
     words = sys.argv[1:] if arguments is None else arguments
     last = partial(run, process_ends=True)
     apart = hasattr(os, "fork") and names_code(words)

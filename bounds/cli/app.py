@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -227,6 +228,64 @@ def to_draw(path: Path | None) -> Path | None:
 
 
 PICTURES = (".png", ".svg", ".pdf")
+
+SHELLS = ("bash", "zsh", "fish")
+
+COMPLETE = "_PACKPROOF_COMPLETE"
+"""The variable of the environment by which a shell asks for what completes a line."""
+
+
+def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:
+    """Return what completes a parameter in a shell; of several values with commas between them it is the last one.
+
+    Parameters
+    ----------
+    place : str
+        ``MODULE:NAME`` of the values, or of a function that returns them; it is imported when a shell asks.
+    more : str
+        Further values.
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        module, _, name = place.partition(":")
+        values = getattr(import_module(module), name)
+        if callable(values) and not isinstance(values, type):
+            values = values()
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{value}" for value in (*values, *more) if value.startswith(begun)]
+
+    return complete
+
+
+def answer_shell() -> None:
+    """Print what completes the line that a shell asks about, and exit."""
+    from typer.completion import completion_init
+
+    completion_init()
+    app(prog_name="packproof")
+
+
+@app.command(examples=("packproof completion bash", "packproof completion fish"))
+def completion(
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHELL",
+            help="bash, zsh or fish.",
+            show_default=False,
+            autocompletion=completed_by(f"{__name__}:SHELLS"),
+        ),
+    ] = "",
+) -> None:
+    """Print the script by which a shell completes packproof's commands, options and values."""
+    from typer.completion import get_completion_script
+
+    from theory.errors import InputError
+
+    if shell not in SHELLS:
+        raise InputError(f"SHELL: expected one of {', '.join(SHELLS)}, got {shell[:60]!r}")
+    print_answer(get_completion_script(prog_name="packproof", complete_var=COMPLETE, shell=shell))
+
 
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.", callback=to_print_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, show
+from bounds.cli.app import JsonFlag, app, completed_by, show
 
 
 @app.command(
@@ -17,7 +17,13 @@ from bounds.cli.app import JsonFlag, app, show
 )
 def catalogue(
     pattern: Annotated[
-        str, typer.Argument(metavar="PATTERN", help="Name with * and ?, or part of one.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="PATTERN",
+            help="Name with * and ?, or part of one.",
+            show_default=False,
+            autocompletion=completed_by("theory.files.price_catalogue:catalogue"),
+        ),
     ] = "",
     as_json: JsonFlag = False,
 ) -> None:

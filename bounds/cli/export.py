@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, certificate_text, show, to_write_or_print_or_fill
+from bounds.cli.app import JsonFlag, app, certificate_text, completed_by, show, to_write_or_print_or_fill
 
 
 @app.command(
@@ -25,6 +25,7 @@ def export(
             "--format",
             metavar="NAME",
             help="smtlib (z3, cvc5), lp or mps (GLPK), qsopt (QSopt_ex), lrs (lrs, cdd) or certo (certo-math).",
+            autocompletion=completed_by("bounds.exports.formats:FORMATS"),
         ),
     ],
     out: Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, print_json, to_write
+from bounds.cli.app import JsonFlag, app, completed_by, print_json, to_write
 from theory.files.answer import print_answer
 
 
@@ -30,7 +30,12 @@ def instance(
     ],
     types: Annotated[
         str,
-        typer.Option("--types", metavar="aws:NAME,gcp:NAME,...", help="VM types; a family as aws:m5.*"),
+        typer.Option(
+            "--types",
+            metavar="aws:NAME,gcp:NAME,...",
+            help="VM types; a family as aws:m5.*",
+            autocompletion=completed_by("theory.files.price_catalogue:catalogue"),
+        ),
     ] = "",
     own: Annotated[
         Path | None, typer.Option("--own", metavar="FILE", help="Types of your own: CSV, or TOML with [[type]].")

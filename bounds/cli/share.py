@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show, write_certificate
+from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, completed_by, progress, show, write_certificate
 
 if TYPE_CHECKING:
     from theory.sharing.model import Cluster
@@ -32,7 +32,13 @@ LEAST = 1e-12
 def share(
     cluster: Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)],
     mechanism: Annotated[
-        str, typer.Option("--mechanism", metavar="NAME|all", help="drf, c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm or all.")
+        str,
+        typer.Option(
+            "--mechanism",
+            metavar="NAME|all",
+            help="drf, c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm or all.",
+            autocompletion=completed_by("theory.sharing.mechanisms:MECHANISMS", "all"),
+        ),
     ] = "all",
     whole: Annotated[bool, typer.Option("--whole", help="Also round to whole tasks and report the loss.")] = False,
     lies: Annotated[

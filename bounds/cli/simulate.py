@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import Command, InstanceFile, JsonFlag, PlotFile, app, progress, show, to_store
+from bounds.cli.app import Command, InstanceFile, JsonFlag, PlotFile, app, completed_by, progress, show, to_store
 from theory.files.answer import answer_stream
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def simulate(
             "--policy",
             metavar="NAME",
             help="A policy, or FILE.py:NAME; list: show all; NAME:list: its options; again: compare on the same jobs.",
+            autocompletion=completed_by("fluid.simulation.policy_names:HOMES", "list"),
         ),
     ],
     until: Annotated[float, typer.Option("--until", metavar="T", help="Simulated time; slots where time is slotted.")],

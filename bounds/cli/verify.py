@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show
+from bounds.cli.app import JsonFlag, app, completed_by, progress, show
 from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
@@ -24,9 +24,23 @@ def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="CLAIM", help="Identifiers, or their last parts.", show_default=False)
     ] = None,
-    paper: Annotated[str | None, typer.Option("--paper", metavar="NAME", help="Only this paper's claims.")] = None,
+    paper: Annotated[
+        str | None,
+        typer.Option(
+            "--paper",
+            metavar="NAME",
+            help="Only this paper's claims.",
+            autocompletion=completed_by("bounds.claims:PAPERS"),
+        ),
+    ] = None,
     level: Annotated[
-        str, typer.Option("--level", metavar="quick|full", help="Size of families and samples.")
+        str,
+        typer.Option(
+            "--level",
+            metavar="quick|full",
+            help="Size of families and samples.",
+            autocompletion=completed_by("bounds.claims:Level"),
+        ),
     ] = "quick",
     listing: Annotated[bool, typer.Option("--list", help="List the claims without checking them.")] = False,
     table: Annotated[
