@@ -132,6 +132,7 @@ def contained(
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
         process.start()
     sender.close()
+    assert process.pid is not None
     try:
         with _interrupts() as interrupts, stopped_together(process.pid):
             return _answer(process, listener, board, name, interrupts, seconds, overtime, patient, report, warn)

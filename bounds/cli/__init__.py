@@ -1,4 +1,4 @@
-"""The command line: one file a command; `endings` says how a command ends, and with which exit status."""
+"""The command line: a file a command, or a few that belong together; `endings` says how a command ends."""
 
 from __future__ import annotations
 
@@ -9,51 +9,28 @@ import threading
 from functools import partial
 from typing import Any
 
-from bounds.cli import admission_runs
-from bounds.cli.admission import group as admission
-from bounds.cli.app import COMPLETE, MAX_WIDTH, answer_shell, app, completion
-from bounds.cli.attack import attack
-from bounds.cli.catalogue import catalogue
-from bounds.cli.check import check
+from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
+    admission,
+    attack,
+    check,
+    experiment,
+    fluid,
+    instance,
+    region,
+    reproduce,
+    share,
+    simulate,
+    solve,
+    throughput,
+    verify,
+    worst,
+)
+from bounds.cli.app import COMPLETE, MAX_WIDTH, answer_shell, app
 from bounds.cli.endings import INTERRUPT, ended, status_of
-from bounds.cli.experiment import experiment
-from bounds.cli.export import export
-from bounds.cli.fluid import fluid
-from bounds.cli.instance import instance
-from bounds.cli.region import region
-from bounds.cli.reproduce import reproduce
-from bounds.cli.share import share
-from bounds.cli.simulate import simulate
-from bounds.cli.solve import solve
-from bounds.cli.throughput import throughput
-from bounds.cli.verify import verify
-from bounds.cli.worst import worst
 from theory.errors import InputError
 from theory.files.answer import answer_apart, answer_width
 
-__all__ = [
-    "admission",
-    "admission_runs",
-    "app",
-    "attack",
-    "catalogue",
-    "check",
-    "completion",
-    "experiment",
-    "export",
-    "fluid",
-    "instance",
-    "main",
-    "region",
-    "reproduce",
-    "run",
-    "share",
-    "simulate",
-    "solve",
-    "throughput",
-    "verify",
-    "worst",
-]
+__all__ = ["app", "main", "run"]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show
+from bounds.cli.app import app, progress, show
+from bounds.cli.options import JsonFlag
+from theory.errors import InputError
 from theory.files.answer import print_answer
 
 
@@ -39,7 +41,6 @@ def reproduce(
     from bounds.reproduce.answers import answer_of, ending, line_of, listed, listing_lines
     from bounds.reproduce.model import Effort, reproductions
     from bounds.reproduce.run import reproduce_all
-    from theory.errors import InputError
 
     if level not in ("quick", "full"):
         raise InputError(f"--level: expected quick or full, got {level!r}")
