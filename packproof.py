@@ -20,6 +20,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -171,6 +172,29 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+LEAST_MEMORY = 600_000_000
+"""Bytes of address space with which commands load numpy: with less, OpenBLAS may end the process by itself, or hang."""
+
+
+class _WithoutNumpy:
+    """Lets numpy fail to load, before OpenBLAS can end the process with the status of verdicts."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Refuse numpy; find nothing."""
+        del path, target
+        if name == "numpy":
+            raise MemoryError
+
+
+def _refuse_numpy_in_little_memory() -> None:
+    with suppress(ImportError):  # a system without limits, such as Windows
+        from resource import RLIMIT_AS, getrlimit
+
+        if 0 <= getrlimit(RLIMIT_AS)[0] < LEAST_MEMORY:  # no limit is -1
+            sys.meta_path.insert(0, _WithoutNumpy())
+
+
 def main() -> None:
     """Run the command line and exit with its status, while it is loaded as well."""
     try:
@@ -178,6 +202,7 @@ def main() -> None:
 
         # Ctrl-C does so by itself; from here on both end in one line, whatever is being imported
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        _refuse_numpy_in_little_memory()
         _loaded("bounds.cli").main()
     except ImportError as error:
         problem, status = str(error), 2

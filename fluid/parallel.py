@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 import socket
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import inf
 from typing import Any
 
@@ -81,6 +82,28 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def stopped_together(group: int) -> Iterator[None]:
+    """Let Ctrl-Z (SIGTSTP) stop another group of processes with this process, and SIGCONT let both go on."""
+
+    def stop(number: int, frame: object) -> None:
+        del frame
+        with suppress(ProcessLookupError):  # it has ended
+            os.killpg(group, number)
+        os.kill(os.getpid(), signal.SIGSTOP)  # returns when this process goes on
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGCONT)
+
+    listens = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTSTP)
+    if listens == signal.SIG_DFL:
+        signal.signal(signal.SIGTSTP, stop)
+    try:
+        yield
+    finally:
+        if listens == signal.SIG_DFL:
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
 
 
 def _begin_worker(driver: int) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 
 from bounds.adversary.budget import INTERRUPTED, OVERTIME
 from bounds.adversary.engine import Found, Watch
-from fluid.parallel import end_with
+from fluid.parallel import end_with, stopped_together
 from theory.errors import InputError
 
 BOARD = 1 << 20
@@ -132,8 +132,9 @@ def contained(
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
         process.start()
     sender.close()
+    assert process.pid is not None
     try:
-        with _interrupts() as interrupts:
+        with _interrupts() as interrupts, stopped_together(process.pid):
             return _answer(process, listener, board, name, interrupts, seconds, overtime, patient, report, warn)
     finally:
         _end(process)
@@ -247,7 +248,7 @@ def _end(process: Any) -> None:
 
 def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Connection, driver: int) -> None:
     """Run the search, and send what comes of it: the main function of the process."""
-    os.setsid()  # Ctrl-C on the terminal goes to the process that listens
+    os.setpgid(0, 0)  # Ctrl-C and Ctrl-Z on the terminal go to the process that listens
     end_with(driver)
     faulthandler.disable()  # the process that listens reports a crash in one line
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

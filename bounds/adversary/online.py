@@ -19,13 +19,16 @@ from typing import Any
 import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, Budget
+from bounds.adversary.contained import Wire, contained
 from bounds.adversary.engine import Found, Judged, Space, attack
 from bounds.adversary.growth import ALARM, REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
 from bounds.adversary.traps import Trap, least_trap, most_jobs, overload, work_of
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.policy_interface import Policy
+from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.simulation.replicate import simulate
 from fluid.statistics import Interval
+from theory.errors import InputError
 from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import traffic_intensity
@@ -35,6 +38,12 @@ MARGIN = Fraction(1, 10)
 
 SURE = 12
 """Standard deviations of the random walk of a growing queue, by which it grows in each window."""
+
+SILENT = 60.0
+"""Seconds after the time limit without a word from the search for a policy by its name, which is then ended.
+
+The simulation at the end comes on top of the limit, and says how far it is.
+"""
 
 EVENTS = 30_000
 """Jobs that come in a short simulation."""
@@ -284,6 +293,44 @@ def break_policy(
         return _lowest_trap(policy, wide, servers or 1, how, end.report)
     wide = space or OfferSpace(types, 1 if slotted else resources, slots=(1, 2, 10) if slotted else (1,))
     return _pile(policy, wide, servers or 100, how, end)
+
+
+def search_policy(
+    name: str,
+    *,
+    time_limit: float,
+    resources: int = 1,
+    report: Say = None,
+    warn: Say = None,
+    **how: Any,
+) -> Broken:
+    """Search for an instance that a policy by its name serves badly, in a process of its own.
+
+    Parameters
+    ----------
+    name : str
+        As for `fluid.simulation.policy_names.policy`.
+    time_limit, resources, report, how
+        As for `break_policy`.
+    warn : callable, optional
+        Called with one line if the process was ended.
+
+    Raises
+    ------
+    InputError
+        Several resources and a slotted policy; what the policy does wrong.
+    """
+
+    def searched(wire: Wire) -> Broken:
+        policy = policy_by_name(name)
+        if policy.model == "slotted" and resources > 1:
+            raise InputError(f"--resources: expected 1, since {name} is a slotted policy, got {resources}")
+        return break_policy(policy, resources=resources, time_limit=time_limit, report=wire.report, **how)
+
+    broken: Broken = contained(
+        searched, name, seconds=time_limit, overtime=SILENT, patient=True, report=report, warn=warn
+    )
+    return broken
 
 
 def _has_traps(policy: Policy, service: str) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: one file a command; `endings` says how a command ends, and with which exit status."""
+"""The command line: a file a command, or a few that belong together; `endings` says how a command ends."""
 
 from __future__ import annotations
 
@@ -6,67 +6,51 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from typing import Any
 
-from bounds.cli import admission_runs
-from bounds.cli.admission import group as admission
-from bounds.cli.app import MAX_WIDTH, app
-from bounds.cli.attack import attack
-from bounds.cli.catalogue import catalogue
-from bounds.cli.check import check
-from bounds.cli.completion import completion
+from bounds.cli import (  # noqa: F401 (each of them adds its commands to `app`)
+    admission,
+    attack,
+    check,
+    experiment,
+    fluid,
+    instance,
+    region,
+    reproduce,
+    share,
+    simulate,
+    solve,
+    throughput,
+    verify,
+    worst,
+)
+from bounds.cli.app import COMPLETE, MAX_WIDTH, answer_shell, app
 from bounds.cli.endings import INTERRUPT, ended, status_of
-from bounds.cli.experiment import experiment
-from bounds.cli.export import export
-from bounds.cli.fluid import fluid
-from bounds.cli.instance import instance
-from bounds.cli.region import region
-from bounds.cli.reproduce import reproduce
-from bounds.cli.share import share
-from bounds.cli.simulate import simulate
-from bounds.cli.solve import solve
-from bounds.cli.throughput import throughput
-from bounds.cli.verify import verify
-from bounds.cli.worst import worst
 from theory.errors import InputError
 from theory.files.answer import answer_apart, answer_width
 
-__all__ = [
-    "admission",
-    "admission_runs",
-    "app",
-    "attack",
-    "catalogue",
-    "check",
-    "completion",
-    "experiment",
-    "export",
-    "fluid",
-    "instance",
-    "main",
-    "region",
-    "reproduce",
-    "run",
-    "share",
-    "simulate",
-    "solve",
-    "throughput",
-    "verify",
-    "worst",
-]
+__all__ = ["app", "main", "run"]
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     from bounds.cli.apart import names_code, run_apart
 
+    if COMPLETE in os.environ:
+        answer_shell()
     words = sys.argv[1:] if arguments is None else arguments
+    last = partial(run, process_ends=True)
     apart = hasattr(os, "fork") and names_code(words)
-    sys.exit(run_apart(run, words, ended) if apart else run(words))
+    sys.exit(run_apart(last, words, ended) if apart else last(words))
 
 
-def run(arguments: list[str]) -> int:
-    """Run the command line and return its exit status; nothing but the answer reaches standard output."""
+def run(arguments: list[str], *, process_ends: bool = False) -> int:
+    """Run the command line and return its exit status; nothing but the answer reaches standard output.
+
+    With `process_ends` the process does nothing afterwards but end: Ctrl-C and SIGTERM are ignored from the end of the
+    command on. Python gives its own handlers up while it shuts down, and a signal would then replace the status.
+    """
     if sys.stderr is None:  # closed by whoever started packproof: `print` would fall back to standard output
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the process lives)
     if sys.stdout is None:
@@ -74,11 +58,15 @@ def run(arguments: list[str]) -> int:
     before, signals = _listen_for_interrupts()
     try:
         with answer_apart():
-            return _run(arguments, signals)
-    except KeyboardInterrupt:  # while the streams are opened or closed
+            try:
+                return _run(arguments, signals)
+            finally:  # the answer is complete, and so is the status: no signal changes it
+                for number, _ in before:
+                    signal.signal(number, signal.SIG_IGN)
+    except KeyboardInterrupt:  # while the streams are opened
         return ended("interrupted", INTERRUPT)
     finally:
-        for number, handler in before:
+        for number, handler in before if not process_ends else ():
             signal.signal(number, handler)
 
 

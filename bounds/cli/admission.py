@@ -1,14 +1,17 @@
-"""``packproof admission``: whether a deployment may enter a cluster; laws, beliefs and decisions."""
+"""``packproof admission``: whether a deployment may enter a cluster; its laws and beliefs, policies and their SLA."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import Application, JsonFlag, PlotFile, app, show
+from bounds.cli.app import Application, app, progress, show
+from bounds.cli.options import EngineOption, JsonFlag, PlotFile, refuse_no_time
+from theory.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,11 +33,38 @@ AdmissionFile = Annotated[
 SizeOption = Annotated[
     int, typer.Option("--size", metavar="C", help="Cores of the deployment now.", show_default=False)
 ]
+PolicyOption = Annotated[
+    str, typer.Option("--policy", metavar="zeroth|first|second", help="Admission policy.", show_default=False)
+]
+MomentsOption = Annotated[
+    str, typer.Option("--moments", metavar="exact|plug-in|paper", help="Belief and moments of a moment policy.")
+]
+MarginalOption = Annotated[
+    float,
+    typer.Option("--marginal", metavar="CORES", help="Cores below which an arrival is marginal; 0: no heuristic."),
+]
+ObservationsOption = Annotated[
+    int, typer.Option("--observations", min=0, max=10_000, help="Observations of each process before arrival.")
+]
+WarmupOption = Annotated[
+    float,
+    typer.Option("--warmup", metavar="W", help="First hours, while an empty cluster fills, that are not measured."),
+]
+HorizonsOption = Annotated[
+    str | None,
+    typer.Option("--horizons", metavar="T,...", help="Hours ahead, in increasing order; 40 from 0.04 h on by default."),
+]
+UntilOption = Annotated[float, typer.Option("--until", metavar="T", help="Hours of each run.", show_default=False)]
+ReplicationsOption = Annotated[int, typer.Option("--replications", metavar="N", min=1, max=1_000_000)]
+SeedOption = Annotated[int, typer.Option("--seed", min=0)]
+LocalWorkers = Annotated[int, typer.Option("--workers", metavar="N", help="Local processes (-1: one per core).")]
+MostOption = Annotated[
+    int | None, typer.Option("--most-deployments", metavar="N", min=1, help="Deployments at once, at most.")
+]
 
 
 def numbers_of(text: str, name: str) -> list[float]:
     """Read numbers with commas between them; bad ones end in one line that names the option."""
-    from theory.errors import InputError
     from theory.numbers import rational
 
     try:
@@ -45,13 +75,11 @@ def numbers_of(text: str, name: str) -> list[float]:
 
 def cores_of(text: str, name: str) -> list[int]:
     """Read whole numbers of cores with commas between them; empty for no deployment."""
-    from theory.errors import InputError
-
-    made = numbers_of(text, name) if text.strip() else []
-    for value in made:
+    numbers = numbers_of(text, name) if text.strip() else []
+    for value in numbers:
         if value < 1 or value != int(value) or value > 1e9:
             raise InputError(f"{name}: expected whole numbers of cores of at least 1, got {value:g}")
-    return [int(value) for value in made]
+    return [int(value) for value in numbers]
 
 
 def times_of(text: str | None) -> NDArray[np.float64] | None:
@@ -63,22 +91,25 @@ def times_of(text: str | None) -> NDArray[np.float64] | None:
 
 def checked_size(size: int, capacity: int, name: str = "--size") -> int:
     """Refuse a number of cores that the cluster does not have."""
-    from theory.errors import InputError
-
     if not 1 <= size <= capacity:
         raise InputError(f"{name}: expected from 1 to the capacity, {capacity} cores, got {size}")
     return size
 
 
-def time_of(t: float, name: str = "--at") -> float:
-    """Refuse what is no time."""
-    from math import isfinite
+def refuse_no_span(until: float, warmup: float) -> None:
+    """Refuse times of a run that are none, or out of order."""
+    refuse_no_time("--until", until)
+    if not 0 <= warmup < until:
+        raise InputError(f"--warmup: expected a time of at least 0 and less than --until, got {warmup!r}")
 
-    from theory.errors import InputError
 
-    if not (isfinite(t) and t > 0):
-        raise InputError(f"{name}: expected a time greater than 0, got {t!r}")
-    return t
+def threshold_of(threshold: float, policy: str) -> float:
+    """Refuse a threshold of the second-moment policy that is no bound of a probability."""
+    if policy == "second" and threshold > 1:
+        raise InputError(
+            f"--threshold: expected a bound of a probability, at most 1, for --policy second, got {threshold:g}"
+        )
+    return threshold
 
 
 @group.command(
@@ -98,7 +129,9 @@ def moments(
     from fluid.admission.files import read_admission
 
     cluster = read_admission(file)
-    times = [time_of(t) for t in numbers_of(at, "--at")]
+    times = numbers_of(at, "--at")
+    for t in times:
+        refuse_no_time("--at", t)
     answer = moments_answer(cluster.priors, checked_size(size, cluster.capacity), times)
     show(answer, lambda: moments_lines(answer), as_json=as_json)
 
@@ -126,31 +159,28 @@ def law(
     from fluid.admission.mixture import mixed_law
 
     cluster = read_admission(file)
-    t = time_of(at)
+    refuse_no_time("--at", at)
     checked_size(size, cluster.capacity)
     if given is not None:
-        found = parameters_law(cluster.priors, *parameters_of(given), size, t)
+        size_law = parameters_law(cluster.priors, *parameters_of(given), size, at)
     elif isinstance(cluster.deployments, tuple) and len(cluster.deployments) == 1:
-        found = kind_law(cluster.deployments[0], size, t)
+        size_law = kind_law(cluster.deployments[0], size, at)
     else:
-        found = mixed_law(cluster.priors, size, t)
-    show(law_answer(found, size, t) if as_json else None, lambda: law_lines(found, size, t), as_json=as_json)
+        size_law = mixed_law(cluster.priors, size, at)
+    show(law_answer(size_law, size, at) if as_json else None, lambda: law_lines(size_law, size, at), as_json=as_json)
 
 
 def parameters_of(text: str) -> tuple[float, float, float]:
     """Read ``mu=X,lambda=Y,sigma=Z`` in any order."""
-    from theory.errors import InputError
-
-    names = ("mu", "lambda", "sigma")
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in text.split(","):
-        name, sign, value = part.partition("=")
-        if not sign or name.strip() not in names or name.strip() in found:
+        name, sign, value = (word.strip() for word in part.partition("="))
+        if not sign or name not in ("mu", "lambda", "sigma") or name in values:
             raise InputError(f"--given: expected mu=X,lambda=Y,sigma=Z, got {text!r}")
-        found[name.strip()] = numbers_of(value, f"--given {name.strip()}")[0]
-    if len(found) < 3 or found["mu"] <= 0 or min(found.values()) < 0:
+        values[name] = numbers_of(value, f"--given {name}")[0]
+    if len(values) < 3 or values["mu"] <= 0 or min(values.values()) < 0:
         raise InputError(f"--given: expected mu greater than 0, lambda and sigma of at least 0, got {text!r}")
-    return found["mu"], found["lambda"], found["sigma"]
+    return values["mu"], values["lambda"], values["sigma"]
 
 
 @group.command(
@@ -206,17 +236,196 @@ def decide(
     from fluid.admission.decisions import both_thresholds
     from fluid.admission.files import read_admission
     from fluid.admission.outlook import aligned_horizons
-    from theory.errors import InputError
 
     cluster = read_admission(file)
     sizes = cores_of(active, "--active")
-    if sum(sizes) > cluster.capacity:
-        raise InputError(f"--active: expected at most the capacity, {cluster.capacity} cores, got {sum(sizes)} in all")
+    used = sum(sizes)
+    if used > cluster.capacity:
+        raise InputError(f"--active: expected at most the capacity, {cluster.capacity} cores, got {used} in all")
     checked_size(arriving, cluster.capacity, "--arriving")
-    if sum(sizes) + arriving > cluster.capacity:
-        used = sum(sizes)
+    if used + arriving > cluster.capacity:
         print(f"{used} cores and {arriving} more do not fit {cluster.capacity}: nobody may accept", file=sys.stderr)
-    given = times_of(horizons)
-    times = aligned_horizons() if given is None else given
+    times = times_of(horizons)
+    if times is None:
+        times = aligned_horizons()
     answer = decide_answer(*both_thresholds(cluster.priors, cluster.capacity, sizes, arriving, times))
-    show(answer, lambda: decide_lines(answer, times.tolist()), as_json=as_json)
+    ahead = times.tolist()
+    show(answer, lambda: decide_lines(answer, ahead), as_json=as_json)
+
+
+@group.command(
+    examples=(
+        "packproof admission simulate examples/admission.toml --policy zeroth --threshold 1500 --until 500",
+        "packproof admission simulate examples/admission_small.toml --policy zeroth --threshold 8 --until 900 --seed 3",
+    )
+)
+def simulate(
+    file: AdmissionFile,
+    policy: PolicyOption,
+    threshold: Annotated[float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)],
+    until: UntilOption,
+    warmup: WarmupOption = 0.0,
+    replications: ReplicationsOption = 10,
+    seed: SeedOption = 0,
+    observations: ObservationsOption = 0,
+    moments: MomentsOption = "exact",
+    marginal: MarginalOption = 0.0,
+    horizons: HorizonsOption = None,
+    unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Of known kinds, hide which one arrives.")] = False,
+    most: MostOption = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="FILE", help="Keep runs, and read those that it has.")
+    ] = None,
+    engine: EngineOption = "local",
+    workers: LocalWorkers = 1,
+    as_json: JsonFlag = False,
+) -> None:
+    """Simulate an admission policy: utilisation, and the share of scale-outs that are refused."""
+    from bounds.views.admission_runs import simulated_answer, simulated_lines
+    from fluid.admission.files import read_admission
+    from fluid.admission.replications import simulate_admission
+    from fluid.admission.simulate import AdmissionPolicy
+    from fluid.experiment.store import Store
+
+    refuse_no_span(until, warmup)
+    cluster = read_admission(file)
+    chosen = AdmissionPolicy(
+        policy, threshold_of(threshold, policy), moments, marginal, times_of(horizons), labelled=not unlabelled
+    )
+    with ExitStack() as stack:
+        runs = simulate_admission(
+            cluster,
+            chosen,
+            until,
+            replications=replications,
+            seed=seed,
+            observations=observations,
+            warmup=warmup,
+            most=most,
+            workers=workers,
+            engine=engine,
+            progress=stack.enter_context(progress()),
+            store=None if store is None else stack.enter_context(Store(store)),
+        )
+    answer = simulated_answer(chosen, runs)
+    show(answer, lambda: simulated_lines(answer), as_json=as_json)
+
+
+@group.command(
+    examples=(
+        "packproof admission tune examples/admission_small.toml --policy zeroth --sla 0.05 --until 2000",
+        "packproof admission tune examples/admission_small.toml --policy zeroth --sla 0.1 --until 900",
+    )
+)
+def tune(
+    file: AdmissionFile,
+    policy: PolicyOption,
+    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of refused scale-outs.", show_default=False)],
+    until: Annotated[
+        float, typer.Option("--until", metavar="T", help="Hours of each run; the default is a year.")
+    ] = 8760,
+    warmup: WarmupOption = 0.0,
+    replications: ReplicationsOption = 20,
+    seed: SeedOption = 0,
+    observations: ObservationsOption = 0,
+    moments: MomentsOption = "exact",
+    marginal: MarginalOption = 0.0,
+    horizons: HorizonsOption = None,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=40, help="Halvings of the bisection.")] = 10,
+    engine: EngineOption = "local",
+    workers: LocalWorkers = 1,
+    plot: PlotFile = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Tune a policy's threshold to an SLA, by bisection on common random numbers."""
+    from bounds.views.admission_runs import tuned_answer, tuned_lines
+    from fluid.admission.files import read_admission
+    from fluid.admission.simulate import AdmissionPolicy
+    from fluid.admission.tuning import tune as tune_threshold
+
+    refuse_no_span(until, warmup)
+    cluster = read_admission(file)
+    chosen = AdmissionPolicy(policy, moments=moments, marginal=marginal, horizons=times_of(horizons))
+    with progress() as say:
+        tuning = tune_threshold(
+            cluster,
+            chosen,
+            sla,
+            until,
+            replications=replications,
+            seed=seed,
+            observations=observations,
+            warmup=warmup,
+            steps=steps,
+            workers=workers,
+            engine=engine,
+            progress=say,
+        )
+    if plot is not None:
+        from bounds.views.admission_pictures import picture_of_tuning
+
+        picture_of_tuning(tuning, sla, plot)
+    answer = tuned_answer(tuning, sla)
+    show(answer, lambda: tuned_lines(answer, until, warmup), as_json=as_json)
+
+
+@group.command(
+    examples=(
+        "packproof admission exact examples/admission_small.toml --policy zeroth --threshold 8 --most-deployments 4",
+        "packproof admission exact examples/admission_small.toml --policy zeroth --threshold 6 --most-deployments 3",
+    )
+)
+def exact(
+    file: AdmissionFile,
+    policy: PolicyOption,
+    threshold: Annotated[float, typer.Option("--threshold", metavar="X", help="Accept below it.", show_default=False)],
+    most: Annotated[int, typer.Option("--most-deployments", metavar="N", help="Deployments at once, at most.")],
+    marginal: MarginalOption = 0.0,
+    as_json: JsonFlag = False,
+) -> None:
+    """A policy in a small cluster of known kinds, exactly: the stationary law of its Markov chain."""
+    from bounds.views.admission_runs import exact_answer, exact_lines
+    from fluid.admission.chain import exact_policy
+    from fluid.admission.files import read_admission
+    from fluid.admission.simulate import AdmissionPolicy
+
+    chosen = AdmissionPolicy(policy, threshold_of(threshold, policy), marginal=marginal)
+    answer = exact_answer(exact_policy(read_admission(file), chosen, most))
+    show(answer, lambda: exact_lines(answer), as_json=as_json)
+
+
+@group.command(
+    examples=(
+        "packproof admission optimal examples/admission_small.toml --sla 0.05 --most-deployments 4",
+        "packproof admission optimal examples/admission_small.toml --most-deployments 3 --json",
+    )
+)
+def optimal(
+    file: AdmissionFile,
+    sla: Annotated[float, typer.Option("--sla", metavar="X", help="Share of scale-outs that may be refused.")] = 0.01,
+    most: Annotated[int, typer.Option("--most-deployments", metavar="N", help="Deployments at once, at most.")] = 6,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Of two kinds, which policies do not see.")] = False,
+    beliefs: Annotated[int, typer.Option("--beliefs", metavar="N", help="Points of the grid of beliefs.")] = 11,
+    as_json: JsonFlag = False,
+) -> None:
+    """The best policy of a small cluster of known kinds under an SLA, and how far other policies are from it."""
+    from bounds.views.admission_runs import optimal_answer, optimal_lines
+    from fluid.admission.chain import best_threshold
+    from fluid.admission.decisions import POLICIES
+    from fluid.admission.files import read_admission
+    from fluid.admission.hidden import hidden_optimum
+    from fluid.admission.optimal import optimal_policy
+    from fluid.admission.simulate import AdmissionPolicy
+
+    cluster = read_admission(file)
+    with progress() as say:
+        say("the optimum ...")
+        hidden_best = hidden_optimum(cluster, sla, most, beliefs) if hidden else None
+        best = optimal_policy(cluster, sla, most) if hidden_best is None else hidden_best
+        space = best.space if hidden_best is None else hidden_best.memories
+        others = {}
+        for name in POLICIES:
+            say(f"{name} ...")
+            others[name] = best_threshold(space, AdmissionPolicy(name), sla)
+    answer = optimal_answer(best, others)
+    show(answer, lambda: optimal_lines(answer), as_json=as_json)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fluid.parallel import end_with
+from fluid.parallel import end_with, stopped_together
 
 SMALL = 1 << 20
 """Bytes up to which a file is searched for the name of a file with code."""
@@ -36,7 +36,7 @@ def _holds_name(path: Path) -> bool:
 def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Callable[[str], int]) -> int:
     """Run a command line in a child; return its status, in parent and child alike.
 
-    The child is the first of a group of processes, so that Ctrl-C reaches it once: from the parent, which hands it on.
+    The child is the first of a group of processes, so that Ctrl-C and Ctrl-Z reach it once: from the parent.
     """
     read, write = os.pipe()
     parent = os.getpid()
@@ -52,12 +52,14 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
                 sys.stdout.flush()
             os.write(write, b".")
     os.close(write)
-    handed_on = [(number, signal.signal(number, _hand_on(child))) for number in (signal.SIGINT, signal.SIGTERM)]
-    try:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _hand_on(child))
+    with suppress(OSError):  # the child has done so, or ended
+        os.setpgid(child, child)
+    with stopped_together(child):
         _, status = os.waitpid(child, 0)
-    finally:
-        for number, handler in handed_on:
-            signal.signal(number, handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # the status is decided: as in `run`
+        signal.signal(number, signal.SIG_IGN)
     with os.fdopen(read, "rb") as messages:
         if messages.read(1):
             return os.waitstatus_to_exitcode(status)
@@ -70,6 +72,7 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
 def _hand_on(child: int) -> Callable[[int, Any], None]:
     def hand_on(number: int, frame: object) -> None:
         del frame
-        os.kill(child, number)
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(child, number)
 
     return hand_on

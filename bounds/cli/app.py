@@ -7,12 +7,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from theory.errors import InputError, meant
 from theory.files.answer import answer_stream, can_print, print_answer
 
 if TYPE_CHECKING:
@@ -67,8 +69,6 @@ class Command(_Helpful, TyperCommand):
         InputError
             An option that is unknown, or given twice and may not be; words that no argument takes.
         """
-        from theory.errors import InputError
-
         with self._refusals(ctx, {}):
             found, more, order = self.make_parser(ctx).parse_args(list(args))
         if more and not ctx.allow_extra_args and not ctx.resilient_parsing:
@@ -85,7 +85,7 @@ class Command(_Helpful, TyperCommand):
         try:
             yield
         except Exception as error:
-            from bounds.cli.refusals import refusal
+            from bounds.cli.options import refusal
 
             said = None if ctx.resilient_parsing else refusal(self, error, given)
             if said is None:
@@ -104,8 +104,6 @@ class Group(_Helpful, TyperGroup):
         InputError
             A word that names none.
         """
-        from theory.errors import InputError, meant
-
         names = sorted(name for name, one in self.commands.items() if not one.hidden)
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise InputError(
@@ -168,103 +166,60 @@ def _top(
         raise typer.Exit
 
 
-InstanceFile = Annotated[
-    Path, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
-]
+SHELLS = ("bash", "zsh", "fish")
+
+COMPLETE = "_PACKPROOF_COMPLETE"
+"""The variable of the environment by which a shell asks for what completes a line."""
 
 
-def to_write(path: Path | None) -> Path | None:
-    """Refuse a place that cannot be written before any work is done: callback of the options that name one."""
-    from theory.files.places import announce_output
+def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:
+    """Return what completes a parameter in a shell; of several values with commas between them it is the last one.
 
-    if path is not None:
-        announce_output(path)
-    return path
+    Parameters
+    ----------
+    place : str
+        ``MODULE:NAME`` of the values, or of a function that returns them; it is imported when a shell asks.
+    more : str
+        Further values.
+    """
 
+    def complete(incomplete: str) -> list[str]:
+        module, _, name = place.partition(":")
+        values = getattr(import_module(module), name)
+        if callable(values) and not isinstance(values, type):
+            values = values()
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{value}" for value in (*values, *more) if value.startswith(begun)]
 
-def to_write_or_print(path: Path | None) -> Path | None:
-    """Refuse what `to_write` refuses, but take ``-`` and ``/dev/stdout`` as standard output."""
-    from theory.files.places import announce_output
-
-    if path is not None:
-        announce_output(path, printed=True)
-    return path
-
-
-def to_write_or_print_or_fill(path: Path | None) -> Path | None:
-    """Refuse what `to_write_or_print` refuses, but take a folder."""
-    from theory.files.places import announce_output
-
-    if path is not None:
-        announce_output(path, printed=True, folder=True)
-    return path
+    return complete
 
 
-def to_store(path: Path | None) -> Path | None:
-    """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
-    if path is not None:
-        for beside in ("", "-wal", "-shm", ".lock"):
-            to_write(path.with_name(path.name + beside) if beside else path)
-    return path
+def answer_shell() -> None:
+    """Print what completes the line that a shell asks about, and exit."""
+    from typer.completion import completion_init  # type: ignore[attr-defined]
+
+    completion_init()
+    app(prog_name="packproof")
 
 
-def to_print_json(wanted: bool) -> bool:
-    """Note that standard output holds the answer as JSON, so that no other output is printed."""
-    from theory.files.places import announce_print
+@app.command(examples=("packproof completion bash", "packproof completion fish"))
+def completion(
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHELL",
+            help="bash, zsh or fish.",
+            show_default=False,
+            autocompletion=completed_by(f"{__name__}:SHELLS"),
+        ),
+    ] = "",
+) -> None:
+    """Print the script by which a shell completes packproof's commands, options and values."""
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    if wanted:
-        announce_print("--json")
-    return wanted
-
-
-def to_draw(path: Path | None) -> Path | None:
-    """Refuse the name of a picture in a format that is not drawn, too."""
-    from theory.errors import InputError
-
-    if path is not None and path.suffix.lower() not in PICTURES:
-        raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
-    return to_write(path)
-
-
-PICTURES = (".png", ".svg", ".pdf")
-
-JsonFlag = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.", callback=to_print_json)
-]
-
-PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.", callback=to_draw)]
-CertificateFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--certificate",
-        metavar="OUT.json",
-        help="Write a certificate for `packproof check`.",
-        callback=to_write_or_print,
-    ),
-]
-
-
-def to_allow(context: typer.Context, nodes: int | None) -> int | None:
-    """Let branch and bound take so many nodes while the command runs."""
-    if nodes is not None:
-        from theory.exact.nodes import allowing
-
-        context.with_resource(allowing(nodes))
-    return nodes
-
-
-NodesLimit = Annotated[
-    int | None,
-    typer.Option(
-        "--nodes",
-        metavar="N",
-        min=1,
-        max=10**15,
-        help="Most nodes of branch and bound for a question, where resources are too fine for a table "
-        "(default 100000000).",
-        callback=to_allow,
-    ),
-]
+    if shell not in SHELLS:
+        raise InputError(f"SHELL: expected one of {', '.join(SHELLS)}, got {shell[:60]!r}")
+    print_answer(get_completion_script(prog_name="packproof", complete_var=COMPLETE, shell=shell))
 
 
 def write_certificate(path: Path, document: dict[str, Any]) -> None:
@@ -275,25 +230,6 @@ def write_certificate(path: Path, document: dict[str, Any]) -> None:
     write_json(path, document)
     if reason := beyond_checker(document):
         print(f"{path}: packproof check does not decide it within its budget: {reason}", file=sys.stderr)
-
-
-def certificate_text(path: Path) -> str:
-    """Read the text of a certificate, which the checker parses.
-
-    Raises
-    ------
-    InputError
-        A file that is no text, and one that is another kind of document.
-    """
-    from theory.errors import InputError
-    from theory.files.kinds import kind_of_text
-    from theory.files.places import read_text
-
-    text = read_text(path)
-    if '"format"' not in text:
-        found = kind_of_text(text) or "text that is none"
-        raise InputError(f"{path}: expected a certificate, a JSON document with a field format, found {found}")
-    return text
 
 
 def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:

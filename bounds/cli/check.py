@@ -1,13 +1,36 @@
-"""``packproof check``: verify a certificate with the independent checker."""
+"""``packproof check`` and ``packproof export``: certificates verified by the checker, or handed to tools of others."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, certificate_text, show
+from bounds.cli.app import app, completed_by, show
+from bounds.cli.options import JsonFlag, announcing
+from theory.errors import InputError
+
+CertificatePath = Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)]
+
+
+def certificate_text(path: Path) -> str:
+    """Read the text of a certificate, which the checker parses.
+
+    Raises
+    ------
+    InputError
+        A file that is no text, and one that is another kind of document.
+    """
+    from theory.files.kinds import kind_of_text
+    from theory.files.places import read_text
+
+    text = read_text(path)
+    if '"format"' not in text:
+        kind = kind_of_text(text) or "text that is none"
+        raise InputError(f"{path}: expected a certificate, a JSON document with a field format, found {kind}")
+    return text
 
 
 @app.command(
@@ -17,7 +40,7 @@ from bounds.cli.app import JsonFlag, app, certificate_text, show
     )
 )
 def check(
-    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", show_default=False)],
+    certificate: CertificatePath,
     instance: Annotated[
         Path | None,
         typer.Option("--instance", metavar="FILE", help="Require that the certificate is about this instance."),
@@ -29,10 +52,6 @@ def check(
 ) -> None:
     """Verify a certificate: status 0 if its evidence proves every claim, 1 if not."""
     from bounds import checker
-    from theory.errors import InputError
-    from theory.files.clusters import cluster_document, read_cluster
-    from theory.files.instances import instance_document, read_instance
-    from theory.files.sizes import read_sizes, sizes_document
 
     if budget is not None and budget < 1:
         raise InputError(f"--budget: expected a positive whole number, got {budget}")
@@ -42,18 +61,8 @@ def check(
     try:
         document = checker.load(text)
         claims = checker.check(document, budget or checker.BUDGET)
-        if instance is not None:
-            if document["kind"] == "allocation":
-                expected = cluster_document(read_cluster(instance))
-            elif document["kind"] == "throughput":
-                expected = sizes_document(read_sizes(instance))
-            else:
-                expected = instance_document(read_instance(instance))
-            if document["kind"] == "worst":  # it is about the types, at any workload
-                for kind, given in zip(expected["type"], document["instance"]["type"], strict=False):
-                    kind["workload"] = given["workload"]
-            if document["instance"] != expected:
-                raise checker.Refused(f"it is not about the instance of {instance}")
+        if instance is not None and not _is_about(document, instance):
+            raise checker.Refused(f"it is not about the instance of {instance}")
     except checker.Refused as refused:
         reason = str(refused)
     except checker.Unreadable as error:
@@ -68,3 +77,83 @@ def check(
     show(answer, lines, as_json=as_json)
     if reason is not None:
         raise typer.Exit(1)
+
+
+def _is_about(document: dict[str, Any], path: Path) -> bool:
+    """Return whether a certificate is about the instance of a file."""
+    from theory.files.clusters import cluster_document, read_cluster
+    from theory.files.instances import instance_document, read_instance
+    from theory.files.sizes import read_sizes, sizes_document
+
+    if document["kind"] == "allocation":
+        expected = cluster_document(read_cluster(path))
+    elif document["kind"] == "throughput":
+        expected = sizes_document(read_sizes(path))
+    else:
+        expected = instance_document(read_instance(path))
+    if document["kind"] == "worst":  # it is about the types, at any workload
+        for kind, certified in zip(expected["type"], document["instance"]["type"], strict=False):
+            kind["workload"] = certified["workload"]
+    return bool(document["instance"] == expected)
+
+
+@app.command(
+    examples=(
+        "packproof solve examples/ec2.toml --certificate proof.json && packproof export proof.json --format qsopt",
+        "packproof export proof.json --format smtlib --out proof.smt2",
+    )
+)
+def export(
+    certificate: CertificatePath,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="smtlib (z3, cvc5), lp or mps (GLPK), qsopt (QSopt_ex), lrs (lrs, cdd) or certo (certo-math).",
+            autocompletion=completed_by("bounds.exports.formats:FORMATS"),
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE|FOLDER",
+            help="File to write; a new folder where there are several.",
+            callback=announcing(printed=True, folder=True),
+        ),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write what a certificate states for a tool that shares no code with packproof; the evidence is not verified.
+
+    smtlib takes certificates of assignments, regions and throughput; lrs those of regions with facets; all others take
+    every kind, of allocations those by c-drfh, cdrf and tsf.
+    """
+    from bounds import checker
+    from bounds.exports import export as export_document
+    from bounds.views.exports import export_answer, export_lines
+    from theory.files.places import write_folder, write_text
+
+    text = certificate_text(certificate)
+    try:
+        document = checker.load(text)
+        files = export_document(document, form)
+    except (checker.Refused, checker.Unreadable) as error:
+        raise InputError(f"{certificate}: {error}") from None
+    except InputError as error:
+        raise (error if str(error).startswith("--format: ") else type(error)(f"{certificate}: {error}")) from None
+    names = ", ".join(file.name for file in files[:6])
+    several = len(files) > 1
+    paths: list[str | None] = [None] * len(files)
+    if out is None and several and not as_json:
+        raise InputError(f"--out: expected a folder for {len(files)} files: {names}{', ...' if len(files) > 6 else ''}")
+    if out is not None:
+        if several or out.is_dir():
+            write_folder(out, {file.name: file.text for file in files})
+            paths = [os.path.join(out, file.name) for file in files]
+        else:
+            write_text(out, files[0].text)
+            paths = [str(out)]
+    answer = export_answer(form, document["kind"], files, paths)
+    show(answer, lambda: export_lines(answer), as_json=as_json)

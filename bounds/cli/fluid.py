@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import InstanceFile, JsonFlag, PlotFile, app, show, to_write_or_print
+from bounds.cli.app import app, show
+from bounds.cli.options import InstanceFile, JsonFlag, PlotFile, to_write_or_print
+from theory.errors import InputError, naming
 
 
 @app.command(
@@ -37,7 +39,6 @@ def fluid(
     from bounds.views.fluid import fluid_answer, path_csv, path_lines
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
-    from theory.errors import InputError, naming
     from theory.files.instances import read_instance
     from theory.files.places import write_text
 

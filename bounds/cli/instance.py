@@ -1,14 +1,15 @@
-"""``packproof instance``: an instance file from the catalogue of cloud VM types and a user's own."""
+"""``packproof instance`` and ``packproof catalogue``: instance files of cloud VM types and of a user's own."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, print_json, to_write
+from bounds.cli.app import app, completed_by, print_json, show
+from bounds.cli.options import JsonFlag, read_number, to_write
+from theory.errors import InputError
 from theory.files.answer import print_answer
 
 
@@ -30,7 +31,12 @@ def instance(
     ],
     types: Annotated[
         str,
-        typer.Option("--types", metavar="aws:NAME,gcp:NAME,...", help="VM types; a family as aws:m5.*"),
+        typer.Option(
+            "--types",
+            metavar="aws:NAME,gcp:NAME,...",
+            help="VM types; a family as aws:m5.*",
+            autocompletion=completed_by("theory.files.price_catalogue:catalogue"),
+        ),
     ] = "",
     own: Annotated[
         Path | None, typer.Option("--own", metavar="FILE", help="Types of your own: CSV, or TOML with [[type]].")
@@ -44,7 +50,6 @@ def instance(
     as_json: JsonFlag = False,
 ) -> None:
     """Make an instance of real VM types, and of your own; the reward of a VM type is its price an hour."""
-    from theory.errors import InputError
     from theory.files.instances import instance_document, instance_toml, parse_instance, write_instance
     from theory.files.own_types import read_own_types
     from theory.files.price_catalogue import catalogue_tables
@@ -54,52 +59,73 @@ def instance(
     if not names and own is None:
         raise InputError("--types: missing, expected VM types such as aws:m5.large, or types of your own (--own FILE)")
     pools = [_pool(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
-    jobs = _exact("--workload", workload)
+    jobs = read_number("--workload", workload)
     tables = catalogue_tables(names, jobs)
     if tables and not any({"cpu", "memory"} <= set(pool["capacity"]) for pool in pools):
-        found = "; ".join(", ".join(pool["capacity"]) or "nothing" for pool in pools)
-        raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {found}")
+        named = "; ".join(", ".join(pool["capacity"]) or "nothing" for pool in pools)
+        raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {named}")
     if own is not None:
         tables += [{"workload": text(jobs), **table} for table in read_own_types(own)]
-    made = parse_instance({"server": pools, "type": tables}, "--types" if own is None else str(own))
+    parsed = parse_instance({"server": pools, "type": tables}, "--types" if own is None else str(own))
     if out is not None:
-        write_instance(out, made)
+        write_instance(out, parsed)
         if not as_json:
-            print_answer(f"{out}: {len(made.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
+            print_answer(f"{out}: {len(parsed.types)} types" + (f", {len(pools)} pools" if len(pools) > 1 else ""))
             return
     if as_json:
-        print_json(instance_document(made))
+        print_json(instance_document(parsed))
     else:
-        print_answer(instance_toml(made), end="")
-
-
-def _exact(option: str, text: str) -> Fraction:
-    """Read a number; a bad one ends in one line that names the option."""
-    from theory.errors import InputError
-    from theory.numbers import rational
-
-    try:
-        return rational(text)
-    except ValueError as error:
-        raise InputError(f"{option}: expected a number, got {text[:60]!r} ({error})") from None
+        print_answer(instance_toml(parsed), end="")
 
 
 def _pool(option: str, number: int, *, several: bool) -> dict[str, Any]:
     """Return ``name=A,share=2,cpu=80,memory=640`` as a table ``[[server]]``; a name and a share may be left out."""
-    from theory.errors import InputError
     from theory.numbers import text
 
-    given: dict[str, str] = {}
+    amounts: dict[str, str] = {}
     for part in option.split(","):
         name, equals, amount = part.partition("=")
-        if not equals or name.strip() in given:
+        if not equals or name.strip() in amounts:
             raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {option[:60]!r}")
-        given[name.strip()] = amount.strip()
+        amounts[name.strip()] = amount.strip()
     table: dict[str, Any] = {}
-    named = given.pop("name", None)
-    if named is not None or several:
-        table["name"] = f"pool{number}" if named is None else named
-    share = given.pop("share", None)
+    pool_name = amounts.pop("name", None)
+    if pool_name is not None or several:
+        table["name"] = f"pool{number}" if pool_name is None else pool_name
+    share = amounts.pop("share", None)
     if share is not None:
-        table["share"] = text(_exact("--server: share", share))
-    return table | {"capacity": {name: text(_exact(f"--server: {name}", value)) for name, value in given.items()}}
+        table["share"] = text(read_number("--server: share", share))
+    return table | {
+        "capacity": {name: text(read_number(f"--server: {name}", value)) for name, value in amounts.items()}
+    }
+
+
+@app.command(
+    examples=(
+        "packproof catalogue 'aws:m5.*'",
+        "packproof catalogue n2-standard",
+    )
+)
+def catalogue(
+    pattern: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATTERN",
+            help="Name with * and ?, or part of one.",
+            show_default=False,
+            autocompletion=completed_by("theory.files.price_catalogue:catalogue"),
+        ),
+    ] = "",
+    as_json: JsonFlag = False,
+) -> None:
+    """List the VM types of the price table: resources, prices, and sizes that the table lacks."""
+    from bounds.views.catalogue import catalogue_answer, catalogue_lines
+    from theory.files.price_catalogue import matching, near
+
+    names = matching(pattern)
+    if not names:
+        hint = near(pattern.replace("*", ""))
+        meant = f"; near names: {', '.join(hint)}" if hint else ""
+        raise InputError(f"PATTERN: {pattern[:60]!r}: no type of the price table has such a name{meant}")
+    answer = catalogue_answer(names)
+    show(answer, lambda: catalogue_lines(answer), as_json=as_json)

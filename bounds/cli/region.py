@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import (
-    CertificateFile,
-    InstanceFile,
-    JsonFlag,
-    NodesLimit,
-    PlotFile,
-    app,
-    progress,
-    show,
-    to_write,
-    write_certificate,
-)
+from bounds.cli.app import app, progress, show, write_certificate
+from bounds.cli.options import CertificateFile, InstanceFile, JsonFlag, NodesLimit, PlotFile, to_write
+from theory.errors import InputError, TooLargeError, listed
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from theory.instance import Instance
+    from theory.region.facets import Region
+    from theory.region.membership import CapacityProgram, Intensity
+
+HEADROOM_TYPES = 60
+"""Most types for which the headroom is computed unless it is asked for."""
+
+FACET_TYPES, SIMPLICES = 10, 20_000
+"""Most types for which facets are computed unless they are asked for, and most simplices for them."""
+
+Servers = Annotated[
+    int | None,
+    typer.Option(
+        "--servers", metavar="L", min=1, max=10**9, help="Also report how many servers the workload of L servers needs."
+    ),
+]
+Simplices = Annotated[
+    int | None,
+    typer.Option(
+        "--facets",
+        metavar="N",
+        min=0,
+        max=10_000_000,
+        help="Most simplices for which facets are computed (0: none; default 20000, none beyond 10 types).",
+    ),
+]
+WithHeadroom = Annotated[
+    bool | None,
+    typer.Option("--headroom/--no-headroom", help="Compute the headroom of each type (default: with up to 60 types)."),
+]
+Plane = Annotated[
+    str | None, typer.Option("--slice", metavar="TYPE,TYPE", help="Cut the region by the plane of two types.")
+]
+PolymakeFile = Annotated[
+    Path | None,
+    typer.Option("--polymake", metavar="OUT.poly", help="Write facets and vertices for polymake.", callback=to_write),
+]
 
 
 @app.command(
@@ -29,41 +62,11 @@ from bounds.cli.app import (
 )
 def region(
     instance: InstanceFile,
-    servers: Annotated[
-        int | None,
-        typer.Option(
-            "--servers",
-            metavar="L",
-            min=1,
-            max=10**9,
-            help="Also report how many servers the workload of L servers needs.",
-        ),
-    ] = None,
-    facets: Annotated[
-        int | None,
-        typer.Option(
-            "--facets",
-            metavar="N",
-            min=0,
-            max=10_000_000,
-            help="Most simplices for which facets are computed (0: none; default 20000, none beyond 10 types).",
-        ),
-    ] = None,
-    headroom: Annotated[
-        bool | None,
-        typer.Option(
-            "--headroom/--no-headroom", help="Compute the headroom of each type (default: with up to 60 types)."
-        ),
-    ] = None,
-    cut: Annotated[
-        str | None, typer.Option("--slice", metavar="TYPE,TYPE", help="Cut the region by the plane of two types.")
-    ] = None,
-    polymake: Annotated[
-        Path | None,
-        typer.Option(
-            "--polymake", metavar="OUT.poly", help="Write facets and vertices for polymake.", callback=to_write
-        ),
-    ] = None,
+    servers: Servers = None,
+    facets: Simplices = None,
+    headroom: WithHeadroom = None,
+    cut: Plane = None,
+    polymake: PolymakeFile = None,
     nodes: NodesLimit = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
@@ -71,72 +74,78 @@ def region(
 ) -> None:
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
     del nodes  # its callback has set it
+    from bounds.certificates.region import region_certificate
     from bounds.views.region import Found, region_answer, region_lines
-    from theory.errors import InputError, TooLargeError
     from theory.files.instances import read_instance
     from theory.files.places import write_text
+    from theory.files.polymake import polymake_text
     from theory.greedy.servers import least_servers
-    from theory.region.facets import region_facets
     from theory.region.membership import CapacityProgram
     from theory.region.slices import region_slice
 
-    given = read_instance(instance)
-    types = len(given.types)
-    pair = None if cut is None else _pair(cut, given.names)
+    types = read_instance(instance)
+    plane = None if cut is None else _plane(cut, types.names)
     with progress() as say:
-        program = CapacityProgram(given)
+        program = CapacityProgram(types)
         say("traffic intensity ...")
         intensity = program.intensity()
-        whole, room, boundary, no_facets = None, None, None, None
+        needed = None
         if servers is not None:
             say("whole servers ...")
-            whole = (servers, least_servers(given, [servers * rho for rho in given.workload]))
-        wanted = types <= 60 if headroom is None else headroom
-        no_room = None if intensity.holds else "none: the region does not hold the workload"
-        if wanted and intensity.holds:
-            say(f"head-room of {types} types ...")
-            try:
-                room = program.headroom()
-            except TooLargeError as error:
-                no_room = str(error)
-        elif intensity.holds:
-            no_room = f"not computed for {types} types: ask with --headroom"
-        limit = (20_000 if types <= 10 else 0) if facets is None else facets
-        if limit:
-            say("facets ...")
-            try:
-                boundary = region_facets(given, limit=limit, report=say)
-            except TooLargeError as error:
-                no_facets = str(error)
-            except KeyboardInterrupt:
-                no_facets = "interrupted"
-        else:
-            no_facets = f"not computed for {types} types: ask with --facets N"
-        sliced = None if pair is None else region_slice(given, *pair, program=program)
+            needed = (servers, least_servers(types, [servers * rho for rho in types.workload]))
+        free, no_headroom = _headroom(program, len(types.types), intensity, headroom, say)
+        boundary, no_facets = _facets(types, facets, say)
+        sliced = None if plane is None else region_slice(types, *plane, program=program)
         if polymake is not None and boundary is None:
             raise InputError(f"--polymake: there are no facets to write: {no_facets}")
         if plot is not None:
             from bounds.views.region import picture_of_region
 
             say("picture ...")
-            picture_of_region(given, intensity, boundary, plot, pair)
+            picture_of_region(types, intensity, boundary, plot, plane)
     if polymake is not None and boundary is not None:
-        from theory.files.polymake import polymake_text
-
-        write_text(polymake, polymake_text(given.names, boundary))
+        write_text(polymake, polymake_text(types.names, boundary))
     if certificate is not None:
-        from bounds.certificates.region import region_certificate
-
-        write_certificate(certificate, region_certificate(given, intensity, boundary))
-    found = Found(given, intensity, boundary, no_facets, room, no_room, sliced, whole)
-    result = region_answer(found)
-    show(result, lambda: region_lines(found, result), as_json=as_json)
+        write_certificate(certificate, region_certificate(types, intensity, boundary))
+    answers = Found(types, intensity, boundary, no_facets, free, no_headroom, sliced, needed)
+    answer = region_answer(answers)
+    show(answer, lambda: region_lines(answers, answer), as_json=as_json)
 
 
-def _pair(text: str, names: tuple[str, ...]) -> tuple[int, int]:
-    """Read two names of types; names may hold commas themselves."""
-    from theory.errors import InputError, listed
+def _headroom(
+    program: CapacityProgram, types: int, intensity: Intensity, wanted: bool | None, say: Callable[[str], None]
+) -> tuple[tuple[Fraction, ...] | None, str | None]:
+    """Return the headroom of each type, or None and why it is not computed."""
+    if not intensity.holds:
+        return None, "none: the region does not hold the workload"
+    if not (types <= HEADROOM_TYPES if wanted is None else wanted):
+        return None, f"not computed for {types} types: ask with --headroom"
+    say(f"head-room of {types} types ...")
+    try:
+        return program.headroom(), None
+    except TooLargeError as error:
+        return None, str(error)
 
+
+def _facets(instance: Instance, most: int | None, say: Callable[[str], None]) -> tuple[Region | None, str | None]:
+    """Return the region with its facets, or None and why they are not computed."""
+    from theory.region.facets import region_facets
+
+    types = len(instance.types)
+    limit = (SIMPLICES if types <= FACET_TYPES else 0) if most is None else most
+    if limit == 0:
+        return None, f"not computed for {types} types: ask with --facets N"
+    say("facets ...")
+    try:
+        return region_facets(instance, limit=limit, report=say), None
+    except TooLargeError as error:
+        return None, str(error)
+    except KeyboardInterrupt:
+        return None, "interrupted"
+
+
+def _plane(text: str, names: tuple[str, ...]) -> tuple[int, int]:
+    """Return two types by their names; names may hold commas themselves."""
     for i, first in enumerate(names):
         for j, second in enumerate(names):
             if i != j and text == f"{first},{second}":

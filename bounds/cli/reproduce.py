@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show
+from bounds.cli.app import app, progress, show
+from bounds.cli.options import JsonFlag
+from theory.errors import InputError
 from theory.files.answer import print_answer
 
 
@@ -38,7 +40,6 @@ def reproduce(
     """
     from bounds.results.reproduction import Effort, reproductions
     from bounds.results.run import ending, listed, listing_lines, reproduce_all
-    from theory.errors import InputError
 
     if level not in ("quick", "full"):
         raise InputError(f"--level: expected quick or full, got {level!r}")

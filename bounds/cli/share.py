@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import CertificateFile, JsonFlag, PlotFile, app, progress, show, write_certificate
+from bounds.cli.app import app, completed_by, progress, show, write_certificate
+from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, refuse_unused
+from theory.errors import InputError
 
 if TYPE_CHECKING:
     from theory.sharing.model import Cluster
@@ -23,6 +25,50 @@ LEAST = 1e-12
 """Least tolerance: sums of floats over the largest clusters are right to about as much."""
 
 
+ClusterFile = Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)]
+MechanismName = Annotated[
+    str,
+    typer.Option(
+        "--mechanism",
+        metavar="NAME|all",
+        help="drf, c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm or all.",
+        autocompletion=completed_by("theory.sharing.mechanisms:MECHANISMS", "all"),
+    ),
+]
+WholeTasks = Annotated[bool, typer.Option("--whole", help="Also round to whole tasks and report the loss.")]
+Lies = Annotated[
+    int | None,
+    typer.Option(
+        "--lies",
+        metavar="N",
+        min=0,
+        max=10_000,
+        help="Search for profitable misreports: the systematic ones and N random ones per user.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random misreports.")]
+EventsFile = Annotated[
+    Path | None, typer.Option("--events", metavar="FILE", help="Follow the shares as users arrive and leave.")
+]
+Tolerance = Annotated[
+    str | None,
+    typer.Option(
+        "--tolerance",
+        metavar="EPS",
+        help="For very large clusters: numeric shares that are feasible exactly, and within EPS of the conditions"
+        " of their mechanism (not drf, which is exact at any size).",
+    ),
+]
+StoredShares = Annotated[
+    Path | None,
+    typer.Option(
+        "--check",
+        metavar="FILE",
+        help="With --tolerance: compute no shares, but how far those of FILE, a JSON answer, are from the conditions.",
+    ),
+]
+
+
 @app.command(
     examples=(
         "packproof share examples/four_classes.toml",
@@ -30,61 +76,21 @@ LEAST = 1e-12
     )
 )
 def share(
-    cluster: Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)],
-    mechanism: Annotated[
-        str, typer.Option("--mechanism", metavar="NAME|all", help="drf, c-drfh, cdrf, tsf, ps-dsf, ps-dsf-tdm or all.")
-    ] = "all",
-    whole: Annotated[bool, typer.Option("--whole", help="Also round to whole tasks and report the loss.")] = False,
-    lies: Annotated[
-        int | None,
-        typer.Option(
-            "--lies",
-            metavar="N",
-            min=0,
-            max=10_000,
-            help="Search for profitable misreports: the systematic ones and N random ones per user.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random misreports.")] = 0,
-    events: Annotated[
-        Path | None, typer.Option("--events", metavar="FILE", help="Follow the shares as users arrive and leave.")
-    ] = None,
-    tolerance: Annotated[
-        str | None,
-        typer.Option(
-            "--tolerance",
-            metavar="EPS",
-            help="For very large clusters: numeric shares that are feasible exactly, and within EPS of the conditions"
-            " of their mechanism (not drf, which is exact at any size).",
-        ),
-    ] = None,
-    check: Annotated[
-        Path | None,
-        typer.Option(
-            "--check",
-            metavar="FILE",
-            help="With --tolerance: compute no shares, but how far those of FILE, a JSON answer, are from the"
-            " conditions.",
-        ),
-    ] = None,
+    cluster: ClusterFile,
+    mechanism: MechanismName = "all",
+    whole: WholeTasks = False,
+    lies: Lies = None,
+    seed: Seed = 0,
+    events: EventsFile = None,
+    tolerance: Tolerance = None,
+    check: StoredShares = None,
     certificate: CertificateFile = None,
     plot: PlotFile = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
-    from bounds.views.sharing import (
-        AllShares,
-        Shares,
-        allocation_lines,
-        comparison_lines,
-        shares_answer,
-    )
-    from theory.errors import InputError
     from theory.files.clusters import read_cluster
-    from theory.sharing.allocation import Allocation, whole_tasks
     from theory.sharing.mechanisms import MECHANISMS
-    from theory.sharing.properties import Verdict, decide
-    from theory.sharing.strategy import strategy_proofness
 
     if mechanism != "all" and mechanism not in MECHANISMS:
         raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {mechanism!r}")
@@ -92,33 +98,52 @@ def share(
         raise InputError("--certificate: expected one mechanism, got all")
     unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
     if events is not None:
-        _refuse_unused(unused, "--events, which follows shares over time")
+        refuse_unused(unused, "--events, which follows shares over time")
     if events is not None and mechanism == "drf":
         raise InputError("--events: expected a mechanism that divides servers, got drf, which pools them")
     if check is not None and tolerance is None:
         raise InputError("--check: expected --tolerance beside it, the violation that is allowed")
     if tolerance is not None:
         unused |= {"--events": events is not None, "--plot": plot is not None}
-        _refuse_unused(unused, "--tolerance, which makes numeric shares")
+        refuse_unused(unused, "--tolerance, which makes numeric shares")
         _within(cluster, mechanism, tolerance, check, as_json=as_json)
-        return
-    given = read_cluster(cluster)
-    if events is not None:
-        _over_time(given, events, mechanism, plot, as_json=as_json)
-        return
-    chosen = list(MECHANISMS) if mechanism == "all" else [mechanism]
+    elif events is not None:
+        _over_time(read_cluster(cluster), events, mechanism, plot, as_json=as_json)
+    else:
+        how: dict[str, Any] = {"whole": whole, "lies": lies, "seed": seed, "certificate": certificate, "plot": plot}
+        _exact_shares(read_cluster(cluster), mechanism, as_json=as_json, **how)
+
+
+def _exact_shares(
+    cluster: Cluster,
+    mechanism: str,
+    *,
+    whole: bool,
+    lies: int | None,
+    seed: int,
+    certificate: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Compute the shares by one mechanism, or by all, and decide their properties."""
+    from bounds.views.sharing import AllShares, Shares, allocation_lines, comparison_lines, shares_answer
+    from theory.sharing.allocation import Allocation, whole_tasks
+    from theory.sharing.mechanisms import MECHANISMS
+    from theory.sharing.properties import Verdict, decide
+    from theory.sharing.strategy import strategy_proofness
+
     allocations: dict[str, Allocation] = {}
     answers: dict[str, Shares] = {}
     with progress() as say:
-        for name in chosen:
+        for name in MECHANISMS if mechanism == "all" else (mechanism,):
             say(f"{name} ...")
-            made = allocations[name] = MECHANISMS[name](given)
-            properties = decide(made)
+            allocation = allocations[name] = MECHANISMS[name](cluster)
+            properties = decide(allocation)
             if lies is None:
                 properties["strategy_proofness"] = Verdict(None, {"note": "not searched (--lies)"})
             else:
-                properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], given, rounds=lies, seed=seed)
-            answers[name] = shares_answer(made, properties, whole_tasks(made) if whole else None)
+                properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], cluster, rounds=lies, seed=seed)
+            answers[name] = shares_answer(allocation, properties, whole_tasks(allocation) if whole else None)
     if certificate is not None and not allocations[mechanism].exact:
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
     if plot is not None:
@@ -128,23 +153,12 @@ def share(
     if certificate is not None:
         from bounds.certificates.allocation import allocation_certificate
 
-        write_certificate(certificate, allocation_certificate(given, allocations[mechanism]))
+        write_certificate(certificate, allocation_certificate(cluster, allocations[mechanism]))
     if mechanism == "all":
-        show(
-            AllShares(mechanism="all", mechanisms=answers),
-            lambda: comparison_lines(answers, given),
-            as_json=as_json,
-        )
+        every = AllShares(mechanism="all", mechanisms=answers)
+        show(every, lambda: comparison_lines(answers, cluster), as_json=as_json)
     else:
         show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)
-
-
-def _refuse_unused(given: dict[str, bool], other: str) -> None:
-    """Refuse the first of the given options, which do nothing beside another."""
-    from theory.errors import InputError
-
-    for option in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{option}: has no meaning with {other}")
 
 
 def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None, *, as_json: bool) -> None:
@@ -184,7 +198,6 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
 def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
     """Make numeric shares of one mechanism, or check those of a file."""
     from bounds.views.numeric_shares import conditions, numeric_answer, numeric_lines
-    from theory.errors import InputError
     from theory.files.clusters import read_cluster
     from theory.numbers import rational
     from theory.sharing.numeric import numeric_ps_dsf
@@ -207,29 +220,28 @@ def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, 
         return
     with progress() as say:
         say(f"{path}: reading ...")
-        given = read_cluster(path)
+        cluster = read_cluster(path)
         if mechanism in RAISING:
-            made = numeric_max_min(given, mechanism, most, say=say)
+            allocation = numeric_max_min(cluster, mechanism, most, say=say)
         else:
-            made = numeric_ps_dsf(given, DIVISIONS[mechanism], most, say=say)
-    found = made.violation
-    assert found is not None
-    if made.interrupted:
+            allocation = numeric_ps_dsf(cluster, DIVISIONS[mechanism], most, say=say)
+    violation = allocation.violation
+    assert violation is not None
+    if allocation.interrupted:
         print("interrupted: the nearest shares so far", file=sys.stderr)
-    elif found.value > most:
+    elif violation.value > most:
+        by = "prices" if allocation.rounds is None else f"{allocation.rounds:,} rounds"
         raise InputError(
-            f"{path}: --tolerance: {'prices' if made.rounds is None else f'{made.rounds:,} rounds'} of {mechanism} came"
-            f" within {found.value:.1e} of {conditions(mechanism)}, not {most:g}: allow more with --tolerance"
-            f" {2 * found.value:.0e}"
+            f"{path}: --tolerance: {by} of {mechanism} came within {violation.value:.1e} of {conditions(mechanism)},"
+            f" not {most:g}: allow more with --tolerance {2 * violation.value:.0e}"
         )
-    answer = numeric_answer(made, found, most)
-    show(answer, lambda: numeric_lines(made, answer), as_json=as_json)
+    answer = numeric_answer(allocation, violation, most)
+    show(answer, lambda: numeric_lines(allocation, answer), as_json=as_json)
 
 
 def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_json: bool) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
     from bounds.views.numeric_shares import checked_answer, checked_lines
-    from theory.errors import InputError
     from theory.files.allocations import read_allocation, read_prices
     from theory.files.clusters import read_cluster
     from theory.sharing.raising import max_min_violation
@@ -237,16 +249,16 @@ def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_j
 
     with progress() as say:
         say(f"{path}: reading ...")
-        given = read_cluster(path)
-        name, tasks = read_allocation(stored, given)
+        cluster = read_cluster(path)
+        name, tasks = read_allocation(stored, cluster)
         if name != mechanism:
             raise InputError(f"{stored}: mechanism: expected {mechanism}, got {name!r}")
         say("checking ...")
         if mechanism in RAISING:
-            found = max_min_violation(given, tasks, mechanism, read_prices(stored, given))
+            violation = max_min_violation(cluster, tasks, mechanism, read_prices(stored, cluster))
         else:
-            found = ps_dsf_violation(given, tasks, DIVISIONS[mechanism])
-    answer = checked_answer(mechanism, DIVISIONS.get(mechanism, "resource"), found, most)
+            violation = ps_dsf_violation(cluster, tasks, DIVISIONS[mechanism])
+    answer = checked_answer(mechanism, DIVISIONS.get(mechanism, "resource"), violation, most)
     show(answer, lambda: checked_lines(answer), as_json=as_json)
     if not answer.valid:
         raise typer.Exit(1)

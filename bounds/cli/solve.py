@@ -6,16 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bounds.cli.app import (
-    CertificateFile,
-    InstanceFile,
-    JsonFlag,
-    NodesLimit,
-    PlotFile,
-    app,
-    show,
-    write_certificate,
-)
+from bounds.cli.app import app, show, write_certificate
+from bounds.cli.options import CertificateFile, InstanceFile, JsonFlag, NodesLimit, PlotFile
 
 
 @app.command(
@@ -50,15 +42,15 @@ def solve(
     from theory.greedy.servers import greedy_placement, least_servers, lemma_b1_bound
 
     solution = solve_exactly(read_instance(instance))
-    whole = on_servers = None
+    placed = on_servers = None
     if servers is not None:
         placement = greedy_placement(solution.instance, servers)
         least = least_servers(solution.instance, [servers * rho for rho in solution.instance.workload])
-        whole = (servers, placement, least)
-        on_servers = servers_answer(solution, *whole, lemma_b1_bound(solution.instance, solution.greedy))
+        placed = (servers, placement, least)
+        on_servers = servers_answer(solution, *placed, lemma_b1_bound(solution.instance, solution.greedy))
     if plot is not None:
         picture_of_solution(solution, plot)
     if certificate is not None:
-        write_certificate(certificate, assignment_certificate(solution, whole))
+        write_certificate(certificate, assignment_certificate(solution, placed))
     more = [] if on_servers is None else servers_lines(on_servers)
     show(solution_answer(solution, on_servers), lambda: solution_lines(solution) + more, as_json=as_json)

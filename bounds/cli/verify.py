@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bounds.cli.app import JsonFlag, app, progress, show
+from bounds.cli.app import app, completed_by, progress, show
+from bounds.cli.options import JsonFlag
+from theory.errors import InputError
 from theory.files.answer import print_answer
 
 if TYPE_CHECKING:
     from bounds.claims import Checked
+
+
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="CLAIM", help="Identifiers, or their last parts.", show_default=False)
+]
+Paper = Annotated[
+    str | None,
+    typer.Option(
+        "--paper",
+        metavar="NAME",
+        help="Only this paper's claims.",
+        autocompletion=completed_by("bounds.claims:PAPERS"),
+    ),
+]
+LevelName = Annotated[
+    str,
+    typer.Option(
+        "--level",
+        metavar="quick|full",
+        help="Size of families and samples.",
+        autocompletion=completed_by("bounds.claims:Level"),
+    ),
+]
+Listing = Annotated[bool, typer.Option("--list", help="List the claims without checking them.")]
+Coverage = Annotated[bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")]
+PicturesFolder = Annotated[
+    Path | None,
+    typer.Option("--pictures", metavar="DIR", help="Also draw the figures and tables that show these claims."),
+]
 
 
 @app.command(
@@ -21,28 +53,18 @@ if TYPE_CHECKING:
     )
 )
 def verify(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="CLAIM", help="Identifiers, or their last parts.", show_default=False)
-    ] = None,
-    paper: Annotated[str | None, typer.Option("--paper", metavar="NAME", help="Only this paper's claims.")] = None,
-    level: Annotated[
-        str, typer.Option("--level", metavar="quick|full", help="Size of families and samples.")
-    ] = "quick",
-    listing: Annotated[bool, typer.Option("--list", help="List the claims without checking them.")] = False,
-    table: Annotated[
-        bool, typer.Option("--coverage", help="List the papers' numbered statements with their claims.")
-    ] = False,
-    pictures: Annotated[
-        Path | None,
-        typer.Option("--pictures", metavar="DIR", help="Also draw the figures and tables that show these claims."),
-    ] = None,
+    names: Names = None,
+    paper: Paper = None,
+    level: LevelName = "quick",
+    listing: Listing = False,
+    table: Coverage = False,
+    pictures: PicturesFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Check claims one by one: status 0 if no outcome is other than the registered one, 1 if one is."""
-    import time
-
     from bounds.claims import PAPERS, Level
     from bounds.results import claims, modules, verify_all
+    from bounds.results.statements import coverage
     from bounds.views.claims import (
         coverage_lines,
         covered,
@@ -53,38 +75,35 @@ def verify(
         verdict_lines,
         verified,
     )
-    from theory.errors import InputError
 
     if level not in list(Level):
         raise InputError(f"--level: expected quick or full, got {level!r}")
     chosen = list(modules(names or (), paper))
     if table:
-        from bounds.results.statements import coverage
-
-        found_claims = coverage(claims(chosen), PAPERS if paper is None else (paper,))
-        show(covered(found_claims), lambda: coverage_lines(found_claims), as_json=as_json)
+        statements = coverage(claims(chosen), PAPERS if paper is None else (paper,))
+        show(covered(statements), lambda: coverage_lines(statements), as_json=as_json)
         return
     if listing:
         loaded = claims(chosen)
-        show([listed(one) for one in loaded], lambda: listing_lines(loaded), as_json=as_json)
+        show([listed(claim) for claim in loaded], lambda: listing_lines(loaded), as_json=as_json)
         return
-    found: list[Checked] = []
+    outcomes: list[Checked] = []
     begin = time.perf_counter()
     with progress() as report:
         for number, checked in enumerate(verify_all(chosen, Level(level)), 1):
             report(f"{number} of {len(chosen)}: {checked.claim.id}")
-            found.append(checked)
+            outcomes.append(checked)
             if not as_json:
                 report.print("\n".join(verdict_lines(checked)))
-    found.sort(key=lambda checked: chosen.index(checked.claim.id))
+    outcomes.sort(key=lambda checked: chosen.index(checked.claim.id))
     if as_json:
-        show([verified(checked) for checked in found], list, as_json=True)
+        show([verified(checked) for checked in outcomes], list, as_json=True)
     else:
-        print_answer("\n".join(("", *summary_lines(found))))
-        print_answer(f"{ending(found)}, {time.perf_counter() - begin:.1f} s")
+        print_answer("\n".join(("", *summary_lines(outcomes))))
+        print_answer(f"{ending(outcomes)}, {time.perf_counter() - begin:.1f} s")
     if pictures is not None:
-        _draw([checked.claim.id for checked in found], pictures, level, as_json=as_json)
-    if not all(checked.ok for checked in found):
+        _draw([checked.claim.id for checked in outcomes], pictures, level, as_json=as_json)
+    if not all(checked.ok for checked in outcomes):
         raise typer.Exit(1)
 
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bounds.cli.app import CertificateFile, JsonFlag, app, progress, show, to_write, write_certificate
+from bounds.cli.app import app, progress, show, write_certificate
+from bounds.cli.options import CertificateFile, JsonFlag, WorstFile, refuse_unused
+from theory.errors import InputError
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from bounds.adversary.budget import Budget
-    from bounds.adversary.by_size import WorstBySize
-    from bounds.adversary.search import WorstInstance
+    from theory.instance import Instance
 
 
 class Vary(StrEnum):
@@ -56,9 +59,7 @@ def worst(
             "--time-limit", metavar="SECONDS", min=0, help="Time after which the best instance so far is returned."
         ),
     ] = 60,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
-    ] = None,
+    out: WorstFile = None,
     certificate: CertificateFile = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -66,13 +67,11 @@ def worst(
     from bounds.adversary.budget import Budget
     from bounds.adversary.search import worst_instance
     from bounds.views.assignment import worst_answer, worst_lines
-    from theory.errors import InputError
     from theory.files.instances import read_instance, write_instance
 
     if types is not None or resources is not None:
         _refuse_both(instance, vary, types, resources)
-        if starts is not None:
-            raise InputError("--starts: has no meaning with --types: that search runs until --time-limit")
+        refuse_unused({"--starts": starts is not None}, "--types: that search runs until --time-limit")
         _by_size(types or 1, resources or 1, seed, time_limit, out, certificate, as_json=as_json)
         return
     if instance is None:
@@ -81,23 +80,25 @@ def worst(
         raise InputError(f"--vary: missing, expected what may change in {instance}: one of {', '.join(Vary)}")
     if certificate is not None and vary is not Vary.workload:
         raise InputError(f"--certificate: only the worst workload is certified, got --vary {vary.value}")
-    if starts is not None and vary is Vary.workload:
-        raise InputError("--starts: has no meaning with --vary workload: every order of exhaustion is decided")
-    given = read_instance(instance)
+    if vary is Vary.workload:
+        unused = {"--starts": starts is not None}
+        refuse_unused(unused, "--vary workload: every order of exhaustion is decided")
+    original = read_instance(instance)
     with progress() as report:
         budget = Budget(time_limit, report)
-        found = worst_instance(given, vary.value, seed=seed, starts=starts or 12, budget=budget)
+        worst_case = worst_instance(original, vary.value, seed=seed, starts=starts or 12, budget=budget)
         if certificate is not None:
-            write_certificate(certificate, _certificate(found, budget))
+            document = _proof(worst_case.instance, worst_case.ratio, budget) if worst_case.exact else None
+            if document is None:
+                raise InputError("--time-limit: not every order was decided in time, so that there is no certificate")
+            write_certificate(certificate, document)
     if out is not None:
-        write_instance(out, found.instance)
-    show(worst_answer(found), lambda: worst_lines(found), as_json=as_json)
+        write_instance(out, worst_case.instance)
+    show(worst_answer(worst_case), lambda: worst_lines(worst_case), as_json=as_json)
 
 
 def _refuse_both(instance: Path | None, vary: Vary | None, types: int | None, resources: int | None) -> None:
     """Refuse what does not go with a search over all instances."""
-    from theory.errors import InputError
-
     if instance is not None:
         raise InputError(f"INSTANCE: expected either a file or --types and --resources, got both ({instance})")
     if vary is not None:
@@ -117,51 +118,35 @@ def _by_size(
     *,
     as_json: bool,
 ) -> None:
-    """Answer for all instances with so many types and resources."""
+    """Show the worst instance of all with a number of types and of resources."""
     from bounds.adversary.budget import Budget
     from bounds.adversary.by_size import worst_by_size
+    from bounds.certificates.assignment import assignment_certificate
     from bounds.views.by_size import by_size_answer, by_size_lines
     from theory.files.instances import write_instance
-
-    kind = None
-    with progress() as report:
-        found = worst_by_size(types, resources, seed=seed, budget=Budget(time_limit, report))
-        if certificate is not None:
-            kind, document = _best_certificate(found, Budget(max(time_limit, 1.0), report))
-            write_certificate(certificate, document)
-    if out is not None:
-        write_instance(out, found.instance)
-    show(by_size_answer(found, kind), lambda: by_size_lines(found, kind), as_json=as_json)
-
-
-def _best_certificate(found: WorstBySize, budget: Budget) -> tuple[str, dict[str, Any]]:
-    """Return the certificate that no workload is worse, where that is decided in time; or of the ratio alone."""
-    from bounds.adversary.budget import OutOfTimeError
-    from bounds.adversary.orders import refutation
-    from bounds.certificates.assignment import assignment_certificate
-    from bounds.certificates.worst import worst_certificate
     from theory.greedy.optimal import solve
 
-    solution = solve(found.instance)
-    if found.workload_decided:
-        try:
-            return "worst", worst_certificate(solution, refutation(found.instance, found.ratio, budget))
-        except OutOfTimeError:
-            pass
-    return "assignment", assignment_certificate(solution)
+    certified = None
+    with progress() as report:
+        worst_case = worst_by_size(types, resources, seed=seed, budget=Budget(time_limit, report))
+        if certificate is not None:  # that no workload is worse, where that is decided in time; or of the ratio alone
+            budget = Budget(max(time_limit, 1.0), report)
+            document = _proof(worst_case.instance, worst_case.ratio, budget) if worst_case.workload_decided else None
+            certified = "assignment" if document is None else "worst"
+            write_certificate(certificate, document or assignment_certificate(solve(worst_case.instance)))
+    if out is not None:
+        write_instance(out, worst_case.instance)
+    show(by_size_answer(worst_case, certified), lambda: by_size_lines(worst_case, certified), as_json=as_json)
 
 
-def _certificate(found: WorstInstance, budget: Budget) -> dict[str, Any]:
-    """Return the certificate that no workload is worse, or say why there is none."""
+def _proof(instance: Instance, ratio: Fraction, budget: Budget) -> dict[str, Any] | None:
+    """Return the certificate that no workload is worse; None where that is not decided in time."""
     from bounds.adversary.budget import OutOfTimeError
     from bounds.adversary.orders import refutation
     from bounds.certificates.worst import worst_certificate
-    from theory.errors import InputError
     from theory.greedy.optimal import solve
 
     try:
-        if not found.exact:
-            raise OutOfTimeError
-        return worst_certificate(solve(found.instance), refutation(found.instance, found.ratio, budget))
+        return worst_certificate(solve(instance), refutation(instance, ratio, budget))
     except OutOfTimeError:
-        raise InputError("--time-limit: not every order was decided in time, so that there is no certificate") from None
+        return None

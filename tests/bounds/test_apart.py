@@ -71,6 +71,39 @@ def test_interrupts_are_handed_on(number: int, tmp_path: Path) -> None:
     assert (process.returncode, out, error) == (130, "", "interrupted\n")
 
 
+def descendants(process: int) -> list[int]:
+    """Return a process and all that it has begun."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(one for child in children for one in descendants(int(child)))]
+
+
+def are_stopped(processes: list[int]) -> set[bool]:
+    return {Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0] == "T" for one in processes}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("command", ["simulate", "attack"])
+def test_ctrl_z_stops_the_code_as_well(command: str, tmp_path: Path) -> None:
+    if command == "simulate":
+        process, depth = begun("WAIT", tmp_path), 2
+    else:
+        (tmp_path / "rule.py").write_text("import time\ndef rule(items, capacity): time.sleep(100)\n")
+        words = [sys.executable, "packproof.py", "attack", f"{tmp_path / 'rule.py'}:rule", "--kind", "items"]
+        process, depth = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True), 3
+    for number, stopped in ((signal.SIGTSTP, True), (signal.SIGCONT, False)):
+        end = time.monotonic() + 60
+        while len(descendants(process.pid)) < depth and time.monotonic() < end:
+            time.sleep(0.1)
+        time.sleep(2.0)  # until the last of them has begun its work
+        process.send_signal(number)
+        while are_stopped(descendants(process.pid)) != {stopped} and time.monotonic() < end:
+            time.sleep(0.1)
+        assert are_stopped(descendants(process.pid)) == {stopped}
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the system sees to it on Linux alone")
 def test_nothing_is_left_where_the_process_is_killed(tmp_path: Path) -> None:
     process = begun("WAIT", tmp_path)

@@ -16,8 +16,8 @@ from bounds.adversary.budget import Budget
 from bounds.adversary.division import DivisionSpace, judge_division
 from bounds.adversary.documents import case_document, items_of, read_case
 from bounds.adversary.engine import attack
+from bounds.adversary.games import search_key, worst_stored
 from bounds.adversary.items import ItemSpace, contents, estimate_items, judge_items
-from bounds.adversary.kept import search_key, worst_kept
 from bounds.adversary.rules import FileRule, rule_named
 from bounds.cli import run
 from examples.rules_to_attack import first_fit, first_fit_decreasing
@@ -167,7 +167,7 @@ def test_searches_go_on_from_one_another_by_a_store(tmp_path: Path, capsys: pyte
     rule.write_text(RULE + "# another text, so another rule\n")
     keys.append(search_key(f"{rule}:next_fit", "items", space))
     with Store(store, reading=True) as held:
-        documents = [worst_kept(held, key) for key in keys]
+        documents = [worst_stored(held, key) for key in keys]
     assert documents[0] is not None
     assert documents[1:] == [None, None]
     kept = judge_items(FileRule(str(rule), "next_fit"))(read_case(documents[0], "items", "store"))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bounds.adversary import online
 from bounds.adversary.budget import Budget
 from bounds.adversary.contained import Wire, contained
 from bounds.adversary.engine import Found, attack
@@ -76,7 +77,7 @@ def test_a_file_that_never_ends_to_run_is_ended(tmp_path: Path, capsys: pytest.C
 def test_a_policy_is_contained_as_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["bounds.cli.attack"], "SILENT", 0.5)
+    monkeypatch.setattr(online, "SILENT", 0.5)
     file = tmp_path / "own.py"
     for code, said in (("import os; os._exit(5)", "exited with status 5"), ("while True: pass", "gave no answer")):
         file.write_text(code)

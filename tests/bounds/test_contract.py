@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -455,3 +457,64 @@ def test_the_status_of_a_store_in_a_folder_that_cannot_be_written(capsys: pytest
         left = [one.name for one in folder.iterdir()]
     assert (status, capsys.readouterr()) == (0, (whole, ""))
     assert left == ["s.db"]
+
+
+SHUTTING_DOWN = """
+import atexit, os, signal, sys
+def send(number=int(sys.argv[1]), kill=os.kill, process=os.getpid()):
+    kill(process, number)
+class Late:
+    def __del__(self, send=send):  # as Python clears its modules, when it has given up its handlers of signals
+        send()
+{when}
+import packproof
+sys.argv[1:] = {words!r}
+packproof.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("when", ["atexit.register(send)", "late = Late()"])
+@pytest.mark.parametrize(("words", "status"), [(["catalogue", "n2-standard-4"], 0), (["catalogue", "none"], 2)])
+def test_a_signal_while_python_shuts_down_changes_no_status(
+    number: int, when: str, words: list[str], status: int
+) -> None:
+    code = SHUTTING_DOWN.format(when=when, words=words)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(number)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert (done.stdout.count("\n") > 0) is (status == 0)
+    assert done.stderr.count("\n") == (status != 0), done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets a limit of Linux")
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["solve", FOUR], 2),
+        (["admission", "exact", SMALL, "--policy", "zeroth", "--threshold", "8", "--most-deployments", "4"], 2),
+        (["check", str(ROOT / "tests/frozen/certificates/solve_two.json")], 0),
+        (["--version"], 0),
+    ],
+)
+def test_memory_too_small_for_numpy_has_the_status_of_a_limit(words: list[str], status: int) -> None:
+    """With 100 MB OpenBLAS would end the process with status 1, which is that of a refuted certificate."""
+    limit = 100_000_000 if status else 300_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", "import packproof; packproof.main()", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, bool(done.stdout)) == (status, status == 0), done.stderr
+    assert done.stderr.count("\n") == (status != 0)
+    assert not status or done.stderr.startswith("packproof: the memory is used up: expected more of it (see ulimit -v)")

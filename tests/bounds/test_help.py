@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import typer
 
-from bounds.cli import app, run
+from bounds.cli import app, main, run
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -82,111 +82,85 @@ def test_scripts_take_help_and_write_no_file_of_that_name(
     assert not list(tmp_path.iterdir())
 
 
-def completed(line: str) -> list[str]:
-    """Let bash complete a line by the script that ``packproof completion bash`` prints."""
-    code = f"""
-        packproof() {{ {sys.executable} -m packproof "$@"; }}
-        eval "$(packproof completion bash)"
-        COMP_LINE={shlex.quote(line)}
-        COMP_POINT=${{#COMP_LINE}}
-        _packproof_complete packproof
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    done = subprocess.run(["bash", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not done.stderr
-    return [word for word in done.stdout.splitlines() if word]
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("packproof sol", ["solve"]),
-        ("packproof admission mo", ["moments"]),
-        ("packproof solve --cert", ["--certificate"]),
-        ("packproof solve examples/four_types.toml --se", ["--servers"]),
-        ("packproof simulate examples/four_types.toml --policy best", ["best-fit"]),
-        ("packproof simulate --policy=best", ["best-fit"]),
-        ("packproof share x.toml --mechanism ps", ["ps-dsf", "ps-dsf-tdm"]),
-        ("packproof worst x.toml --vary w", ["workload"]),
-        ("packproof instance --types aws:m5.large,aws:m5.12", ["m5.large,aws:m5.12xlarge"]),
-        ("packproof verify --paper ps", ["ps-dsf"]),
-        ("packproof completion f", ["fish"]),
-        ("packproof solve examples/fo", []),
-        ("packproof solve --plot x", []),
-        ("packproof 'unfinished", []),
-    ],
-)
-def test_bash_completes(line: str, expected: list[str]) -> None:
-    found = completed(line)
-    if "aws:" in line:  # bash breaks words at colons, so what stands before the last one is not repeated
-        expected = [one.rpartition(":")[2] for one in expected]
-    assert found == expected
-
-
-LINES = [
-    (["packproof", "sol"], ["solve"]),
-    (["packproof", "admission", "mo"], ["moments"]),
-    (["packproof", "solve", "examples/four_types.toml", "--se"], ["--servers"]),
-    (["packproof", "simulate", "examples/four_types.toml", "--policy", "best"], ["best-fit"]),
-    (["packproof", "simulate", "--policy=best"], ["--policy=best-fit"]),
-    (["packproof", "share", "x.toml", "--mechanism", "ps"], ["ps-dsf", "ps-dsf-tdm"]),
-    (["packproof", "worst", "x.toml", "--vary", "w"], ["workload"]),
-    (["packproof", "instance", "--types", "aws:m5.large,aws:m5.12"], ["aws:m5.large,aws:m5.12xlarge"]),
-    (["packproof", "attack", "x", "--kind", ""], ["assignment", "items", "sharing", "online"]),
+COMMANDS = [
+    ("packproof sol", ["solve"]),
+    ("packproof admission mo", ["moments"]),
+    ("packproof solve --cert", ["--certificate"]),
+    ("packproof solve examples/four_types.toml --se", ["--servers"]),
+    ("packproof simulate examples/four_types.toml --policy best", ["best-fit"]),
+    ("packproof simulate --policy li", ["list"]),
+    ("packproof share x.toml --mechanism ps", ["ps-dsf", "ps-dsf-tdm"]),
+    ("packproof worst x.toml --vary w", ["workload"]),
+    ("packproof attack x --kind ", ["assignment", "items", "sharing", "online"]),
+    ("packproof verify --paper ps", ["ps-dsf"]),
+    ("packproof verify --level q", ["quick"]),
+    ("packproof export x.json --format sm", ["smtlib"]),
+    ("packproof catalogue gcp:n2-standard-12", ["gcp:n2-standard-128"]),
+    ("packproof instance --types aws:m5.large,aws:m5.12", ["aws:m5.large,aws:m5.12xlarge"]),
+    ("packproof completion f", ["fish"]),
+    ("packproof solve examples/fo", []),
+    ("packproof solve --plot x", []),
+    ("packproof 'unfinished", []),
 ]
-"""Words of unfinished lines, the last one as typed so far, and what may stand for it."""
-
-
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
-def test_zsh_completes() -> None:
-    """What the script gives to ``compadd``, in zsh itself; where packproof knows no word, zsh lists files."""
-    code = f"""
-        packproof() {{ {sys.executable} -m packproof "$@" }}
-        compdef() {{ [[ "$*" == "_packproof packproof" ]] && print -r -- bound }}
-        compadd() {{ shift; print -r -- ${{(j:,:)@}} }}
-        _files() {{ print files }}
-        eval "$(packproof completion zsh)"
-    """
-    for words, _ in LINES:
-        code += f"words=({shlex.join(words)}); CURRENT={len(words)}; _packproof\n"
-    code += "words=(packproof solve examples/fo); CURRENT=3; _packproof\n"
-    done = subprocess.run(["zsh", "-fc", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not done.stderr
-    assert done.stdout.splitlines() == ["bound", *(",".join(expected) for _, expected in LINES), "files"]
-
-
-@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
-def test_fish_completes(tmp_path: Path) -> None:
-    """What fish lists by itself with the script loaded; files stand beside the words."""
-    code = f"function packproof; {sys.executable} -m packproof $argv; end; packproof completion fish | source\n"
-    code += "".join(f"complete -C {shlex.quote(shlex.join(words))}; echo +\n" for words, _ in LINES if words[-1])
-    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        ["fish", "--no-config", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert not done.stderr
-    listed = [answer.split() for answer in done.stdout.split("+")[:-1]]
-    assert listed == [expected for words, expected in LINES if words[-1]]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-@pytest.mark.parametrize(("words", "expected"), LINES)
-def test_the_question_of_a_script_is_answered(
-    shell: str, words: list[str], expected: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without the shell: the words of its script's question, with the line in the place of the shell's own."""
-    assert run(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    asked = {"zsh": '"${(j: :)words[1,CURRENT]}"', "fish": "(commandline -cp | string collect)"}[shell]
-    (question,) = re.findall(rf"packproof (completion --line {re.escape(asked)}) 2>/dev/null", script)
-    assert run([*question.removesuffix(asked).split(), " ".join(words)]) == 0
-    assert capsys.readouterr().out.split("\n") == [*expected, ""]
+"""Lines as typed so far, and what may stand for their last word."""
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_name_the_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["completion", shell]) == 0
-    assert "packproof completion --line" in capsys.readouterr().out
+@pytest.mark.parametrize(("line", "expected"), COMMANDS)
+def test_the_question_of_a_shell_is_answered(
+    shell: str, line: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the shell: its question in the environment, as the script of ``packproof completion`` puts it."""
+    words = [*line.split(), ""] if line.endswith(" ") else line.split()
+    for name, value in {
+        "_PACKPROOF_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": "\n".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 0
+    shown = capsys.readouterr()
+    assert not shown.err
+    if shell == "zsh":  # a command for zsh: _files, or words with what help says of them
+        words = re.findall(r'^(?:_arguments .*\(\()?"([^"]*)"', shown.out, re.MULTILINE)
+        assert [word.replace(r"\\:", ":") for word in words] == expected
+        assert expected or shown.out == "_files\n"
+    else:
+        assert [row.partition("\t")[0] for row in shown.out.splitlines() if row] == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+def test_bash_completes(tmp_path: Path) -> None:
+    """By the script of ``packproof completion bash``, in bash itself."""
+    program = tmp_path / "packproof"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m packproof "$@"\n')
+    program.chmod(0o755)
+    code = """
+        eval "$(packproof completion bash)"
+        complete -p packproof
+        for COMP_WORDS in "packproof sol" "packproof share --mechanism ps"; do
+            COMP_WORDS=($COMP_WORDS)
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _packproof_completion packproof
+            echo "${COMPREPLY[@]}"
+        done
+    """
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert not done.stderr
+    bound, *answers = done.stdout.splitlines()
+    assert bound == "complete -o default -F _packproof_completion packproof"
+    assert answers == ["solve", "ps-dsf ps-dsf-tdm"]
+
+
+def test_completion_scripts_name_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert run(["completion", shell]) == 0
+        script = capsys.readouterr().out
+        assert f"_PACKPROOF_COMPLETE=complete_{shell}" in script
     assert run(["completion", "csh"]) == 2
     assert run(["completion"]) == 2

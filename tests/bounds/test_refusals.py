@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from bounds.cli import app, run
-from bounds.cli.refusals import expectation, refusal
+from bounds.cli.options import expectation, refusal
 from theory.files.kinds import KINDS_OF_FILES
 from theory.files.own_types import read_own_types
 

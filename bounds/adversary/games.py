@@ -1,0 +1,225 @@
+"""The search for the worst instance of a rule by its name: its judge and space, its process, and a store of instances.
+
+Three kinds of rules are searched: ``assignment``, ``items`` and ``sharing``. A store holds the worst instances of
+earlier searches; a later search for the same rule begins at the worst of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bounds.adversary.assignment import AssignmentSpace, judge_assignment
+from bounds.adversary.budget import Budget
+from bounds.adversary.contained import Wire, contained
+from bounds.adversary.division import DivisionSpace, judge_division
+from bounds.adversary.documents import case_document, read_case
+from bounds.adversary.engine import Found, attack
+from bounds.adversary.items import ItemSpace, estimate_items, judge_items
+from bounds.adversary.lies import LieSpace, first_lies, judge_lie
+from bounds.adversary.rules import note_rule, rule_named
+from fluid.experiment.store import Store
+from theory.errors import InputError
+from theory.files.code import module_of
+from theory.files.document import read_document
+from theory.files.source_digest import code_digest
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of the instances of a search, and what a sharing rule is judged by.
+
+    Attributes
+    ----------
+    types : int
+        Types of jobs, or users.
+    resources : int
+    bins : int
+        Bins, or servers of a cluster.
+    items : int
+        Most items of a list.
+    fixed : bool
+        Whether only lists count that need `bins` bins or more.
+    measure : str
+        Of sharing rules.
+    """
+
+    types: int = 2
+    resources: int = 1
+    bins: int = 3
+    items: int = 12
+    fixed: bool = False
+    measure: str = "fair"
+
+
+class Game(NamedTuple):
+    """What `bounds.adversary.engine.attack` needs to know of a kind of rule."""
+
+    judge: Any
+    space: Any
+    surrogate: Any = None
+    begin: Any = ()
+
+
+def game_of(kind: str, rule: Callable[..., Any], name: str, sizes: Sizes, first: Any = None) -> Game:
+    """Return the game of a rule; an instance to begin with has its own sizes, which all others take."""
+    begin = () if first is None else (first,)
+    if kind == "items":
+        space = ItemSpace(sizes.bins, sizes.items, sizes.resources)
+        if first is not None:
+            most = max(sizes.items, len(first.sizes))
+            space = ItemSpace(first.bins, most, len(first.capacity), first.capacity[0])
+        least = sizes.bins if sizes.fixed else 0
+        return Game(judge_items(rule, name, least), space, estimate_items(rule, name, least), begin)
+    if kind == "sharing":
+        size = (sizes.types, sizes.bins, sizes.resources) if first is None else first.size
+        if sizes.measure == "lie":
+            return Game(judge_lie(rule, name), LieSpace(*size), None, () if first is None else first_lies(first))
+        return Game(judge_division(rule, sizes.measure, name), DivisionSpace(*size), None, begin)
+    varied = AssignmentSpace(sizes.types, sizes.resources)
+    if first is not None:
+        varied = AssignmentSpace(len(first.rewards), len(first.capacity), max(first.capacity))
+    return Game(judge_assignment(rule, name), varied, None, begin)
+
+
+def search_rule(
+    rule: str,
+    kind: str | None,
+    sizes: Sizes,
+    *,
+    begin: Path | None = None,
+    store: Path | None = None,
+    time_limit: float = float("inf"),
+    evaluations: int | None = None,
+    report: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+    **how: Any,
+) -> Found[Any]:
+    """Search for the worst instance of a rule by its name, in a process of its own.
+
+    Parameters
+    ----------
+    rule : str
+        ``FILE.py:NAME``, or among sharing rules the name of a mechanism.
+    kind : str or None
+        ``assignment``, ``items`` or ``sharing``; None for ``assignment``, and errors say what the kinds are.
+    sizes : Sizes
+    begin : Path, optional
+        File of an instance to begin at; with one evaluation it is judged and not shrunk.
+    store : Path, optional
+        In place of `begin`: begin at the worst instance that it holds for the rule, and add this search's to it.
+    time_limit, evaluations, how
+        As for `bounds.adversary.engine.attack`: `seed`, `target`, `starts`, `workers`, `engine`.
+    report, warn : callable, optional
+        As for `bounds.adversary.contained.contained`.
+
+    Raises
+    ------
+    InputError
+        A rule or a file that cannot be read; what the rule does wrong.
+    """
+    named_kind = kind or "assignment"
+    sharing = named_kind == "sharing"
+    with _saying_kinds(kind):
+        note_rule(rule, sharing=sharing)
+    first = None if begin is None else read_case(read_document(begin), named_kind, str(begin))
+    key = ""
+    if store is not None:
+        if first is not None:
+            raise InputError("--from: expected without --store, which has the instance to begin at")
+        key = search_key(rule, named_kind, asdict(sizes))
+        with Store(store) as opened:
+            document = worst_stored(opened, key)
+        first = None if document is None else read_case(document, named_kind, str(store))
+
+    def searched(wire: Wire) -> Found[Any]:
+        """Run the rule's file, and search: in a process of its own, since either may never end."""
+        with _saying_kinds(kind):
+            function = rule_named(rule, sharing=sharing)
+            game = game_of(named_kind, function, rule, sizes, first)
+            return attack(
+                game.judge,
+                game.space,
+                budget=Budget(time_limit, wire.report),
+                evaluations=evaluations,
+                surrogate=game.surrogate,
+                begin=game.begin,
+                shrink=begin is None or evaluations != 1,
+                watch=wire,
+                **how,
+            )
+
+    started = time.perf_counter()
+    worst: Found[Any] = contained(searched, rule, seconds=time_limit, report=report, warn=warn)
+    if store is not None:
+        with Store(store) as opened:
+            put_worst(opened, key, worst, time.perf_counter() - started)
+    return worst
+
+
+@contextmanager
+def _saying_kinds(kind: str | None) -> Iterator[None]:
+    """Say what the kinds are where a rule fails and no kind was given: it may be a rule of another kind."""
+    try:
+        yield
+    except InputError as error:
+        if kind is not None:
+            raise
+        raise type(error)(
+            f"{error}; no --kind was given, so the rule was taken for one that assigns servers to configurations: "
+            "expected --kind items for one that packs items, sharing for one that shares servers, online for a policy"
+        ) from None
+
+
+def search_key(rule: str, kind: str, options: dict[str, Any]) -> str:
+    """Return what distinguishes searches: the rule with the text of all its code, its kind, and the space.
+
+    Parameters
+    ----------
+    rule : str
+        ``FILE.py:NAME``, or the name of a mechanism.
+    kind : str
+    options : dict
+        Of the space and the measure; neither seed nor limits, so that searches go on from one another.
+    """
+    file, colon, _ = rule.rpartition(":")
+    source = code_digest(module_of(file, "RULE")) if colon else ""
+    content = json.dumps([Path(rule).name, source, kind, options], sort_keys=True)
+    return "attack " + hashlib.sha256(content.encode()).hexdigest()
+
+
+def worst_stored(store: Store, key: str) -> dict[str, Any] | None:
+    """Return the document of the worst instance that searches of this key have stored, None where there is none."""
+    keys = _keys(store, key)
+    numbers = store.numbers(keys)
+    if not keys:
+        return None
+    worst = min(keys, key=lambda one: numbers[one]["ratio"] or 0.0)
+    content = store.run(worst, json.loads)
+    assert content is not None
+    document: dict[str, Any] = content[0]
+    return document
+
+
+def put_worst(store: Store, key: str, worst: Found[Any], seconds: float) -> None:
+    """Write the worst instance of a search beside those of earlier ones."""
+    number = len(_keys(store, key))
+    numbers: dict[str, float | None] = {
+        "ratio": float(worst.judged.value),
+        "evaluations": float(worst.evaluations),
+    }
+    content = json.dumps(case_document(worst.case)).encode()
+    store.put(f"{key} {number}", number, {}, numbers, seconds, content)
+
+
+def _keys(store: Store, key: str) -> list[str]:
+    keys: list[str] = []
+    while store.known([following := f"{key} {len(keys)}"]):
+        keys.append(following)
+    return keys

@@ -1,0 +1,220 @@
+"""Options that several commands share, and the words for options and arguments that are refused."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from enum import Enum
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+
+import typer
+
+from theory.errors import InputError
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def announcing(*, printed: bool = False, folder: bool = False) -> Callable[[Path | None], Path | None]:
+    """Return the callback of an option that names an output: it refuses a bad place before any work is done.
+
+    Parameters
+    ----------
+    printed : bool
+        Whether ``-`` and ``/dev/stdout`` are standard output.
+    folder : bool
+        Whether the place may be a folder.
+    """
+
+    def announce(path: Path | None) -> Path | None:
+        from theory.files.places import announce_output
+
+        if path is not None:
+            announce_output(path, printed=printed, folder=folder)
+        return path
+
+    return announce
+
+
+to_write = announcing()
+to_write_or_print = announcing(printed=True)
+
+
+def to_store(path: Path | None) -> Path | None:
+    """Refuse what `to_write` refuses, for a store and the files that SQLite and the store make beside it."""
+    if path is not None:
+        for beside in ("", "-wal", "-shm", ".lock"):
+            to_write(path.with_name(path.name + beside) if beside else path)
+    return path
+
+
+def to_print_json(wanted: bool) -> bool:
+    """Note that standard output holds the answer as JSON, so that no other output is printed."""
+    from theory.files.places import announce_print
+
+    if wanted:
+        announce_print("--json")
+    return wanted
+
+
+def to_draw(path: Path | None) -> Path | None:
+    """Refuse the name of a picture in a format that is not drawn, too."""
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise InputError(f"{path}: expected a picture's name ending in .png, .svg or .pdf")
+    return to_write(path)
+
+
+def to_allow(context: typer.Context, nodes: int | None) -> int | None:
+    """Let branch and bound take so many nodes while the command runs."""
+    if nodes is not None:
+        from theory.exact.nodes import allowing
+
+        context.with_resource(allowing(nodes))
+    return nodes
+
+
+InstanceFile = Annotated[
+    Path, typer.Argument(metavar="INSTANCE", help="Instance file, TOML or JSON.", show_default=False)
+]
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.", callback=to_print_json)
+]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Draw a picture.", callback=to_draw)]
+CertificateFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="OUT.json",
+        help="Write a certificate for `packproof check`.",
+        callback=to_write_or_print,
+    ),
+]
+WorstFile = Annotated[
+    Path | None, typer.Option("--out", metavar="WORST.toml", help="Write the instance found.", callback=to_write)
+]
+EngineOption = Annotated[str, typer.Option("--engine", metavar="local|dask://HOST:PORT")]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", metavar="N", help="Number of local processes (-1: one per core).")
+]
+NodesLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes",
+        metavar="N",
+        min=1,
+        max=10**15,
+        help="Most nodes of branch and bound for a question, where resources are too fine for a table "
+        "(default 100000000).",
+        callback=to_allow,
+    ),
+]
+
+
+def refuse_unused(is_given: Mapping[str, bool], other: str) -> None:
+    """Refuse the first option that is given and does nothing beside another one."""
+    for option in (name for name, given in is_given.items() if given):
+        raise InputError(f"{option}: has no meaning with {other}")
+
+
+def read_number(option: str, text: str) -> Fraction:
+    """Read a number; a bad one ends in one line that names the option."""
+    from theory.numbers import rational
+
+    try:
+        return rational(text)
+    except ValueError as error:
+        raise InputError(f"{option}: expected a number, got {text[:60]!r} ({error})") from None
+
+
+def refuse_no_time(option: str, time: float) -> None:
+    """Refuse what is no time ahead."""
+    if not (isfinite(time) and time > 0):
+        raise InputError(f"{option}: expected a time greater than 0, got {time!r}")
+
+
+def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError | None:
+    """Return in one line what the parser refused; None for what is no fault of one option or argument.
+
+    Parameters
+    ----------
+    command : Command
+    error : Exception
+        Of the parser. Its classes depend on the version of typer, so they are told apart by what they carry.
+    given : dict
+        The words of the command line by parameter, before anything was made of them.
+    """
+    name = getattr(error, "option_name", None)
+    if name is not None:
+        near = getattr(error, "possibilities", None)
+        if near:
+            return InputError(f"{name}: no such option, did you mean {' or '.join(sorted(near))}?")
+        parameter = next((one for one in command.params if name in one.opts), None)
+        if parameter is None:
+            return InputError(f"{name}: no such option, `{_called(error, command)} --help` lists them")
+        if parameter.is_flag:
+            return InputError(f"{name}: expected no value, since it is a switch")
+        return InputError(f"{name}: expected {expectation(command, parameter)}, got no value")
+    parameter = getattr(error, "param", None)
+    if parameter is None:
+        return None
+    option = parameter.param_type_name == "option"
+    shown = parameter.opts[0] if option else parameter.metavar or parameter.name.upper()
+    words = given.get(parameter.name)
+    if not isinstance(words, str | list | tuple | int | float):  # none, or what stands for none in older parsers
+        metavar = f"{shown} {parameter.metavar or 'VALUE'}" if option else f"it after {_called(error, command)}"
+        return InputError(f"{shown}: missing, expected {metavar}: {expectation(command, parameter)}")
+    return InputError(f"{shown}: expected {expectation(command, parameter)}, got {_got(words)}")
+
+
+def expectation(command: Any, parameter: Any) -> str:
+    """Return in words what a parameter takes, by the annotation of the function of the command.
+
+    Examples
+    --------
+    >>> from bounds.cli import app
+    >>> import typer
+    >>> simulate = typer.main.get_command(app).commands["simulate"]
+    >>> [expectation(simulate, one) for one in simulate.params if one.name in ("servers", "seed")]
+    ['a whole number from 1 to 100,000,000', 'a whole number of at least 0']
+    """
+    hint = get_type_hints(inspect.unwrap(command.callback), include_extras=True)[parameter.name]
+    annotation, *details = get_args(hint)
+    kind = _one(annotation)
+    if issubclass(kind, Enum):
+        return f"one of {', '.join(str(one.value) for one in kind)}"
+    if kind in (int, float):
+        least, most = (next((getattr(one, end, None) for one in details), None) for end in ("min", "max"))
+        return f"{'a whole number' if kind is int else 'a number'}{_within(least, most)}"
+    told = (parameter.help or "a value").strip().rstrip(".")
+    return told if told[1:2].isupper() else told[0].lower() + told[1:]
+
+
+def _one(annotation: Any) -> type:
+    """Return the type of one value: ``int`` of ``int | None`` and of ``list[int]``."""
+    inner = [one for one in get_args(annotation) if one is not type(None)]
+    return _one(inner[0]) if inner else annotation
+
+
+def _within(least: float | None, most: float | None) -> str:
+    if least is not None and most is not None:
+        return f" from {least:,} to {most:,}"
+    if least is not None:
+        return f" of at least {least:,}"
+    return "" if most is None else f" of at most {most:,}"
+
+
+def _got(words: Any) -> str:
+    """Return what was given as messages show it: numbers as they stand, text in quotes."""
+    if isinstance(words, list | tuple):
+        return ", ".join(map(_got, words))
+    try:
+        float(words)
+    except ValueError:
+        return repr(words[:60])
+    return str(words)
+
+
+def _called(error: Any, command: Any) -> str:
+    return error.ctx.command_path if getattr(error, "ctx", None) is not None else f"packproof {command.name}"
