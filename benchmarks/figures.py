@@ -159,7 +159,7 @@ def intensity_on_pools() -> float:
 def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
     """Measure a fair share of users on server classes; ``clarabel``: time division as a convex program."""
     from benchmarks.sharing import MECHANISMS, drawn
-    from theory.sharing.occupation import occupation
+    from theory.sharing.model import occupation
     from theory.sharing.per_server import eisenberg_gale
 
     instance, runs = drawn(users, servers), 3 if users * servers < 10**5 else 1

@@ -18,18 +18,17 @@ from math import log
 from typing import Any
 
 import numpy as np
+from theory.sharing.numeric import numeric_ps_dsf
+from theory.sharing.raising import level_units, max_min_violation
 
 from bounds import checker
 from bounds.adversary.sharing import random_cluster
 from bounds.certificates.allocation import allocation_certificate
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
-from theory.sharing.model import Cluster, cluster
-from theory.sharing.numeric import numeric_ps_dsf
+from theory.sharing.model import Cluster, cluster, occupation
 from theory.sharing.numeric_levels import numeric_max_min
-from theory.sharing.occupation import occupation
 from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm
-from theory.sharing.raising import level_units, max_min_violation
 from theory.sharing.violation import eligibility, ps_dsf_violation, shares_of
 
 MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {

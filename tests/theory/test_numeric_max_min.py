@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from theory.sharing.raising import level_units, max_min_violation
 
 from bounds.adversary.sharing import random_cluster
 from tests.theory.test_numeric_shares import with_effective
@@ -21,7 +22,6 @@ from theory.sharing.checks import is_feasible_allocation
 from theory.sharing.maxmin import c_drfh, cdrf, task_units, tsf
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.numeric_levels import numeric_max_min
-from theory.sharing.raising import level_units, max_min_violation
 
 EXACT: dict[str, Callable[[Cluster], Allocation]] = {"c-drfh": c_drfh, "cdrf": cdrf, "tsf": tsf}
 
@@ -86,7 +86,7 @@ def test_exact_shares_pass_with_their_own_prices_and_altered_ones_do_not(mechani
 def test_what_is_proved_is_true(seed: int) -> None:
     """The gain of every user alone, by an exact program, is at most the eps that the prices prove for all."""
     from theory.exact.linear import LinearProgram
-    from theory.sharing.occupation import occupation
+    from theory.sharing.model import occupation
 
     instance = drawn(seed, 6, 3)
     fair = tsf(instance)

@@ -9,15 +9,15 @@ from math import inf
 
 import numpy as np
 import pytest
+from theory.sharing.large import large_ps_dsf
+from theory.sharing.numeric import feasible_decimals, numeric_ps_dsf
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
 from tests.theory.test_sharing_large import CHECKS, drawn, exact_distance
 from theory.errors import InputError
 from theory.sharing import filling, numeric
 from theory.sharing.checks import is_feasible_allocation
-from theory.sharing.large import large_ps_dsf
 from theory.sharing.model import Cluster, Matrix, cluster
-from theory.sharing.numeric import feasible_decimals, numeric_ps_dsf
 from theory.sharing.reduction import reduce
 from theory.sharing.turns import WIDE, Turns
 from theory.sharing.violation import ROUNDING, eligibility, ps_dsf_violation

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from theory.sharing.large import large_ps_dsf
+from theory.sharing.occupation import merge, occupation
 
 from bounds import checker
 from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
@@ -15,9 +17,7 @@ from bounds.certificates.allocation import allocation_certificate
 from theory.jit import plain
 from theory.sharing import filling, large
 from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
-from theory.sharing.large import large_ps_dsf
 from theory.sharing.model import Cluster, User
-from theory.sharing.occupation import merge, occupation
 from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex
 from theory.sharing.reduction import reduce
 from theory.sharing.rounds import start

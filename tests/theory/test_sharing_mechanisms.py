@@ -21,8 +21,7 @@ from theory.sharing.checks import (
 )
 from theory.sharing.maxmin import drf, max_min_tasks, task_units
 from theory.sharing.mechanisms import MECHANISMS
-from theory.sharing.model import Cluster, User, cluster
-from theory.sharing.occupation import occupation
+from theory.sharing.model import Cluster, User, cluster, occupation
 from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex, ps_dsf_tdm_rounds
 
 
