@@ -134,10 +134,10 @@ def test_prices_must_be_prices() -> None:
 
 
 @pytest.mark.parametrize("mechanism", EXACT)
-def test_a_start_by_a_first_order_method_changes_nothing(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_by_an_interior_point_method_changes_nothing(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = drawn(3, 60, 12)
     totals = [float(x) for x in numeric_max_min(instance, mechanism, 1e-6).totals]
-    monkeypatch.setattr(numeric, "SMALL", 0)
+    monkeypatch.setattr(numeric, "LARGE", 0)
     assert [float(x) for x in numeric_max_min(instance, mechanism, 1e-6).totals] == pytest.approx(totals, rel=1e-4)
 
 

@@ -146,30 +146,32 @@ def read_structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Stru
     Users tie levels, those with the largest parts of a server first. A tie that contradicts those before it cannot hold
     in the limit: its tasks are left out, since they are on their way to zero.
     """
-    part = turns.tasks * turns.per_task * turns.weights
+    part = turns.tasks * turns.per_task * turns.weights  # x_{n,i} / gamma_{n,i}
     levels = Levels()
-    at_home: dict[int, tuple[int, Node, Fraction]] = {}
-    pieces: list[Pair] = []
-    places = np.argwhere(part > HELD)
-    for i, n in places[np.argsort(-part[places[:, 0], places[:, 1]], kind="stable")].tolist():
+    places: dict[int, list[tuple[int, Node, Fraction]]] = {}  # of each user, where it has tasks
+    pairs = np.argwhere(part > HELD)
+    for i, n in pairs[np.argsort(-part[pairs[:, 0], pairs[:, 1]], kind="stable")].tolist():
         if (n, i) in without:
             continue
         share = turns.share(n, i)
         # its bottleneck is the demanded resource that saturated first, at the lowest level
         node = (i, min((turns.level[i, r], r) for r, need in enumerate(share) if need)[1])
         factor = turns.reduced.weights[n] / max(share)  # x_n = phi_n gamma_{n,i} L
-        if n not in at_home:
+        if n not in places:
             levels.find(node)
-            at_home[n] = (i, node, factor)
-        elif levels.tie(at_home[n][1], at_home[n][2] / factor, node):
-            pieces.append((n, i))
-    if len(at_home) < len(turns.weights):
+            places[n] = [(i, node, factor)]
+        elif levels.tie(places[n][0][1], places[n][0][2] / factor, node):
+            places[n].append((i, node, factor))
+    if len(places) < len(turns.weights):
         return None
     components: dict[Node, int] = {}
-    home = {}
-    for n, (i, node, factor) in at_home.items():
+    home, pieces = {}, []
+    for n, there in places.items():
+        # most of its tasks are at home, so that what is left of x_n there keeps its digits
+        i, node, factor = max(there, key=lambda place: turns.tasks[place[0], n])
         root, ratio = levels.find(node)
         home[n] = (i, components.setdefault(root, len(components)), factor * ratio)
+        pieces += [(n, other) for other, _, _ in there if other != i]
     full = np.argwhere((turns.loads() >= 1 - FULL) | np.isfinite(turns.level))
     return Structure(home, pieces, {(i, r): b for b, (i, r) in enumerate(full.tolist())}, len(components))
 
