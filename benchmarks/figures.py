@@ -159,13 +159,11 @@ def intensity_on_pools() -> float:
 def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
     """Measure a fair share of users on server classes; ``clarabel``: time division as a convex program."""
     from benchmarks.sharing import MECHANISMS, drawn
-    from theory.sharing.occupation import occupation
-    from theory.sharing.per_server import eisenberg_gale
+    from bounds.claims.packproof.sharing import eisenberg_gale
 
     instance, runs = drawn(users, servers), 3 if users * servers < 10**5 else 1
     if mechanism == "clarabel":
-        table = occupation(instance).in_time()
-        return cpu(lambda: eisenberg_gale(table), runs)
+        return cpu(lambda: eisenberg_gale(instance), runs)
     return cpu(lambda: MECHANISMS[mechanism](instance), runs)
 
 

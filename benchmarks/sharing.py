@@ -22,15 +22,14 @@ import numpy as np
 from bounds import checker
 from bounds.adversary.sharing import random_cluster
 from bounds.certificates.allocation import allocation_certificate
+from bounds.claims.packproof.sharing import eisenberg_gale
 from theory.sharing.allocation import Allocation
+from theory.sharing.levels import level_units, max_min_violation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
-from theory.sharing.model import Cluster, cluster
-from theory.sharing.numeric import numeric_ps_dsf
+from theory.sharing.model import Cluster, cluster, eligibility
 from theory.sharing.numeric_levels import numeric_max_min
-from theory.sharing.occupation import occupation
-from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm
-from theory.sharing.raising import level_units, max_min_violation
-from theory.sharing.violation import eligibility, ps_dsf_violation, shares_of
+from theory.sharing.per_server import numeric_ps_dsf, ps_dsf, ps_dsf_tdm
+from theory.sharing.violation import ps_dsf_violation, shares_of
 
 MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
     "ps-dsf": ps_dsf,
@@ -75,11 +74,10 @@ def run(sizes: list[tuple[int, int]], *, certificates: bool = False) -> dict[str
                 note += f", accepted by the checker in {checking:.1f} s"
             line(size, name, taken, note)
             exact = allocation if name == "ps-dsf-tdm" else exact
-        table = occupation(instance).in_time()
-        tasks, taken = timed(partial(eisenberg_gale, table))
+        tasks, taken = timed(partial(eisenberg_gale, instance))
         seconds[PEER].append(taken)
         assert exact is not None
-        error = np.max(np.abs(tasks.sum(axis=1) / [float(x) for x in exact.totals] - 1))
+        error = np.max(np.abs(tasks / [float(x) for x in exact.totals] - 1))
         line(size, PEER, taken, f"floats, totals off by {error:.0e}")
     return seconds
 

@@ -12,8 +12,7 @@ from theory.exact.solver import Bound
 from theory.numbers import total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, max_min_tasks, tsf
-from theory.sharing.model import Cluster, Matrix, Row, User, cluster
-from theory.sharing.occupation import occupation
+from theory.sharing.model import Cluster, Matrix, Row, User, cluster, occupation
 from theory.sharing.per_server import ps_dsf
 from theory.sharing.properties import bottleneck_resource
 from theory.sharing.rounds import start

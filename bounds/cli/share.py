@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,16 +13,10 @@ from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, refuse_unuse
 from theory.errors import InputError
 
 if TYPE_CHECKING:
+    from bounds.views.sharing import Shares
+    from theory.sharing.allocation import Allocation
+    from theory.sharing.mechanisms import Mechanism
     from theory.sharing.model import Cluster
-
-DIVISIONS = {"ps-dsf": "resource", "ps-dsf-tdm": "time"}
-"""Mechanisms of which every server divides its resources, or its time, on its own."""
-
-RAISING = ("c-drfh", "cdrf", "tsf")
-"""Mechanisms that are max-min fair in one number a user."""
-
-LEAST = 1e-12
-"""Least tolerance: sums of floats over the largest clusters are right to about as much."""
 
 
 ClusterFile = Annotated[Path, typer.Argument(metavar="CLUSTER", help="Cluster file, TOML or JSON.", show_default=False)]
@@ -55,8 +49,9 @@ Tolerance = Annotated[
     typer.Option(
         "--tolerance",
         metavar="EPS",
-        help="For very large clusters: numeric shares that are feasible exactly, and within EPS of the conditions"
-        " of their mechanism (not drf, which is exact at any size).",
+        help="For large clusters: numeric shares that are feasible exactly, and within EPS of the conditions of"
+        " their mechanism (not drf, which is exact at any size; c-drfh, cdrf and tsf up to 1,000,000 pairs of user"
+        " and server class).",
     ),
 ]
 StoredShares = Annotated[
@@ -90,60 +85,48 @@ def share(
 ) -> None:
     """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
     from theory.files.clusters import read_cluster
-    from theory.sharing.mechanisms import MECHANISMS
 
-    if mechanism != "all" and mechanism not in MECHANISMS:
-        raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {mechanism!r}")
-    if certificate is not None and mechanism == "all":
-        raise InputError("--certificate: expected one mechanism, got all")
+    chosen = _mechanisms_named(mechanism)
+    if certificate is not None:
+        if mechanism == "all":
+            raise InputError("--certificate: expected one mechanism, got all")
+        if not chosen[0].has_certificate:
+            raise InputError(f"--certificate: packproof check knows no certificate of {mechanism}")
     unused = {"--certificate": certificate is not None, "--whole": whole, "--lies": lies is not None}
     if events is not None:
         refuse_unused(unused, "--events, which follows shares over time")
-    if events is not None and mechanism == "drf":
-        raise InputError("--events: expected a mechanism that divides servers, got drf, which pools them")
+        if all(one.pools_servers for one in chosen):
+            raise InputError(f"--events: expected a mechanism that divides servers, got {mechanism}, which pools them")
     if check is not None and tolerance is None:
         raise InputError("--check: expected --tolerance beside it, the violation that is allowed")
     if tolerance is not None:
         unused |= {"--events": events is not None, "--plot": plot is not None}
         refuse_unused(unused, "--tolerance, which makes numeric shares")
         _within(cluster, mechanism, tolerance, check, as_json=as_json)
-    elif events is not None:
-        _over_time(read_cluster(cluster), events, mechanism, plot, as_json=as_json)
-    else:
-        how: dict[str, Any] = {"whole": whole, "lies": lies, "seed": seed, "certificate": certificate, "plot": plot}
-        _exact_shares(read_cluster(cluster), mechanism, as_json=as_json, **how)
+        return
+    shared = read_cluster(cluster)
+    for one in chosen:
+        one.refuse_if_too_large(shared)
+    if events is not None:
+        _over_time(shared, events, mechanism, [one for one in chosen if not one.pools_servers], plot, as_json=as_json)
+        return
+    allocations, answers = _divided(shared, chosen, whole=whole, lies=lies, seed=seed)
+    _show_shares(shared, mechanism, allocations, answers, certificate, plot, as_json=as_json)
 
 
-def _exact_shares(
-    cluster: Cluster,
+def _show_shares(
+    shared: Cluster,
     mechanism: str,
-    *,
-    whole: bool,
-    lies: int | None,
-    seed: int,
+    allocations: dict[str, Allocation],
+    answers: dict[str, Shares],
     certificate: Path | None,
     plot: Path | None,
+    *,
     as_json: bool,
 ) -> None:
-    """Compute the shares by one mechanism, or by all, and decide their properties."""
-    from bounds.views.sharing import AllShares, Shares, allocation_lines, comparison_lines, shares_answer
-    from theory.sharing.allocation import Allocation, whole_tasks
-    from theory.sharing.mechanisms import MECHANISMS
-    from theory.sharing.properties import Verdict, decide
-    from theory.sharing.strategy import strategy_proofness
+    """Write the files that were asked for, and show the shares by one mechanism, or by all side by side."""
+    from bounds.views.sharing import AllShares, allocation_lines, comparison_lines
 
-    allocations: dict[str, Allocation] = {}
-    answers: dict[str, Shares] = {}
-    with progress() as say:
-        for name in MECHANISMS if mechanism == "all" else (mechanism,):
-            say(f"{name} ...")
-            allocation = allocations[name] = MECHANISMS[name](cluster)
-            properties = decide(allocation)
-            if lies is None:
-                properties["strategy_proofness"] = Verdict(None, {"note": "not searched (--lies)"})
-            else:
-                properties["strategy_proofness"] = strategy_proofness(MECHANISMS[name], cluster, rounds=lies, seed=seed)
-            answers[name] = shares_answer(allocation, properties, whole_tasks(allocation) if whole else None)
     if certificate is not None and not allocations[mechanism].exact:
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
     if plot is not None:
@@ -153,15 +136,52 @@ def _exact_shares(
     if certificate is not None:
         from bounds.certificates.allocation import allocation_certificate
 
-        write_certificate(certificate, allocation_certificate(cluster, allocations[mechanism]))
+        write_certificate(certificate, allocation_certificate(shared, allocations[mechanism]))
     if mechanism == "all":
-        every = AllShares(mechanism="all", mechanisms=answers)
-        show(every, lambda: comparison_lines(answers, cluster), as_json=as_json)
+        show(
+            AllShares(mechanism="all", mechanisms=answers),
+            lambda: comparison_lines(answers, shared),
+            as_json=as_json,
+        )
     else:
         show(answers[mechanism], lambda: allocation_lines(allocations[mechanism], answers[mechanism]), as_json=as_json)
 
 
-def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None, *, as_json: bool) -> None:
+def _mechanisms_named(name: str) -> list[Mechanism]:
+    """Return the mechanism of a name, or all of them."""
+    from theory.sharing.mechanisms import MECHANISMS
+
+    if name != "all" and name not in MECHANISMS:
+        raise InputError(f"--mechanism: expected one of {', '.join(MECHANISMS)}, all, got {name!r}")
+    return list(MECHANISMS.values()) if name == "all" else [MECHANISMS[name]]
+
+
+def _divided(
+    cluster: Cluster, chosen: list[Mechanism], *, whole: bool, lies: int | None, seed: int
+) -> tuple[dict[str, Allocation], dict[str, Shares]]:
+    """Return the allocation by each mechanism, and the answer with its properties, by name."""
+    from bounds.views.sharing import shares_answer
+    from theory.sharing.allocation import whole_tasks
+    from theory.sharing.properties import Verdict, decide
+    from theory.sharing.strategy import strategy_proofness
+
+    allocations, answers = {}, {}
+    with progress() as say:
+        for one in chosen:
+            say(f"{one.name} ...")
+            allocation = allocations[one.name] = one(cluster)
+            properties = decide(allocation)
+            if lies is None:
+                properties["strategy_proofness"] = Verdict(None, {"note": "not searched (--lies)"})
+            else:
+                properties["strategy_proofness"] = strategy_proofness(one, cluster, rounds=lies, seed=seed)
+            answers[one.name] = shares_answer(allocation, properties, whole_tasks(allocation) if whole else None)
+    return allocations, answers
+
+
+def _over_time(
+    cluster: Cluster, events: Path, mechanism: str, chosen: list[Mechanism], plot: Path | None, *, as_json: bool
+) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
     from bounds.views.sharing import (
         AllInMotion,
@@ -171,17 +191,16 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
         picture_of_history,
     )
     from fluid.limits.sharing import History, read_schedule, run_at_once, run_schedule
-    from theory.sharing.mechanisms import MECHANISMS
 
     schedule = read_schedule(events, cluster)
     histories: dict[str, History] = {}
     with progress() as say:
-        for name in MECHANISMS if mechanism == "all" else (mechanism,):
-            say(f"{name} ...")
-            if name in DIVISIONS:
-                histories[name] = run_schedule(cluster, schedule, division=DIVISIONS[name])
-            elif name != "drf":  # which pools the servers
-                histories[name] = run_at_once(cluster, schedule, MECHANISMS[name])
+        for one in chosen:
+            say(f"{one.name} ...")
+            if one.updates_by_server:
+                histories[one.name] = run_schedule(cluster, schedule, division=one.division)
+            else:
+                histories[one.name] = run_at_once(cluster, schedule, one)
     if mechanism != "all":
         history = histories[mechanism]
         if plot is not None:
@@ -195,24 +214,27 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
     show(AllInMotion(mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
 
 
-def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
+def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
     """Make numeric shares of one mechanism, or check those of a file."""
-    from bounds.views.numeric_shares import conditions, numeric_answer, numeric_lines
+    from bounds.views.numeric_shares import numeric_answer, numeric_lines
     from theory.files.clusters import read_cluster
     from theory.numbers import rational
-    from theory.sharing.numeric import numeric_ps_dsf
-    from theory.sharing.numeric_levels import LEAST_TOLERANCE, numeric_max_min
+    from theory.sharing.mechanisms import MECHANISMS
+    from theory.sharing.per_server import LEAST_VIOLATION
 
     try:
         most = float(rational(tolerance))
     except (ValueError, OverflowError):
         most = -1.0
-    if mechanism not in (*DIVISIONS, *RAISING):
+    mechanism = MECHANISMS.get(name)
+    if mechanism is None or mechanism.numeric is None:
+        able = [(one.numeric.least_tolerance, one.name) for one in MECHANISMS.values() if one.numeric is not None]
+        finest_first = ", ".join(other for _, other in sorted(able, key=lambda pair: pair[0]))
         raise InputError(
-            f"--tolerance: expected --mechanism {', '.join(DIVISIONS)}, {', '.join(RAISING)}, got {mechanism}:"
-            + (" drf is exact at any size, leave --tolerance out" if mechanism == "drf" else " one at a time")
+            f"--tolerance: expected --mechanism {finest_first}, got {name}:"
+            + (" one at a time" if mechanism is None else f" {name} is exact at any size, leave --tolerance out")
         )
-    least = LEAST if mechanism in DIVISIONS or stored is not None else LEAST_TOLERANCE
+    least = LEAST_VIOLATION if stored is not None else mechanism.numeric.least_tolerance
     if not least <= most < 1:
         raise InputError(f"--tolerance: expected a number of at least {least:g} and less than 1, got {tolerance}")
     if stored is not None:
@@ -220,45 +242,38 @@ def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, 
         return
     with progress() as say:
         say(f"{path}: reading ...")
-        cluster = read_cluster(path)
-        if mechanism in RAISING:
-            allocation = numeric_max_min(cluster, mechanism, most, say=say)
-        else:
-            allocation = numeric_ps_dsf(cluster, DIVISIONS[mechanism], most, say=say)
-    violation = allocation.violation
-    assert violation is not None
+        allocation = mechanism.numeric.allocate(read_cluster(path), most, say=say)
+    reached = allocation.violation
+    assert reached is not None
     if allocation.interrupted:
         print("interrupted: the nearest shares so far", file=sys.stderr)
-    elif violation.value > most:
-        by = "prices" if allocation.rounds is None else f"{allocation.rounds:,} rounds"
+    elif reached.value > most:
         raise InputError(
-            f"{path}: --tolerance: {by} of {mechanism} came within {violation.value:.1e} of {conditions(mechanism)},"
-            f" not {most:g}: allow more with --tolerance {2 * violation.value:.0e}"
+            f"{path}: --tolerance: {'prices' if allocation.rounds is None else f'{allocation.rounds:,} rounds'} of"
+            f" {name} came within {reached.value:.1e} of {mechanism.conditions}, not {most:g}: allow more with"
+            f" --tolerance {2 * reached.value:.0e}"
         )
-    answer = numeric_answer(allocation, violation, most)
+    answer = numeric_answer(allocation, reached, most)
     show(answer, lambda: numeric_lines(allocation, answer), as_json=as_json)
 
 
-def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_json: bool) -> None:
+def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *, as_json: bool) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
     from bounds.views.numeric_shares import checked_answer, checked_lines
     from theory.files.allocations import read_allocation, read_prices
     from theory.files.clusters import read_cluster
-    from theory.sharing.raising import max_min_violation
-    from theory.sharing.violation import ps_dsf_violation
 
+    assert mechanism.numeric is not None
     with progress() as say:
         say(f"{path}: reading ...")
         cluster = read_cluster(path)
         name, tasks = read_allocation(stored, cluster)
-        if name != mechanism:
-            raise InputError(f"{stored}: mechanism: expected {mechanism}, got {name!r}")
+        if name != mechanism.name:
+            raise InputError(f"{stored}: mechanism: expected {mechanism.name}, got {name!r}")
         say("checking ...")
-        if mechanism in RAISING:
-            violation = max_min_violation(cluster, tasks, mechanism, read_prices(stored, cluster))
-        else:
-            violation = ps_dsf_violation(cluster, tasks, DIVISIONS[mechanism])
-    answer = checked_answer(mechanism, DIVISIONS.get(mechanism, "resource"), violation, most)
+        prices = read_prices(stored, cluster) if mechanism.numeric.has_prices else ()
+        violation = mechanism.numeric.violation(cluster, tasks, prices)
+    answer = checked_answer(mechanism.name, mechanism.division, violation, most)
     show(answer, lambda: checked_lines(answer), as_json=as_json)
     if not answer.valid:
         raise typer.Exit(1)

@@ -11,8 +11,9 @@ from bounds.views.sharing import Property, sized_lines
 from bounds.views.text import Answer
 from theory.errors import quoted
 from theory.sharing.allocation import Allocation
+from theory.sharing.model import eligibility
 from theory.sharing.properties import PROPERTIES
-from theory.sharing.violation import Violation, eligibility, shares_of
+from theory.sharing.violation import Violation, shares_of
 
 MOST_CELLS = 400
 """Up to this many pairs of user and server the tasks are printed, beyond it what they come to."""
@@ -131,7 +132,7 @@ def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
     cluster = allocation.cluster
     lines = [
         f"{answer.mechanism} (numeric: feasible exactly, within {answer.violation:.1e} of"
-        f" {conditions(answer.mechanism)}; {answer.tolerance:.1e} asked for)"
+        f" {_conditions(answer.mechanism)}; {answer.tolerance:.1e} asked for)"
     ]
     if answer.user is not None:
         lines.append(_furthest(answer))
@@ -159,10 +160,11 @@ def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
 _QUANTILES: Sequence[tuple[str, float]] = (("least", 0.0), ("median", 0.5), ("most", 1.0))
 
 
-def conditions(mechanism: str) -> str:
+def _conditions(mechanism: str) -> str:
     """Return what the conditions of a mechanism are called."""
-    numbers = {"ps-dsf": 1, "ps-dsf-tdm": 2}
-    return f"the conditions of Theorem {numbers[mechanism]}" if mechanism in numbers else "max-min fairness"
+    from theory.sharing.mechanisms import MECHANISMS
+
+    return MECHANISMS[mechanism].conditions
 
 
 def _furthest(answer: NumericShares | CheckedShares) -> str:
@@ -195,7 +197,7 @@ def checked_lines(answer: CheckedShares) -> list[str]:
         return [f"refused: {answer.reason}"]
     far = inf if answer.violation is None else answer.violation
     word = "valid" if answer.valid else "refused"
-    lines = [f"{word}: within {far:.3e} of {conditions(answer.mechanism)}, {answer.tolerance:.3e} allowed"]
+    lines = [f"{word}: within {far:.3e} of {_conditions(answer.mechanism)}, {answer.tolerance:.3e} allowed"]
     if answer.overload:
         lines.append(f"a server is loaded beyond its capacity, by at most {answer.overload:.3e} of it")
     if answer.user is not None:

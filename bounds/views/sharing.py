@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -19,9 +19,6 @@ from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
 from theory.sharing.model import Cluster
 from theory.sharing.properties import Verdict
-
-if TYPE_CHECKING:
-    pass
 
 
 class Property(Answer, frozen=True):
@@ -136,7 +133,10 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
     """Return one allocation as text."""
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
     if allocation.violation is not None:
-        kind = f"numeric, within {allocation.violation.value:.1e} of the conditions of the theorem"
+        from theory.sharing.mechanisms import MECHANISMS
+
+        conditions = MECHANISMS[allocation.mechanism].conditions
+        kind = f"numeric, within {allocation.violation.value:.1e} of {conditions}"
     lines = [f"{allocation.mechanism} ({kind})", *sized_lines(allocation, answer.utilisation)]
     lines.append(f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}")
     for name, verdict in answer.properties.items():

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from theory.files.document import Fields, read_document
 from theory.sharing.allocation import Allocation
-from theory.sharing.model import Cluster
-from theory.sharing.occupation import occupation
+from theory.sharing.model import Cluster, occupation
 from theory.sharing.rounds import start
 
 

@@ -19,7 +19,7 @@ import pytest
 from bounds.adversary.sharing import random_cluster
 from bounds.cli import run
 from theory.files.clusters import cluster_document, read_cluster
-from theory.sharing import numeric
+from theory.sharing import per_server
 from theory.sharing.violation import ps_dsf_violation
 
 EXAMPLE = str(Path(__file__).parent.parent.parent / "examples" / "four_classes.toml")
@@ -197,7 +197,7 @@ def test_a_tolerance_too_small_for_linear_programs_is_refused(capsys: Any) -> No
 
 
 def test_a_tolerance_that_is_not_reached_is_refused(middle: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(numeric.numeric_ps_dsf, "__kwdefaults__", {"rounds": 3, "say": None})
+    monkeypatch.setattr(per_server.numeric_ps_dsf, "__kwdefaults__", {"rounds": 3, "say": None})
     assert run(["share", middle, "--mechanism", "ps-dsf", "--tolerance", "1e-9"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -13,8 +13,7 @@ from bounds.adversary.sharing import (
     worst_share,
 )
 from theory.sharing.maxmin import tsf
-from theory.sharing.model import Cluster, cluster
-from theory.sharing.occupation import occupation
+from theory.sharing.model import Cluster, cluster, occupation
 from theory.sharing.per_server import ps_dsf
 from theory.sharing.rounds import start
 

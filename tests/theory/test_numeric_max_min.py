@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from bounds.adversary.sharing import random_cluster
 from tests.theory.test_numeric_shares import with_effective
 from theory.errors import InputError
-from theory.sharing import interior, newton, simplex
 from theory.sharing import numeric_levels as numeric
 from theory.sharing.allocation import Allocation
 from theory.sharing.checks import is_feasible_allocation
-from theory.sharing.maxmin import c_drfh, cdrf, task_units, tsf
+from theory.sharing.levels import level_units, max_min_violation, task_units
+from theory.sharing.maxmin import c_drfh, cdrf, tsf
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.numeric_levels import numeric_max_min
-from theory.sharing.raising import level_units, max_min_violation
 
 EXACT: dict[str, Callable[[Cluster], Allocation]] = {"c-drfh": c_drfh, "cdrf": cdrf, "tsf": tsf}
 
@@ -86,7 +85,7 @@ def test_exact_shares_pass_with_their_own_prices_and_altered_ones_do_not(mechani
 def test_what_is_proved_is_true(seed: int) -> None:
     """The gain of every user alone, by an exact program, is at most the eps that the prices prove for all."""
     from theory.exact.linear import LinearProgram
-    from theory.sharing.occupation import occupation
+    from theory.sharing.model import occupation
 
     instance = drawn(seed, 6, 3)
     fair = tsf(instance)
@@ -135,15 +134,14 @@ def test_prices_must_be_prices() -> None:
 
 
 @pytest.mark.parametrize("mechanism", EXACT)
-def test_a_start_by_a_first_order_method_changes_nothing(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_by_an_interior_point_method_changes_nothing(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = drawn(3, 60, 12)
     totals = [float(x) for x in numeric_max_min(instance, mechanism, 1e-6).totals]
-    monkeypatch.setattr(simplex, "SMALL", 0)
+    monkeypatch.setattr(numeric, "LARGE", 0)
     assert [float(x) for x in numeric_max_min(instance, mechanism, 1e-6).totals] == pytest.approx(totals, rel=1e-4)
 
 
-@pytest.mark.parametrize("method", ["simplex", "interior"])
-def test_missing_pairs_are_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pairs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """From one pair a user, whichever, to the same shares: the prices say what is missing."""
     instance = drawn(5, 40, 10)
     totals = [float(x) for x in numeric_max_min(instance, "cdrf", 1e-6).totals]
@@ -153,9 +151,7 @@ def test_missing_pairs_are_found(method: str, monkeypatch: pytest.MonkeyPatch) -
         made[may.argmax(axis=0), np.arange(may.shape[1])] = True
         return made
 
-    monkeypatch.setattr({"simplex": simplex, "interior": interior}[method], "likely_pairs", first)
-    if method == "interior":
-        by_interior(monkeypatch)
+    monkeypatch.setattr(numeric, "likely_pairs", first)
     found = numeric_max_min(instance, "cdrf", 1e-6)
     assert found.violation is not None
     assert found.violation.value <= 1e-6
@@ -165,12 +161,15 @@ def test_missing_pairs_are_found(method: str, monkeypatch: pytest.MonkeyPatch) -
 def test_a_solver_that_gives_up_is_asked_again_and_then_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = drawn(4)
     totals = [float(x) for x in numeric_max_min(instance, "tsf", 1e-6).totals]
-    optimal = simplex.Raising._is_optimal
-    monkeypatch.setattr(simplex.Raising, "_is_optimal", lambda self, again: again > 0 and optimal(self, again))
+    optimal, asked = numeric.StageProgram._is_optimal, []
+
+    def every_second(self: numeric.StageProgram) -> bool:
+        asked.append(True)
+        return optimal(self) and len(asked) % 2 == 0
+
+    monkeypatch.setattr(numeric.StageProgram, "_is_optimal", every_second)
     assert [float(x) for x in numeric_max_min(instance, "tsf", 1e-6).totals] == pytest.approx(totals, rel=1e-4)
-    monkeypatch.setattr(simplex.Raising, "_is_optimal", lambda *_: False)
-    assert [float(x) for x in numeric_max_min(instance, "tsf", 1e-6).totals] == pytest.approx(totals, rel=1e-4)
-    monkeypatch.setattr(interior.Raising, "solve", lambda *_: None)
+    monkeypatch.setattr(numeric.StageProgram, "_is_optimal", lambda _: False)
     with pytest.raises(InputError, match="the linear programs of tsf could not be solved in floats"):
         numeric_max_min(instance, "tsf", 1e-6)
 
@@ -190,24 +189,6 @@ def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         numeric_max_min(drawn(2), "tsf", 1e-3)
 
 
-def by_interior(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the interior-point method be the only one."""
-    monkeypatch.setattr(numeric, "_methods", lambda *_: [numeric._by_interior])
-
-
-@pytest.mark.parametrize("mechanism", EXACT)
-@pytest.mark.parametrize("seed", range(10))
-def test_the_interior_point_method_makes_the_exact_shares(
-    mechanism: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_interior(monkeypatch)
-    instance = drawn(seed)
-    exact, found = EXACT[mechanism](instance), numeric_max_min(instance, mechanism, 1e-6)
-    assert found.violation is not None
-    assert found.violation.value <= 1e-6
-    assert [float(x) for x in found.totals] == pytest.approx([float(x) for x in exact.totals], rel=1e-6)
-
-
 def staged(seed: int, users: int, servers: int) -> Cluster:
     """Draw a cluster whose users may use one server or two each, so that they stop in many stages."""
     generator = random.Random(seed)
@@ -221,37 +202,10 @@ def staged(seed: int, users: int, servers: int) -> Cluster:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_tens_of_stages(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    by_interior(monkeypatch)
+def test_tens_of_stages(seed: int) -> None:
     instance = staged(seed, 40, 20)
     exact, found = tsf(instance), numeric_max_min(instance, "tsf", 1e-6)
     assert len(found.stages) >= 10
     assert found.violation is not None
     assert found.violation.value <= 1e-6
     assert [float(x) for x in found.totals] == pytest.approx([float(x) for x in exact.totals], rel=1e-6)
-
-
-@pytest.mark.parametrize("wrong", ["column", "sign"])
-def test_wrong_directions_are_noticed(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Negative control: with Newton's equations broken, no shares are made that pass."""
-    by_interior(monkeypatch)
-    primal = newton.Newton._primal
-
-    def broken(self: newton.Newton, *given: object) -> object:
-        price, worth, height = primal(self, *given)  # type: ignore[arg-type]
-        return (price, worth, -height) if wrong == "sign" else (0 * price, worth, height)
-
-    monkeypatch.setattr(newton.Newton, "_primal", broken)
-    try:
-        found = numeric_max_min(drawn(2), "tsf", 1e-6)
-    except InputError:
-        return
-    assert found.violation is not None
-    assert found.violation.value > 1e-6
-
-
-def test_too_many_resources_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numeric, "SOME_PAIRS", 10)
-    monkeypatch.setattr(numeric, "MOST_ROWS", 17)
-    with pytest.raises(InputError, match="at most 17 resources of server classes beyond 10 pairs of user and class"):
-        numeric_max_min(drawn(2), "tsf", 1e-3)

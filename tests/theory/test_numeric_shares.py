@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
-from tests.theory.test_sharing_large import CHECKS, drawn, exact_distance
+from tests.theory.test_sharing_large import CHECKS, SHARES, drawn, exact_distance
 from theory.errors import InputError
-from theory.sharing import filling, numeric
+from theory.sharing import per_server
+from theory.sharing.allocation import feasible_decimals
 from theory.sharing.checks import is_feasible_allocation
-from theory.sharing.large import large_ps_dsf
-from theory.sharing.model import Cluster, Matrix, cluster
-from theory.sharing.numeric import feasible_decimals, numeric_ps_dsf
+from theory.sharing.model import Cluster, Matrix, cluster, eligibility
+from theory.sharing.per_server import numeric_ps_dsf
 from theory.sharing.reduction import reduce
 from theory.sharing.turns import WIDE, Turns
-from theory.sharing.violation import ROUNDING, eligibility, ps_dsf_violation
+from theory.sharing.violation import ROUNDING, ps_dsf_violation
 
 ABOVE = Fraction(2 * ROUNDING)
 """What the violation may exceed its exact value by, relative to 1 plus that value."""
@@ -69,7 +69,7 @@ def test_eligibility_is_a_positive_monopoly(seed: int) -> None:
 def test_exact_shares_have_no_violation_and_perturbed_ones_do(division: str, seed: int) -> None:
     """Negative control: tasks that are taken away, added or moved exceed the tolerance that exact shares keep."""
     instance = drawn(seed, 16)
-    tasks = [list(row) for row in large_ps_dsf(instance, division).tasks]
+    tasks = [list(row) for row in SHARES[division](instance).tasks]
     assert value_of(instance, tasks, division) < 1e-13
     assert ps_dsf_violation(instance, tasks, division).overload == 0
     n, i = max(
@@ -115,13 +115,13 @@ def test_numeric_shares_are_near_the_exact_ones(division: str, seed: int) -> Non
     assert exact_distance(instance, found.tasks, division) <= Fraction(1e-10)
     assert all(x == Fraction(repr(float(x))) for row in found.tasks for x in row), "what JSON shows is what was checked"
     if division == "time":
-        exact = large_ps_dsf(instance, division)
+        exact = SHARES[division](instance)
         assert [float(x) for x in found.totals] == pytest.approx([float(x) for x in exact.totals], rel=1e-8)
 
 
 def test_middle_clusters() -> None:
     instance = random_cluster(random.Random(3), 200, 40, 4, largest=50)
-    exact = large_ps_dsf(instance, "time")
+    exact = SHARES["time"](instance)
     found = numeric_ps_dsf(instance, "time", 1e-9)
     assert [float(x) for x in found.totals] == pytest.approx([float(x) for x in exact.totals], rel=1e-7)
     assert found.violation == ps_dsf_violation(instance, found.tasks, "time")
@@ -171,7 +171,7 @@ def test_rounds_that_do_not_suffice_are_told() -> None:
 
 def test_an_interrupt_gives_the_nearest_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = random_cluster(random.Random(8), 80, 25, 3, largest=50)
-    monkeypatch.setattr(numeric, "settle", lambda _: None)  # so that the rounds do not end before
+    monkeypatch.setattr(per_server, "settle", lambda _: None)  # so that the rounds do not end before
     said: list[str] = []
 
     def interrupt(line: str) -> None:
@@ -214,7 +214,7 @@ def test_looking_at_near_users_gives_shares_as_good(division: str, seed: int, mo
     assert found.violation is not None
     assert found.violation.value <= 1e-10
     if division == "time":
-        exact = large_ps_dsf(instance, division)
+        exact = SHARES[division](instance)
         assert [float(x) for x in found.totals] == pytest.approx([float(x) for x in exact.totals], rel=1e-8)
 
 
@@ -238,7 +238,7 @@ def test_users_that_are_near(seed: int) -> None:
     others = Turns(turns.reduced, "resource")
     others.tasks[:], others._bound[:] = turns.tasks, turns._bound
     turns.run(1)
-    others._looking_at(filling.rounds, (first, users), 1, 1.0)
+    others._rounds_among((first, users), 1, 1.0)
     assert others.tasks == pytest.approx(turns.tasks, rel=1e-12)
 
 
@@ -246,7 +246,7 @@ def test_a_distance_in_floats_is_not_believed(monkeypatch: pytest.MonkeyPatch) -
     """Negative control: were the rounds ten times as far as they think, they would go on."""
     instance = random_cluster(random.Random(8), 80, 25, 3, largest=50)
     distance = Turns.distance
-    monkeypatch.setattr(numeric, "settle", lambda _: None)
+    monkeypatch.setattr(per_server, "settle", lambda _: None)
     monkeypatch.setattr(Turns, "distance", lambda self, tasks: distance(self, tasks) / 10)
     found = numeric_ps_dsf(instance, "time", 1e-3)
     assert found.violation is not None

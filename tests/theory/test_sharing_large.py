@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,19 +13,19 @@ import pytest
 from bounds import checker
 from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
 from bounds.certificates.allocation import allocation_certificate
+from bounds.claims.packproof.sharing import eisenberg_gale
 from theory.jit import plain
-from theory.sharing import filling, large
+from theory.sharing import filling, per_server
 from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
-from theory.sharing.large import large_ps_dsf
-from theory.sharing.model import Cluster, User
-from theory.sharing.occupation import merge, occupation
-from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex
+from theory.sharing.model import Cluster, User, occupation
+from theory.sharing.per_server import numeric_ps_dsf, ps_dsf, ps_dsf_tdm
 from theory.sharing.reduction import reduce
 from theory.sharing.rounds import start
-from theory.sharing.structure import Levels, exact_tasks, settle
+from theory.sharing.structure import Levels, Settled, exact_tasks, settle
 from theory.sharing.turns import Turns
 
 CHECKS = {"resource": is_ps_dsf, "time": is_ps_dsf_tdm}
+SHARES = {"resource": ps_dsf, "time": ps_dsf_tdm}
 
 
 def drawn(seed: int, most: int = 40) -> Cluster:
@@ -38,7 +39,7 @@ def drawn(seed: int, most: int = 40) -> Cluster:
 @pytest.mark.parametrize("seed", range(30))
 def test_certified(division: str, seed: int) -> None:
     instance = drawn(seed)
-    allocation = large_ps_dsf(instance, division)
+    allocation = SHARES[division](instance)
     assert allocation.exact
     assert CHECKS[division](instance, allocation.tasks)
 
@@ -46,7 +47,7 @@ def test_certified(division: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_time_division_is_that_of_the_convex_program(seed: int) -> None:
     instance = drawn(seed, 12)
-    assert large_ps_dsf(instance, "time").totals == ps_dsf_tdm_convex(instance).totals
+    assert eisenberg_gale(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
 
 
 def test_a_large_cluster_by_the_public_names() -> None:
@@ -59,32 +60,29 @@ def test_a_large_cluster_by_the_public_names() -> None:
 
 @pytest.mark.parametrize("seed", range(15))
 def test_a_turn_is_the_inner_loop_of_algorithm_1(seed: int) -> None:
-    """Both start from the same tasks; one runs the loop of the paper, the other fills up."""
-    generator = random.Random(seed)
-    instance = random_cluster(generator, 6, 4, 3, largest=9)
-    table = occupation(instance)
-    state = start(table, exact=False)
-    filled = np.ascontiguousarray(state.tasks.T)
-    needs = (state.shares > 0).any(axis=1)
-    kinds, kind = np.unique(needs, axis=0, return_inverse=True)
+    """Both start from the same tasks; one runs the loop of the paper in rationals, the other fills up in floats."""
+    table = occupation(random_cluster(random.Random(seed), 6, 4, 3, largest=9))
+    printed, filled = start(table, exact=True), start(table, exact=False)
     for _ in range(3):
-        state.round()
-        for i in range(4):
-            bound = np.full(len(kinds), np.inf)
-            filling.fill(
-                np.ascontiguousarray(state.shares[:, i]),
-                np.ascontiguousarray(state.per_task[:, i]),
-                kinds,
-                kind.ravel(),
-                filled[i],
-                totals := filled.sum(axis=0),
-                bound,
-                np.empty(3),
-                1.0,
-                np.arange(len(totals)),
-            )
-            assert totals == pytest.approx(filled.sum(axis=0))
-        assert pytest.approx(state.tasks, abs=1e-7) == filled.T
+        assert filled.tasks == pytest.approx(printed.tasks.astype(float), abs=1e-9)
+        printed.round()
+        filled.round()
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_an_absent_user_gets_nothing_and_leaves_the_others_alone(seed: int) -> None:
+    """A turn among the users who are present, in both arithmetics."""
+    instance = random_cluster(random.Random(seed), 6, 3, 3, largest=9)
+    present = np.arange(6) != seed % 6
+    states = [start(occupation(instance), exact=exact) for exact in (True, False)]
+    for state in states:
+        state.totals = state.totals - state.tasks[seed % 6].sum() * ~present
+        state.tasks[~present] = 0
+        for i in range(3):
+            state.serve(i, present)
+    printed, filled = states
+    assert not filled.tasks[~present].any()
+    assert filled.tasks == pytest.approx(printed.tasks.astype(float), abs=1e-9)
 
 
 def test_python_runs_the_same_path() -> None:
@@ -112,23 +110,39 @@ def test_a_narrow_first_look_changes_nothing() -> None:
 def test_a_cycle_is_left_by_damping() -> None:
     instance = cycling_cluster()
     assert exact_rounds(instance, 4)[2] == exact_rounds(instance, 4)[4]
-    allocation = large_ps_dsf(instance, "resource")
+    allocation = ps_dsf(instance)
     assert allocation.exact
     assert allocation.damped
 
 
+def alike(rows: list[tuple[tuple[Fraction, ...] | None, ...]]) -> list[tuple[int, Fraction]]:
+    """Return of each row the first one that is a multiple of it, and the factor; None must be at the same places."""
+    found: list[tuple[int, Fraction]] = []
+    for row in rows:
+        numbers = [x for part in row if part is not None for x in part]
+        for place, other in enumerate(rows):
+            others = [x for part in other if part is not None for x in part]
+            if [part is None for part in row] == [part is None for part in other]:
+                factor = next((x / y for x, y in zip(numbers, others, strict=True) if y), Fraction(1))
+                if numbers == [factor * y for y in others]:
+                    found.append((place, factor))
+                    break
+    return found
+
+
 @pytest.mark.parametrize("seed", range(12))
-def test_reduction_is_the_merging_of_exact_tables(seed: int) -> None:
+def test_reduction_merges_what_is_proportional(seed: int) -> None:
+    """By the shares that tasks take: users whose rows are proportional, then servers whose columns are."""
     generator = random.Random(seed)
     instance = random_cluster(generator, 8, 6, 2, largest=2, counts=3)
-    made, exact = reduce(instance), merge(occupation(instance))
-    assert made.eligible.shape == (len(exact.occupation.weights), len(exact.occupation.shares[0]))
-    for i, (j, part) in enumerate(made.server):  # the same classes belong together, in the same parts
-        k, same = exact.server[i]
-        assert part == same
-        assert {a for a, (b, _) in enumerate(made.server) if b == j} == {
-            a for a, (b, _) in enumerate(exact.server) if b == k
-        }
+    made, table = reduce(instance), occupation(instance)
+    users, servers = alike(list(table.shares)), alike(list(zip(*table.shares, strict=True)))
+    assert made.eligible.shape == tuple(len({place for place, _ in groups}) for groups in (users, servers))
+    for groups, merged in ((users, made.user), (servers, made.server)):
+        assert len(set(zip(groups, merged, strict=True))) >= len({place for place, _ in groups})
+        assert len({(a, b) for (a, _), (b, _) in zip(groups, merged, strict=True)}) == len({b for b, _ in merged})
+    for (i, factor), (_, part) in zip(servers, made.server, strict=True):  # larger shares, smaller server
+        assert part == made.server[i][1] / factor
     tasks = {(n, i): Fraction(n + 1, i + 2) for n, i in np.argwhere(made.eligible).tolist()}
     wide = made.expand(tasks)
     for i, j in enumerate(dict(made.server)):
@@ -176,7 +190,7 @@ def test_effective_capacities() -> None:
     )
     instance = replace(base, users=users)
     for division, check in CHECKS.items():
-        allocation = large_ps_dsf(instance, division)
+        allocation = SHARES[division](instance)
         assert allocation.exact
         assert check(instance, allocation.tasks)
         checker.check(allocation_certificate(instance, allocation))
@@ -186,7 +200,7 @@ def test_effective_capacities() -> None:
 def test_numeric_allocations_keep_their_tolerance(division: str) -> None:
     """Feasible exactly; the condition of the theorem, evaluated in rationals, holds up to the stated tolerance."""
     instance = random_cluster(random.Random(8), 80, 25, 3, largest=50)
-    allocation = large_ps_dsf(instance, division, exact=False, tolerance=1e-2)
+    allocation = numeric_ps_dsf(instance, division, 1e-2)
     assert not allocation.exact
     assert allocation.violation is not None
     assert allocation.violation.overload == 0
@@ -222,15 +236,14 @@ def exact_distance(instance: Cluster, tasks: tuple[tuple[Fraction, ...], ...], d
 def test_a_wrong_finish_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: exact tasks that are a little off are refused, and the allocation is not called exact."""
 
-    def off(turns: Turns, settled: object, bits: int) -> dict[tuple[int, int], Fraction] | None:
-        made = exact_tasks(turns, settled, bits)  # type: ignore[arg-type]
-        assert made is not None
-        pair = max(made)
-        return {**made, pair: made[pair] * Fraction(999_999, 1_000_000)}
+    def off(turns: Turns, settled: Settled) -> Iterator[dict[tuple[int, int], Fraction]]:
+        for tasks in exact_tasks(turns, settled):
+            pair = max(tasks)
+            yield {**tasks, pair: tasks[pair] * Fraction(999_999, 1_000_000)}
 
-    monkeypatch.setattr(large, "exact_tasks", off)
+    monkeypatch.setattr(per_server, "exact_tasks", off)
     instance = drawn(17)
-    allocation = large_ps_dsf(instance, "resource", rounds=600)
+    allocation = ps_dsf(instance, rounds=600)
     assert not allocation.exact
     assert is_feasible_allocation(instance, allocation.tasks)
 

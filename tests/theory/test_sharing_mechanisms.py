@@ -8,22 +8,23 @@ from fractions import Fraction
 import pytest
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
+from bounds.claims.packproof.sharing import eisenberg_gale
+from theory.errors import InputError
 from theory.sharing import per_server
 from theory.sharing.allocation import whole_tasks
 from theory.sharing.checks import (
     corollary_1,
     has_bottleneck,
-    is_certified,
     is_feasible_allocation,
     is_max_min,
     is_ps_dsf,
     is_ps_dsf_tdm,
 )
-from theory.sharing.maxmin import drf, max_min_tasks, task_units
-from theory.sharing.mechanisms import MECHANISMS
-from theory.sharing.model import Cluster, User, cluster
-from theory.sharing.occupation import occupation
-from theory.sharing.per_server import eisenberg_gale, ps_dsf, ps_dsf_tdm, ps_dsf_tdm_convex, ps_dsf_tdm_rounds
+from theory.sharing.levels import task_units
+from theory.sharing.maxmin import drf, max_min_tasks
+from theory.sharing.mechanisms import MECHANISMS, is_certified
+from theory.sharing.model import Cluster, User, cluster, occupation
+from theory.sharing.per_server import ps_dsf, ps_dsf_tdm, ps_dsf_tdm_rounds
 
 
 def figure_1() -> Cluster:
@@ -72,33 +73,21 @@ def test_random_clusters_are_certified(name: str, seed: int) -> None:
         assert is_certified(MECHANISMS[name](random_cluster(generator, 4, 3, 2, counts=5)))
 
 
-def test_time_division_falls_back_on_the_convex_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_that_do_not_end_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = random_cluster(random.Random(1), 5, 4, 3)
-    monkeypatch.setattr(per_server, "FEW_ROUNDS", 0)
-    assert ps_dsf_tdm_rounds(instance, rounds=0).exact is False
-    assert ps_dsf_tdm(instance).totals == ps_dsf_tdm_rounds(instance).totals
+    few = ps_dsf_tdm_rounds(instance, rounds=1)
+    assert not few.exact
+    assert is_feasible_allocation(instance, few.tasks, division="time")
+    monkeypatch.setattr(per_server, "ROUNDS", 1)
+    with pytest.raises(InputError, match=r"^ps-dsf-tdm: 1 rounds found no exact allocation: allow a violation"):
+        ps_dsf_tdm(instance)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_time_division_by_two_roads(seed: int) -> None:
+def test_time_division_is_the_convex_program(seed: int) -> None:
+    """The totals are unique, and those of the program of Eisenberg and Gale, solved in floats."""
     instance = random_cluster(random.Random(seed), 5, 4, 3)
-    assert ps_dsf_tdm_convex(instance).totals == ps_dsf_tdm_rounds(instance).totals == ps_dsf_tdm(instance).totals
-
-
-def test_programs_of_one_shape_do_not_mix() -> None:
-    """The convex program is set up once for a shape: each cluster still gets its own numbers."""
-    every = [random_cluster(random.Random(seed), 5, 4, 3) for seed in (1, 2, 1, 3)]
-    for instance in every:
-        found = eisenberg_gale(occupation(instance).in_time()).sum(axis=1)
-        assert found == pytest.approx([float(x) for x in ps_dsf_tdm_rounds(instance).totals], rel=1e-3)
-
-
-def test_the_convex_program_is_the_same_with_numbers_and_with_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = occupation(random_cluster(random.Random(4), 5, 4, 3)).in_time()
-    with_parameters = eisenberg_gale(table)
-    monkeypatch.setattr(per_server, "LARGE", 0)
-    monkeypatch.setattr(per_server, "_eisenberg_gale_of", None)  # not called
-    assert eisenberg_gale(table) == pytest.approx(with_parameters, rel=1e-3, abs=1e-6)
+    assert eisenberg_gale(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from bounds.adversary.sharing import random_cluster
-from theory.sharing.checks import is_certified
-from theory.sharing.mechanisms import MECHANISMS
+from theory.sharing.mechanisms import MECHANISMS, is_certified
 
 BATCHES = 20
 

@@ -10,7 +10,7 @@ from typing import Any
 from theory import numbers
 from theory.errors import listed
 from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
-from theory.sharing.model import Cluster, Row, ServerClass, User
+from theory.sharing.model import Cluster, Row, ServerClass, User, eligibility
 
 _RESOURCE = "a number of at least 0"
 
@@ -43,8 +43,6 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     >>> cluster.monopoly
     ((Fraction(12, 1),),)
     """
-    from theory.sharing.violation import eligibility  # with numpy, which the checker's command does without
-
     top = Fields(document, source)
     top.refuse_other_kinds("a cluster that is shared", "server", "user")
     server_tables = top.tables("server", "at least one table [[server]]")

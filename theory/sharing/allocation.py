@@ -1,7 +1,8 @@
-"""An allocation and what is measured on it: utilisation, Jain's index, Nash welfare, whole tasks."""
+"""An allocation and what is measured on it: utilisation, Jain's index, Nash welfare; whole tasks and decimals."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,7 +32,7 @@ class Stage:
 
     Notes
     -----
-    If q is 0 on all users above the level, nobody with q > 0 can gain without a loss to somebody no better off.
+    If q is 0 on all users above the level, no user with q > 0 can gain without a loss to another who is no better off.
     """
 
     prices: Matrix
@@ -134,6 +135,43 @@ def nash_welfare(allocation: Allocation) -> float:
     return exp(sum(float(w) * log(s) for w, s in zip(weights, shares, strict=True)) / float(total(weights)))
 
 
+def feasible_decimals(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], division: str) -> Matrix:
+    """Return tasks as shortest decimals of floats, scaled down server by server until no load is above 1, exactly.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> third = Fraction(1, 3)
+    >>> [str(row[0]) for row in feasible_decimals(cluster([[1]], [[1], [2]]), [[third], [third]], "resource")]
+    ['3333333333333333/10000000000000000', '3333333333333333/10000000000000000']
+    """
+    zero = Fraction(0)
+    by_server: list[list[tuple[int, Fraction]]] = [[] for _ in cluster.servers]
+    for n, row in enumerate(tasks):
+        for i, x in enumerate(row):
+            if x:
+                by_server[i].append((n, x))
+    rows: list[dict[int, Fraction]] = [{} for _ in cluster.users]
+    for i, placed in enumerate(by_server):
+        shares = {
+            n: [use / c if use else zero for use, c in zip(cluster.use(n, i), cluster.capacity[i], strict=True)]
+            for n, _ in placed
+        }
+        scale = 1.0
+        while True:
+            decimals = [(n, Fraction(repr(float(x) * scale))) for n, x in placed]
+            if division == "time":
+                load = total(x * max(shares[n]) for n, x in decimals)
+            else:
+                load = max(total(x * shares[n][r] for n, x in decimals) for r in range(len(cluster.resources)))
+            if load <= 1:
+                break
+            scale *= (1 - 2.0**-51) / float(load)  # a little less, so that rounding cannot keep the load above 1
+        for n, x in decimals:
+            rows[n][i] = x
+    return tuple(tuple(row.get(i, zero) for i in range(len(cluster.servers))) for row in rows)
+
+
 @dataclass(frozen=True)
 class WholeTasks:
     """An allocation rounded to whole tasks.
@@ -143,7 +181,7 @@ class WholeTasks:
     tasks : tuple of tuple of int, shape (N, K)
         Totals over the servers of a class, placed on single servers.
     lost : tuple of Fraction, length N
-        x_n minus the whole tasks; negative where a user gained from room that others left.
+        x_n minus the whole tasks; negative where a user gained from capacity that others left.
     """
 
     tasks: tuple[tuple[int, ...], ...]
@@ -151,7 +189,7 @@ class WholeTasks:
 
 
 def whole_tasks(allocation: Allocation) -> WholeTasks:
-    """Round an allocation to whole tasks on single servers, and fill the room that is left in order of need.
+    """Round an allocation to whole tasks on single servers, and fill what stays free in order of need.
 
     Parameters
     ----------
@@ -161,9 +199,9 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     Notes
     -----
     Every server of a class takes the floor of its equal part; then, again and again, the user furthest below its
-    tasks (relative to its goal) puts an eighth of what it lacks where it fits, servers in order, until nobody who is
-    below its tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with
-    equal contents are kept together, so the cost does not grow with the counts.
+    tasks (relative to its goal) puts an eighth of what it lacks where it fits, servers in order, until no user below
+    its tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with equal
+    contents are counted together, so the cost does not grow with the counts.
 
     Examples
     --------
@@ -175,7 +213,7 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     cluster = allocation.cluster
     zero = Fraction(0)
     placed = [[0] * len(cluster.servers) for _ in cluster.users]
-    room: list[dict[Row, int]] = []  # for each class: how many servers have the same free capacity
+    groups: list[dict[Row, int]] = []  # for each class: the number of servers by their free capacity
     for i, server in enumerate(cluster.servers):
         free = list(server.capacity)
         for n in range(len(cluster.users)):
@@ -183,39 +221,40 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
             if each:
                 placed[n][i] = each * server.count
                 free = [f - each * use for f, use in zip(free, cluster.use(n, i), strict=True)]
-        room.append({tuple(free): server.count})
+        groups.append({tuple(free): server.count})
     goal = allocation.totals
     waiting = set(range(len(cluster.users)))
-    held = [sum(row) for row in placed]
+    placed_in_all = [sum(row) for row in placed]
     while waiting:
-        n = min(waiting, key=lambda n: (held[n] / goal[n] if goal[n] else Fraction(1), n))
-        batch = -(-ceiling(goal[n] - held[n]) // 8)
-        done = _place(cluster, room, n, batch) if batch > 0 else None
-        if done is None:
+        n = min(waiting, key=lambda n: (placed_in_all[n] / goal[n] if goal[n] else Fraction(1), n))
+        batch = -(-ceiling(goal[n] - placed_in_all[n]) // 8)
+        place = _place(cluster, groups, n, batch) if batch > 0 else None
+        if place is None:
             waiting.discard(n)
             continue
-        i, number = done
+        i, number = place
         placed[n][i] += number
-        held[n] += number
+        placed_in_all[n] += number
     return WholeTasks(tuple(map(tuple, placed)), tuple(x - sum(row, zero) for x, row in zip(goal, placed, strict=True)))
 
 
-def _place(cluster: Cluster, room: list[dict[Row, int]], n: int, most: int) -> tuple[int, int] | None:
+def _place(cluster: Cluster, groups: list[dict[Row, int]], n: int, most: int) -> tuple[int, int] | None:
     """Put up to `most` tasks of a user on the first group of equal servers where one fits; return (class, number)."""
-    for i, groups in enumerate(room):
+    for i, servers_by_free in enumerate(groups):
         if not cluster.monopoly[n][i]:
             continue
         use = cluster.use(n, i)
-        for free, servers in groups.items():
+        for free, servers in servers_by_free.items():
             each = min(floor(f / u) for f, u in zip(free, use, strict=True) if u)
             if each <= 0:
                 continue
             number = min(most, each * servers)
             full, rest = divmod(number, each)
-            del groups[free]
+            # the group divides into servers that stay as they are, full ones, and one with the rest of the tasks
+            del servers_by_free[free]
             for count, tasks in ((servers - full - bool(rest), 0), (full, each), (1 if rest else 0, rest)):
                 if count:
-                    left = tuple(f - tasks * u for f, u in zip(free, use, strict=True))
-                    groups[left] = groups.get(left, 0) + count
+                    still_free = tuple(f - tasks * u for f, u in zip(free, use, strict=True))
+                    servers_by_free[still_free] = servers_by_free.get(still_free, 0) + count
             return i, number
     return None

@@ -1,4 +1,4 @@
-"""Is this allocation what it claims to be? Plain rational arithmetic on the definitions, no algorithm."""
+"""Is an allocation what it claims to be? Decided by rational arithmetic on the definitions, without an algorithm."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from theory.numbers import text
-from theory.sharing.allocation import Allocation, Stage
-from theory.sharing.maxmin import task_units
+from theory.sharing.allocation import Stage
 from theory.sharing.model import Cluster
 
 Tasks = Sequence[Sequence[Fraction]]
@@ -27,7 +26,7 @@ def is_feasible_allocation(cluster: Cluster, tasks: Tasks, *, division: str = "r
     Returns
     -------
     bool
-        False also where a task count is negative or stands on a server its user may not use.
+        False also where a number of tasks is negative, or positive on a server that its user may not use.
 
     Notes
     -----
@@ -76,7 +75,7 @@ def infeasibility(cluster: Cluster, tasks: Tasks, *, division: str = "resource")
 def has_bottleneck(cluster: Cluster, tasks: Tasks, n: int, i: int) -> int | None:
     """Return a bottleneck resource of user `n` at the eligible class `i` (Definition 6), or None.
 
-    It demands the resource, the resource is saturated, and nobody who holds some of it there has a greater weighted
+    It demands the resource, the resource is saturated, and no user who holds some of it there has a greater weighted
     virtual dominant share (12).
     """
     used = _used(cluster, tasks, i)
@@ -127,6 +126,7 @@ def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
         for r, c in enumerate(cluster.capacity[i]):
             if c == 0 or used[r] != c:
                 continue
+            # Definition 6: r is a bottleneck of the users that demand it and are at or above its highest holder
             greatest = max(level[p] for p in eligible if tasks[p][i] > 0 and needs[p][r] > 0)
             served |= {n for n in eligible if needs[n][r] > 0 and level[n] >= greatest}
         if len(served) < len(eligible):
@@ -145,8 +145,8 @@ def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
     Returns
     -------
     bool
-        Whether all time of every class that anybody can use is given out, and at each class every eligible user's
-        weighted virtual dominant share is at least that of everyone served there (13).
+        Whether all time of every class that some user can use is given out, and at each class every eligible user's
+        weighted virtual dominant share is at least that of each user served there (13).
 
     Notes
     -----
@@ -165,7 +165,7 @@ def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
         eligible = [n for n in range(len(totals)) if cluster.monopoly[n][i] > 0]
         if not eligible:
             continue
-        if sum(tasks[n][i] / cluster.monopoly[n][i] for n in eligible) != 1:
+        if sum(tasks[n][i] / cluster.monopoly[n][i] for n in eligible) != 1:  # (10) with equality
             return False
         level = {n: totals[n] / (cluster.monopoly[n][i] * cluster.weights[n]) for n in eligible}
         if min(level.values()) < max(level[n] for n in eligible if tasks[n][i] > 0):
@@ -189,7 +189,7 @@ def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages:
     Notes
     -----
     Weak duality: with prices y and values q as in `Stage`, every feasible x' has sum q x' <= sum y = sum q x;
-    so whoever has q > 0 can only gain if somebody with q > 0 loses. O(stages N K R).
+    so a user with q > 0 can only gain if another with q > 0 loses. O(stages N K R).
     """
     if not is_feasible_allocation(cluster, tasks):
         return False
@@ -198,13 +198,14 @@ def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages:
     for stage in stages:
         if min(map(min, stage.prices)) < 0 or min(stage.value) < 0:
             return False
-        for n, value in enumerate(stage.value):
+        for n, value in enumerate(stage.value):  # no task costs less than its value, at any eligible class
             for i, gamma in enumerate(cluster.monopoly[n]):
                 pairs = zip(stage.prices[i], cluster.use(n, i), cluster.capacity[i], strict=True)
                 if gamma and value > sum(y * use / c for y, use, c in pairs if use):
                     return False
         if sum(map(sum, stage.prices)) != sum(q * x for q, x in zip(stage.value, totals, strict=True)):
             return False
+        # the stage is tight, so it proves the level of the highest users to whose tasks it gives a value
         blocking = {n for n, value in enumerate(stage.value) if value}
         top = max((totals[n] / unit[n] for n in blocking), default=Fraction(0))
         unproved -= {n for n in blocking if totals[n] / unit[n] == top}
@@ -240,7 +241,7 @@ def corollary_1(cluster: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequenc
 
 
 def _level(cluster: Cluster, tasks: Tasks, n: int, i: int) -> Fraction:
-    """s_{n,i} / phi_n."""
+    """Return the weighted virtual dominant share s_{n,i} / phi_n."""
     return sum(tasks[n], Fraction(0)) / (cluster.monopoly[n][i] * cluster.weights[n])
 
 
@@ -251,25 +252,3 @@ def _used(cluster: Cluster, tasks: Tasks, i: int) -> list[Fraction]:
             for r, need in enumerate(cluster.use(n, i)):
                 used[r] += row[i] * need
     return used
-
-
-def is_certified(allocation: Allocation) -> bool:
-    """Decide whether an allocation is what its mechanism defines.
-
-    PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are
-    max-min fair in one number by the prices they carry. False for an allocation that is not exact.
-
-    Examples
-    --------
-    >>> from theory.sharing import cluster, tsf
-    >>> is_certified(tsf(cluster([[3], [1]], [[1], [1]])))
-    True
-    """
-    instance, tasks = allocation.cluster, allocation.tasks
-    if not allocation.exact:
-        return False
-    if allocation.mechanism == "ps-dsf-tdm":
-        return is_ps_dsf_tdm(instance, tasks)
-    if allocation.mechanism in {"ps-dsf", "drf"}:
-        return is_ps_dsf(instance, tasks)
-    return is_max_min(instance, tasks, task_units(instance, allocation.mechanism), allocation.stages)

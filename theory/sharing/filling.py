@@ -55,40 +55,40 @@ def fill(
     totals : float64[N]
         x_n over all servers; changed.
     bound : float64[M]
-        Users of each kind that stand above it elsewhere are not looked at; widened where that was wrong, and set for
-        the next turn.
+        Users of each kind whose level by their tasks elsewhere is above it are not looked at; widened where that was
+        wrong, and set for the next turn.
     level : float64[R]
         Written: the level at which each resource saturated, infinity for the others.
     part : float
         How far the tasks move towards the filling, 1 for all of the way.
     among : int64[L]
-        The users that are looked at, everybody with tasks here among them.
+        The users that are looked at; all users with tasks here are among them.
 
     Notes
     -----
-    O(L) for the look at the users, and O(m (log m + R) + R^2 m) for the m below their bound.
+    O(L) for the look at the users, and O(m (log m + R) + R^2 m) for the m below their bound, which are few: without
+    bounds most of the time would go to sorting users who get nothing.
     """
     chosen = np.empty(among.size, np.int64)
-    leaving = np.empty(among.size, np.int64)
     start = np.empty(among.size)
+    leaving = np.empty(among.size, np.int64)
     while True:
-        found = 0
-        left = 0
+        count = leavers = 0
         for n in among:
             elsewhere = (totals[n] - tasks[n]) * per_task[n]
             if elsewhere < bound[kind[n]] and per_task[n] > 0:
-                chosen[found] = n
-                start[found] = max(elsewhere, 0.0)
-                found += 1
-            elif tasks[n] > 0:
-                leaving[left] = n
-                left += 1
-        filled = _rise(shares, per_task, needs, kind, chosen[:found], start[:found], level)
-        if _enough(needs, level, bound):
+                chosen[count] = n
+                start[count] = max(elsewhere, 0.0)
+                count += 1
+            elif tasks[n] > 0:  # it is above the bound without its tasks here
+                leaving[leavers] = n
+                leavers += 1
+        filled = _rise(shares, per_task, needs, kind, chosen[:count], start[:count], level)
+        if _covers(needs, level, bound):
             break
-    for place in range(found):
+    for place in range(count):
         _move(tasks, totals, chosen[place], filled[place], part)
-    for n in leaving[:left]:
+    for n in leaving[:leavers]:
         _move(tasks, totals, n, 0.0, part)
 
 
@@ -112,7 +112,12 @@ def _rise(
     start: NDArray[Any],
     level: NDArray[Any],
 ) -> NDArray[Any]:
-    """Raise the chosen users together from their starting levels; return their tasks, and write the levels."""
+    """Raise the chosen users together from their starting levels; return their tasks, and write the levels.
+
+    Invariant: at the present height, ``free`` is what is left of each resource, ``rate`` what the rising users take of
+    it for each unit of height (0 once it is saturated), and ``rising[:count]`` are the users who have joined and not
+    stopped. A user who rises from its start to the height has (height - start) / per_task tasks.
+    """
     width = shares.shape[1]
     order = np.argsort(start)
     tasks = np.zeros(chosen.size)
@@ -123,73 +128,69 @@ def _rise(
         level[r] = np.inf
     height, count, coming = 0.0, 0, 0
     while True:
-        first, when = -1, np.inf
+        first, when = 0, np.inf  # the resource that saturates first if no user joins, and the height
         for r in range(width):
             if rate[r] > 0 and level[r] == np.inf and height + free[r] / rate[r] < when:
                 first, when = r, height + free[r] / rate[r]
-        while coming < chosen.size and _stopped(needs, level, kind[chosen[order[coming]]]):
+        while coming < chosen.size and _has_stopped(needs, level, kind[chosen[order[coming]]]):
             coming += 1
-        if coming < chosen.size and start[order[coming]] <= when:  # a user joins
-            own = order[coming]
-            step = max(start[own] - height, 0.0)
-            rising[count] = own
+        if coming < chosen.size and start[order[coming]] <= when:  # a user joins before
+            place = order[coming]
+            step = max(start[place] - height, 0.0)
+            rising[count] = place
             count += 1
             coming += 1
             for r in range(width):
                 free[r] -= step * rate[r]
-                rate[r] += shares[chosen[own], r] / per_task[chosen[own]]
+                rate[r] += shares[chosen[place], r] / per_task[chosen[place]]
             height += step
             continue
-        if first < 0:
+        if when == np.inf:
             return tasks
-        for r in range(width):  # a resource saturates: who demands it stops
+        for r in range(width):
             free[r] -= (when - height) * rate[r]
             rate[r] = 0.0
         height = level[first] = when
-        left = 0
-        for own in rising[:count]:
-            n = chosen[own]
-            if needs[kind[n], first]:
-                tasks[own] = (height - start[own]) / per_task[n]
+        still_rising = 0
+        for place in rising[:count]:
+            n = chosen[place]
+            if needs[kind[n], first]:  # it demands the saturated resource, so it stops
+                tasks[place] = (height - start[place]) / per_task[n]
             else:
-                rising[left] = own
-                left += 1
+                rising[still_rising] = place
+                still_rising += 1
                 for r in range(width):
                     rate[r] += shares[n, r] / per_task[n]
-        count = left
+        count = still_rising
 
 
 @kernel
-def _stopped(needs: NDArray[np.bool_], level: NDArray[Any], kind: int) -> bool:
+def _has_stopped(needs: NDArray[np.bool_], level: NDArray[Any], kind: int) -> bool:
     """Whether a resource is saturated that users of this kind demand."""
-    for r in range(level.size):  # noqa: SIM110 - compiled
-        if needs[kind, r] and level[r] < np.inf:
-            return True
-    return False
+    return _stop_of(needs, level, kind) < np.inf
 
 
 @kernel
-def _enough(needs: NDArray[np.bool_], level: NDArray[Any], bound: NDArray[Any]) -> bool:
+def _stop_of(needs: NDArray[np.bool_], level: NDArray[Any], kind: int) -> float:
+    """Return the level at which users of a kind stop: where the first resource saturates that they demand."""
+    stop = np.inf
+    for r in range(level.size):
+        if needs[kind, r]:
+            stop = min(stop, level[r])
+    return stop
+
+
+@kernel
+def _covers(needs: NDArray[np.bool_], level: NDArray[Any], bound: NDArray[Any]) -> bool:
     """Whether every kind stopped below its bound; set the bounds for the next turn, or those of a second look."""
     good = True
     for k in range(bound.size):
-        stop = np.inf
-        for r in range(level.size):
-            if needs[k, r]:
-                stop = min(stop, level[r])
-        if bound[k] < 0:  # nobody of this kind may use the server
-            continue
-        if stop > bound[k]:
+        if _stop_of(needs, level, k) > bound[k]:  # users above the bound would have joined
             bound[k] = np.inf
             good = False
     if good:
         for k in range(bound.size):
-            stop = np.inf
-            for r in range(level.size):
-                if needs[k, r]:
-                    stop = min(stop, level[r])
-            if bound[k] >= 0:
-                bound[k] = stop * WIDER
+            bound[k] = _stop_of(needs, level, k) * WIDER
     return good
 
 
@@ -206,8 +207,8 @@ def rounds(
     part: float,
     first: NDArray[Any],
     users: NDArray[Any],
-) -> NDArray[Any]:
-    """Run rounds in which every server has one turn, in order; return the totals.
+) -> None:
+    """Run rounds in which every server has one turn, in order; the arrays are those of `fill`, of all servers.
 
     Parameters
     ----------
@@ -222,26 +223,21 @@ def rounds(
     part : float
     first : int64[K, 2]
     users : int64[any]
-        Server i looks at ``users[first[i, 0] : first[i, 1]]``, everybody with tasks there among them.
-
-    Returns
-    -------
-    float64[N]
+        Server i looks at ``users[first[i, 0] : first[i, 1]]``.
     """
     totals = np.zeros(tasks.shape[1])
     for _ in range(count):
-        totals[:] = 0.0
+        totals[:] = 0.0  # no rounding error survives a round
         for i in range(tasks.shape[0]):
             for n in users[first[i, 0] : first[i, 1]]:
                 totals[n] += tasks[i, n]
         for i in range(tasks.shape[0]):
             among = users[first[i, 0] : first[i, 1]]
             fill(shares[i], per_task[i], needs, kind, tasks[i], totals, bound[i], level[i], part, among)
-    return totals
 
 
 @kernel
-def near(
+def list_near_users(
     per_task: NDArray[Any],
     kind: NDArray[Any],
     tasks: NDArray[Any],
@@ -250,7 +246,7 @@ def near(
     first: NDArray[Any],
     users: NDArray[Any],
 ) -> int:
-    """List for each server the users with tasks there, and those who stand below `wide` times their bound elsewhere.
+    """List for each server the users with tasks there, and those below `wide` times their bound by tasks elsewhere.
 
     Parameters
     ----------

@@ -9,32 +9,28 @@ from theory.exact.linear import LinearProgram
 from theory.exact.solver import Bound
 from theory.numbers import total
 from theory.sharing.allocation import Allocation, Stage
-from theory.sharing.model import Cluster, Matrix, Row
-from theory.sharing.occupation import Occupation, occupation
+from theory.sharing.levels import C_DRFH, CDRF, TSF, LevelRule
+from theory.sharing.model import Cluster, Matrix, Occupation, eligibility, occupation
+from theory.sharing.numeric_levels import LEAST_TOLERANCE, numeric_max_min
 
 EXACT_PAIRS = 200_000
-"""Up to this many pairs of user and eligible class the repeated linear programs are solved in rationals."""
+"""Up to this many pairs of user and eligible class the linear programs are solved in rationals, beyond it in floats."""
 
 
-def max_min_tasks(
-    table: Occupation, unit: Sequence[Fraction], *, exact: bool = True
-) -> tuple[Matrix, tuple[Stage, ...]]:
-    """Return tasks whose normalised totals x_n / unit_n are lexicographically max-min.
+def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, tuple[Stage, ...]]:
+    """Return tasks whose normalised totals x_n / unit_n are lexicographically max-min, exactly.
 
     Parameters
     ----------
     table : Occupation
     unit : sequence of Fraction, shape (N,)
         Positive.
-    exact : bool
-        Whether each linear program is solved in rationals; in floats the tasks are rational roundings, feasible only
-        up to the solver's tolerance.
 
     Returns
     -------
     tasks : tuple of tuple of Fraction, shape (N, K)
     stages : tuple of Stage
-        The proof, from the multipliers of the linear programs; empty in floats.
+        The proof, from the multipliers of the linear programs.
 
     Notes
     -----
@@ -44,62 +40,66 @@ def max_min_tasks(
 
     Examples
     --------
-    >>> from theory.sharing.model import cluster
+    >>> from theory.sharing.model import cluster, occupation
     >>> tasks, stages = max_min_tasks(occupation(cluster([[3], [1]], [[1], [1]])), [1, 2])
     >>> [[str(x) for x in row] for row in tasks], len(stages)
     ([['1/3', '1'], ['8/3', '0']], 1)
     """
-    users, servers = len(table.weights), len(table.shares[0])
-    width = next(len(row) for rows in table.shares for row in rows if row is not None)
-    capacity_rows = servers * width
-    rows: list[tuple[Bound, Bound]] = [(None, 1)] * capacity_rows + [(0, None)] * users
-    program = LinearProgram(rows)
-    pairs = [(n, i) for n in range(users) for i in range(servers) if table.shares[n][i] is not None]
+    users, servers, width = len(table.weights), len(table.shares[0]), table.width
     scale = [total(table.monopoly(n, i) for i in range(servers)) for n in range(users)]
-    entries: list[dict[int, Fraction | int]] = []
-    for n, i in pairs:  # the unknown is x_{n,i} / scale_n
-        row = table.shares[n][i]
-        assert row is not None
-        column: dict[int, Fraction | int] = {i * width + r: share * scale[n] for r, share in enumerate(row) if share}
-        column[capacity_rows + n] = 1
-        entries.append(column)
-    program.add_columns([0] * len(pairs), entries)
-    each = [Fraction(unit[n]) / scale[n] for n in range(users)]
-    largest = max(each)
-    each = [value / largest for value in each]  # the level is measured so that no user needs a large coefficient
+    program, pairs = _load_program(table, scale)
+    load_rows = servers * width
+    # A user's level is x_n / unit_n, and the unknowns are x_{n,i} / scale_n; levels are measured in the largest
+    # unit_n / scale_n, so that no user needs a large coefficient.
+    coefficient = [Fraction(unit[n]) / scale[n] for n in range(users)]
+    largest = max(coefficient)
+    coefficient = [value / largest for value in coefficient]
     rising = list(range(users))
-    values: Sequence[Fraction | float] = []
+    values: Sequence[Fraction] = []
     stages: list[Stage] = []
     while rising:
-        program.add_columns([1], [{capacity_rows + n: -each[n] for n in rising}])
-        if exact:
-            vertex = program.solve()
-            values, level, price = vertex.primal, vertex.objective, vertex.dual
-            stopped = [n for n in rising if price[capacity_rows + n]]
-            stages.append(
-                Stage(
-                    tuple(tuple(price[i * width : (i + 1) * width]) for i in range(servers)),
-                    tuple(-price[capacity_rows + n] / scale[n] for n in range(users)),
-                )
+        # maximise t with sum_i x_{n,i} / scale_n - coefficient_n t >= 0 for the users who rise
+        program.add_columns([1], [{load_rows + n: -coefficient[n] for n in rising}])
+        vertex = program.solve()
+        values, level, price = vertex.primal, vertex.objective, vertex.dual
+        stages.append(
+            Stage(
+                tuple(tuple(price[i * width : (i + 1) * width]) for i in range(servers)),
+                tuple(-price[load_rows + n] / scale[n] for n in range(users)),
             )
-        else:
-            objective, primal, dual = program.solve_float()
-            values, level = [float(x) for x in primal], Fraction(objective).limit_denominator(10**12)
-            pull = {n: abs(dual[capacity_rows + n]) * float(each[n]) for n in rising}
-            stopped = [n for n in rising if pull[n] > 1e-6 * max(pull.values())]
+        )
+        stopped = {n for n in rising if price[load_rows + n]}
         program.keep_columns(range(program.width - 1))
         for n in stopped:
-            program.set_row(capacity_rows + n, level * each[n] if exact else level * each[n] * (1 - SLACK), None)
-        rising = [n for n in rising if n not in set(stopped)]
+            program.set_row(load_rows + n, level * coefficient[n], None)
+        rising = [n for n in rising if n not in stopped]
     tasks = [[Fraction(0)] * servers for _ in range(users)]
-    for (n, i), value in zip(pairs, values, strict=False):
-        exact_value = value if isinstance(value, Fraction) else Fraction(max(value, 0.0)).limit_denominator(10**12)
-        tasks[n][i] = exact_value * scale[n]
+    for (n, i), value in zip(pairs, values, strict=False):  # the last value is the level
+        tasks[n][i] = value * scale[n]
     return tuple(map(tuple, tasks)), tuple(stages)
 
 
-SLACK = Fraction(1, 10**9)
-"""In floats, frozen users keep their level up to this part, or rounding would make the next program infeasible."""
+def _load_program(table: Occupation, scale: Sequence[Fraction]) -> tuple[LinearProgram, list[tuple[int, int]]]:
+    """Return the program without a goal: feasible tasks x_{n,i} / scale_n, and the pairs (n, i) of its columns.
+
+    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least 0.
+    """
+    users, width = len(table.weights), table.width
+    load_rows = len(table.shares[0]) * width
+    rows: list[tuple[Bound, Bound]] = [(None, 1)] * load_rows + [(0, None)] * users
+    program = LinearProgram(rows)
+    pairs, columns = [], []
+    for n, shares in enumerate(table.shares):
+        for i, row in enumerate(shares):
+            if row is not None:
+                column: dict[int, Fraction | int] = {
+                    i * width + r: share * scale[n] for r, share in enumerate(row) if share
+                }
+                column[load_rows + n] = 1
+                pairs.append((n, i))
+                columns.append(column)
+    program.add_columns([0] * len(pairs), columns)
+    return program, pairs
 
 
 def drf(cluster: Cluster) -> Allocation:
@@ -119,21 +119,19 @@ def drf(cluster: Cluster) -> Allocation:
     ['3', '2']
     """
     pool = cluster.pooled()
-    table = occupation(pool)
-    users = range(len(pool.users))
-    share = [row[0] for row in table.shares]
-    speed = [weight / max(row) if row else Fraction(0) for weight, row in zip(pool.weights, share, strict=True)]
+    share = {n: rows[0] for n, rows in enumerate(occupation(pool).shares) if rows[0] is not None}
+    speed = {n: pool.weights[n] / max(row) for n, row in share.items()}  # tasks at a weighted dominant share of 1
     tasks = [Fraction(0)] * len(pool.users)
     free = [Fraction(1)] * len(pool.resources)
-    rising = {n for n in users if speed[n]}
+    rising = set(share)
     while rising:
-        rate = [total(speed[n] * (share[n] or ())[r] for n in rising) for r in range(len(free))]
+        rate = [total(speed[n] * share[n][r] for n in rising) for r in range(len(free))]
         height = min(f / v for f, v in zip(free, rate, strict=True) if v)
         for n in rising:
             tasks[n] += height * speed[n]
         free = [f - height * v for f, v in zip(free, rate, strict=True)]
-        full = [r for r, v in enumerate(rate) if v and not free[r]]
-        rising = {n for n in rising if not any((share[n] or ())[r] for r in full)}
+        saturated = [r for r, v in enumerate(rate) if v and not free[r]]
+        rising = {n for n in rising if not any(share[n][r] for r in saturated)}
     return Allocation("drf", pool, tuple((x,) for x in tasks))
 
 
@@ -150,7 +148,7 @@ def c_drfh(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in c_drfh(figure1).totals]
     ['60/23', '72/23', '144/23']
     """
-    return _max_min(cluster, "c-drfh")
+    return max_min(cluster, C_DRFH)
 
 
 def tsf(cluster: Cluster) -> Allocation:
@@ -163,7 +161,7 @@ def tsf(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in tsf(figure1).totals]
     ['2', '2', '8']
     """
-    return _max_min(cluster, "tsf")
+    return max_min(cluster, TSF)
 
 
 def cdrf(cluster: Cluster) -> Allocation:
@@ -172,39 +170,24 @@ def cdrf(cluster: Cluster) -> Allocation:
     Without placement constraints it is TSF. The paper defines it only there; with constraints this is the direct
     reading of "monopolising the whole cluster".
     """
-    return _max_min(cluster, "cdrf")
+    return max_min(cluster, CDRF)
 
 
-def task_units(cluster: Cluster, mechanism: str) -> Row:
-    """Return the unit_n, length N, for which a mechanism is max-min fair in x_n / unit_n.
+def max_min(cluster: Cluster, rule: LevelRule) -> Allocation:
+    """Return the allocation that is max-min fair in the level of a rule.
 
-    phi_n h_n for ``tsf`` and ``cdrf``; for ``c-drfh`` phi_n over the global dominant share of a task.
+    Returns
+    -------
+    Allocation
+        Exact, with the ``stages`` that prove it, up to `EXACT_PAIRS` pairs of user and eligible class. Beyond, numeric
+        (`theory.sharing.numeric_levels.numeric_max_min`), with the ``violation`` that was reached.
+
+    Raises
+    ------
+    InputError
+        More than a million pairs of user and server class.
     """
-    if mechanism == "c-drfh":
-        whole = [total(column) for column in zip(*cluster.capacity, strict=True)]
-        return tuple(
-            user.weight / max(d / c for d, c in zip(user.demand, whole, strict=True) if d) for user in cluster.users
-        )
-    alone = cluster.reach if mechanism == "tsf" else cluster.monopoly
-    return tuple(w * total(row) for w, row in zip(cluster.weights, alone, strict=True))
-
-
-def _max_min(cluster: Cluster, mechanism: str) -> Allocation:
-    table = occupation(cluster)
-    pairs = sum(row is not None for rows in table.shares for row in rows)
-    exact = pairs <= EXACT_PAIRS
-    tasks, stages = max_min_tasks(table, task_units(cluster, mechanism), exact=exact)
-    if not exact:
-        tasks = _scaled_down(cluster, tasks)
-    return Allocation(mechanism, cluster, tasks, exact=exact, stages=stages)
-
-
-def _scaled_down(cluster: Cluster, tasks: Matrix) -> Matrix:
-    """Undo a solver's overshoot, class by class."""
-    draft = Allocation("", cluster, tasks)
-    load: Row = tuple(
-        max(draft.utilisation(i, r) for r in range(len(cluster.resources))) for i in range(len(cluster.servers))
-    )
-    return tuple(
-        tuple(x / max(Fraction(1), peak) if x else x for x, peak in zip(row, load, strict=True)) for row in tasks
-    )
+    if eligibility(cluster).sum() > EXACT_PAIRS:
+        return numeric_max_min(cluster, rule, LEAST_TOLERANCE)
+    tasks, stages = max_min_tasks(occupation(cluster), rule.units(cluster))
+    return Allocation(rule.name, cluster, tasks, stages=stages)

@@ -1,19 +1,218 @@
-"""The mechanisms by the names of the command line."""
+"""The mechanisms of fair sharing, one record each: whoever asks what a mechanism is or can do asks its record.
+
+A seventh mechanism is one more record in `MECHANISMS`: the command line, the checks and the attacks take it from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from theory.sharing.allocation import Allocation
-from theory.sharing.maxmin import c_drfh, cdrf, drf, tsf
+from theory.sharing.checks import is_max_min, is_ps_dsf, is_ps_dsf_tdm
+from theory.sharing.levels import C_DRFH, CDRF, TSF, LevelRule, max_min_violation
+from theory.sharing.maxmin import drf, max_min
 from theory.sharing.model import Cluster
-from theory.sharing.per_server import ps_dsf, ps_dsf_tdm
+from theory.sharing.numeric_levels import LEAST_TOLERANCE, MOST_PAIRS, numeric_max_min, refuse_too_many_pairs
+from theory.sharing.per_server import LEAST_VIOLATION, numeric_ps_dsf, ps_dsf, ps_dsf_tdm
+from theory.sharing.violation import Violation, ps_dsf_violation
 
-MECHANISMS: dict[str, Callable[[Cluster], Allocation]] = {
-    "drf": drf,
-    "c-drfh": c_drfh,
-    "cdrf": cdrf,
-    "tsf": tsf,
-    "ps-dsf": ps_dsf,
-    "ps-dsf-tdm": ps_dsf_tdm,
+Tasks = Sequence[Sequence[Fraction]]
+Prices = Sequence[NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """What a mechanism does in floats, for clusters too large for exact shares.
+
+    Attributes
+    ----------
+    allocate : callable
+        ``(cluster, tolerance, say=)`` to an `Allocation` that is feasible exactly and has a ``violation``.
+    violation : callable
+        ``(cluster, tasks, prices)`` to a `Violation`, from these alone.
+    least_tolerance : float
+        That may be asked of ``allocate``.
+    has_prices : bool
+        Whether prices come with the tasks, and prove the violation; otherwise ``violation`` is given none.
+    """
+
+    allocate: Callable[..., Allocation]
+    violation: Callable[[Cluster, Tasks, Prices], Violation]
+    least_tolerance: float
+    has_prices: bool
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A mechanism of fair sharing. Calling it divides a cluster.
+
+    Attributes
+    ----------
+    name : str
+        On the command line, in answers and in certificates.
+    allocate : callable
+        From a cluster to its `Allocation`.
+    check : callable
+        From an exact allocation to whether it is what the mechanism defines; it shares no code with ``allocate``.
+    conditions : str
+        What ``check`` decides and violations are of, in words.
+    division : {"resource", "time"}
+    pools_servers : bool
+        Whether it divides the cluster as one server, so that its allocation says nothing about single servers.
+    updates_by_server : bool
+        Whether each server can update its own part as users come and go (Algorithm I); otherwise the whole cluster is
+        divided anew.
+    numeric : Numeric, optional
+        None where exact shares are made at any size.
+    most_pairs : int, optional
+        Most pairs of user and server class that it divides; any number where left out.
+    has_certificate : bool
+        Whether ``packproof check`` knows the mechanism.
+    properties : frozenset of str
+        Those of `theory.sharing.PROPERTIES` that its allocations have on every cluster.
+    """
+
+    name: str
+    allocate: Callable[[Cluster], Allocation]
+    check: Callable[[Allocation], bool]
+    conditions: str
+    division: str = "resource"
+    pools_servers: bool = False
+    updates_by_server: bool = False
+    numeric: Numeric | None = None
+    most_pairs: int | None = None
+    has_certificate: bool = False
+    properties: frozenset[str] = frozenset()
+
+    def __call__(self, cluster: Cluster) -> Allocation:
+        """Divide a cluster.
+
+        Raises
+        ------
+        InputError
+            A cluster that is too large for the mechanism.
+        """
+        self.refuse_if_too_large(cluster)
+        return self.allocate(cluster)
+
+    def refuse_if_too_large(self, cluster: Cluster) -> None:
+        """Refuse a cluster of more than ``most_pairs`` pairs of user and server class.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.most_pairs is not None:
+            refuse_too_many_pairs(cluster, self.name, self.most_pairs)
+
+
+def per_server_mechanism(
+    name: str, allocate: Callable[[Cluster], Allocation], division: str, properties: frozenset[str]
+) -> Mechanism:
+    """Return the record of PS-DSF under a division of the servers."""
+    is_fair = is_ps_dsf if division == "resource" else is_ps_dsf_tdm
+
+    def numeric_shares(cluster: Cluster, tolerance: float, *, say: Callable[[str], None] | None = None) -> Allocation:
+        return numeric_ps_dsf(cluster, division, tolerance, say=say)
+
+    def violation(cluster: Cluster, tasks: Tasks, _: Prices) -> Violation:
+        return ps_dsf_violation(cluster, tasks, division)
+
+    return Mechanism(
+        name,
+        allocate,
+        lambda allocation: is_fair(allocation.cluster, allocation.tasks),
+        f"the conditions of Theorem {1 if division == 'resource' else 2}",
+        division,
+        updates_by_server=True,
+        numeric=Numeric(numeric_shares, violation, LEAST_VIOLATION, has_prices=False),
+        has_certificate=True,
+        properties=properties,
+    )
+
+
+def level_mechanism(
+    rule: LevelRule, *, has_certificate: bool = False, properties: frozenset[str] = frozenset()
+) -> Mechanism:
+    """Return the record of the mechanism that is max-min fair in the level of a rule.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> equal_tasks = level_mechanism(LevelRule("equal tasks", lambda cluster: cluster.weights))
+    >>> list(map(str, equal_tasks(cluster([[9, 18]], [[1, 4], [3, 1]])).totals))
+    ['9/4', '9/4']
+    """
+
+    def is_fair(allocation: Allocation) -> bool:
+        cluster = allocation.cluster
+        return is_max_min(cluster, allocation.tasks, rule.units(cluster), allocation.stages)
+
+    def numeric_shares(cluster: Cluster, tolerance: float, *, say: Callable[[str], None] | None = None) -> Allocation:
+        return numeric_max_min(cluster, rule, tolerance, say=say)
+
+    def violation(cluster: Cluster, tasks: Tasks, prices: Prices) -> Violation:
+        return max_min_violation(cluster, tasks, rule, prices)
+
+    return Mechanism(
+        rule.name,
+        partial(max_min, rule=rule),
+        is_fair,
+        "max-min fairness",
+        numeric=Numeric(numeric_shares, violation, LEAST_TOLERANCE, has_prices=True),
+        most_pairs=MOST_PAIRS,
+        has_certificate=has_certificate,
+        properties=properties,
+    )
+
+
+PARETO = frozenset({"envy_freeness", "pareto_optimality"})
+PER_SERVER = frozenset({"sharing_incentive", "envy_freeness", "bottleneck_fairness", "single_resource_fairness"})
+
+MECHANISMS: dict[str, Mechanism] = {
+    mechanism.name: mechanism
+    for mechanism in (
+        Mechanism(
+            "drf",
+            drf,
+            lambda allocation: is_ps_dsf(allocation.cluster, allocation.tasks),  # on one server PS-DSF is DRF
+            "the conditions of Theorem 1 on one server",
+            pools_servers=True,
+            has_certificate=True,
+            properties=PER_SERVER | PARETO,
+        ),
+        level_mechanism(C_DRFH, has_certificate=True, properties=PARETO),
+        level_mechanism(CDRF, has_certificate=True, properties=PARETO),
+        level_mechanism(TSF, has_certificate=True, properties=PARETO),
+        per_server_mechanism("ps-dsf", ps_dsf, "resource", PER_SERVER),
+        per_server_mechanism("ps-dsf-tdm", ps_dsf_tdm, "time", PER_SERVER | PARETO),
+    )
 }
+"""The mechanisms by the names of the command line."""
+
+
+def is_certified(allocation: Allocation, mechanism: Mechanism | None = None) -> bool:
+    """Decide whether an allocation is what its mechanism defines; False for an allocation that is not exact.
+
+    PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are
+    max-min fair in one number by the prices they carry.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    mechanism : Mechanism, optional
+        The one that `MECHANISMS` has under the name of the allocation, where left out.
+
+    Examples
+    --------
+    >>> from theory.sharing import cluster, tsf
+    >>> is_certified(tsf(cluster([[3], [1]], [[1], [1]])))
+    True
+    """
+    return allocation.exact and (mechanism or MECHANISMS[allocation.mechanism]).check(allocation)

@@ -1,4 +1,4 @@
-"""The model: a cluster of server classes shared by users, and what one task takes of each server."""
+"""The model: a cluster of server classes that users share, and what one task takes of each server."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from theory.numbers import rational, total
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Row = tuple[Fraction, ...]
 Matrix = tuple[Row, ...]
@@ -24,7 +29,7 @@ class ServerClass:
     capacity : tuple of Fraction, length R
         Of one server, in the order of the cluster's resources; 0 where it has none of a resource.
     count : int
-        How many such servers, at least 1.
+        Number of such servers, at least 1.
     """
 
     name: str
@@ -34,7 +39,7 @@ class ServerClass:
 
 @dataclass(frozen=True)
 class User:
-    """A user who runs as many equal tasks as possible.
+    """A user who wants to run as many tasks as possible, all of them equal.
 
     Attributes
     ----------
@@ -99,23 +104,15 @@ class Cluster:
         The demand; where the user's effective capacity is e instead of c, the share d / e of the resource, d c / e.
         """
         user, server = self.users[n], self.servers[i]
-        own = user.effective.get(server.name)
-        if own is None:
+        effective = user.effective.get(server.name)
+        if effective is None:
             return user.demand
-        return tuple(d * c / e if d else d for d, c, e in zip(user.demand, server.capacity, own, strict=True))
+        return tuple(d * c / e if d else d for d, c, e in zip(user.demand, server.capacity, effective, strict=True))
 
     @cached_property
     def reach(self) -> Matrix:
         """Tasks a user could run alone on each class if no placement constraint held, shape (N, K)."""
-        rows = []
-        for user in self.users:
-            row = []
-            for server in self.servers:
-                own = user.effective.get(server.name, server.capacity)
-                alone = min(c / d if physical else Fraction(0) for c, d, physical in _demanded(own, user, server))
-                row.append(server.count * alone)
-            rows.append(tuple(row))
-        return tuple(rows)
+        return tuple(tuple(_tasks_alone(user, server) for server in self.servers) for user in self.users)
 
     @cached_property
     def monopoly(self) -> Matrix:
@@ -132,9 +129,9 @@ class Cluster:
         """Return the cluster with user `n` replaced."""
         return replace(self, users=(*self.users[:n], user, *self.users[n + 1 :]))
 
-    def with_users(self, kept: Sequence[int]) -> Cluster:
+    def with_users(self, places: Sequence[int]) -> Cluster:
         """Return the cluster with only the users at the given places, in that order."""
-        return replace(self, users=tuple(self.users[n] for n in kept))
+        return replace(self, users=tuple(self.users[n] for n in places))
 
     def pooled(self) -> Cluster:
         """Return the cluster as one server ``pool`` that holds everything, without placement constraints.
@@ -148,8 +145,93 @@ class Cluster:
         return Cluster(self.resources, (ServerClass("pool", capacity),), users)
 
 
-def _demanded(own: Row, user: User, server: ServerClass) -> list[tuple[Fraction, Fraction, Fraction]]:
-    return [(c, d, physical) for c, d, physical in zip(own, user.demand, server.capacity, strict=True) if d]
+def _tasks_alone(user: User, server: ServerClass) -> Fraction:
+    """Return the tasks that a user could run alone on the servers of a class: the least capacity over demand."""
+    effective = user.effective.get(server.name, server.capacity)
+    # an effective capacity of a resource that the server does not have counts as 0
+    usable = zip(effective, user.demand, server.capacity, strict=True)
+    return server.count * min(c / d if physical else Fraction(0) for c, d, physical in usable if d)
+
+
+def eligibility(cluster: Cluster, *, placement: bool = True) -> NDArray[np.bool_]:
+    """Return where users can run tasks: gamma_{n,i} > 0 in formula (7), bool[N, K].
+
+    Without `placement`: where they could run tasks if no placement constraint held. O(N K R), without rationals.
+
+    Examples
+    --------
+    >>> eligibility(cluster([[1, 0], [1, 1]], [[1, 0], [1, 1]])).tolist()
+    [[True, True], [False, True]]
+    """
+    import numpy as np  # here, since the command `check` reads clusters without numpy
+
+    place = {server.name: i for i, server in enumerate(cluster.servers)}
+    has = np.array([[c > 0 for c in server.capacity] for server in cluster.servers])
+    may = np.zeros((len(cluster.users), len(place)), np.bool_)
+    for n, user in enumerate(cluster.users):
+        needs = [r for r, d in enumerate(user.demand) if d]
+        may[n] = has[:, needs].all(axis=1)
+        if placement and user.servers is not None:
+            listed = np.zeros(len(place), np.bool_)
+            listed[[place[name] for name in user.servers if name in place]] = True
+            may[n] &= listed
+        for name, effective in user.effective.items():
+            may[n, place[name]] &= all(effective[r] > 0 for r in needs)
+    return may
+
+
+@dataclass(frozen=True)
+class Occupation:
+    """The cluster as users and servers of capacity 1 in every resource: what share of each one task takes.
+
+    Attributes
+    ----------
+    shares : tuple, shape (N, K, R)
+        Share of each resource of server i that one task of user n takes; None where n is not eligible at i.
+    weights : tuple of Fraction, length N
+
+    Notes
+    -----
+    gamma_{n,i} is one over the largest share. Time division (10) is resource division (9) with the single resource
+    *time*, of which a task takes 1 / gamma_{n,i}: `in_time` returns that table, and every algorithm serves both.
+    """
+
+    shares: tuple[tuple[Row | None, ...], ...]
+    weights: Row
+
+    @property
+    def width(self) -> int:
+        """Number of resources of the table: R, or 1 under time division."""
+        return next(len(row) for rows in self.shares for row in rows if row is not None)
+
+    def monopoly(self, n: int, i: int) -> Fraction:
+        """Return gamma_{n,i}, 0 if not eligible."""
+        row = self.shares[n][i]
+        return Fraction(0) if row is None else 1 / max(row)
+
+    def in_time(self) -> Occupation:
+        """Return the table of time division."""
+        return Occupation(
+            tuple(tuple(None if row is None else (max(row),) for row in rows) for rows in self.shares), self.weights
+        )
+
+
+def occupation(cluster: Cluster, division: str = "resource") -> Occupation:
+    """Return the table of a cluster under resource division, or under time division.
+
+    Examples
+    --------
+    >>> occupation(cluster([[9, 12]], [[1, 2]])).shares
+    (((Fraction(1, 9), Fraction(1, 6)),),)
+    """
+    zero = Fraction(0)
+
+    def share(n: int, i: int) -> Row:
+        return tuple(u / c if u else zero for u, c in zip(cluster.use(n, i), cluster.capacity[i], strict=True))
+
+    rows = [[share(n, i) if gamma else None for i, gamma in enumerate(row)] for n, row in enumerate(cluster.monopoly)]
+    table = Occupation(tuple(map(tuple, rows)), cluster.weights)
+    return table.in_time() if division == "time" else table
 
 
 Number = Fraction | int | float | str

@@ -1,69 +1,81 @@
-"""PS-DSF: Algorithm I with its limit made exact; large clusters go to `theory.sharing.large`."""
+"""PS-DSF: Algorithm I in floats, and its limit made exact; for the largest clusters, shares within a tolerance."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any, cast
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.numbers import total
-from theory.sharing.allocation import Allocation
-from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
-from theory.sharing.finish import exact_tasks
-from theory.sharing.large import large_ps_dsf
+from theory.errors import InputError
+from theory.sharing.allocation import Allocation, feasible_decimals
+from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.model import Cluster, Matrix
-from theory.sharing.occupation import Merged, Occupation, merge, occupation
-from theory.sharing.rounds import State, start
+from theory.sharing.reduction import Reduced, reduce
+from theory.sharing.structure import Settled, exact_tasks, settle
+from theory.sharing.turns import Turns
+from theory.sharing.violation import ps_dsf_violation
 
-PLAIN = 64
-"""Rounds of Algorithm I after which a change that does not shrink is taken for a cycle."""
+ROUNDS = 2**14
+"""Most rounds of Algorithm I, where no other number is asked for."""
+
+EXACT_PAIRS = 400_000
+"""Up to this many pairs of user and server class, after merging, the allocation is made and verified in rationals."""
+
+TOLERANCE = 1e-3
+"""Violation of Theorem 1 at which rounds stop beyond that, where no other tolerance is asked for."""
+
+STILL = 1e-12
+"""Largest relative change of a user's tasks in a round that moves nothing."""
+
+EARLY_LOOKS = (8, 16, 32, 64)
+"""Rounds after which the tasks are looked at first, and wherever a round moves nothing."""
+
+FIRST_LATE_LOOK = 128
+"""Then they are looked at after so many rounds, and whenever the rounds are half as many again."""
+
+SAME_LIMIT = 1e-6
+"""Largest relative change of a user's tasks, from the rounds to an exact allocation that is taken early."""
+
+NEAR = 1e-9
+"""Distance from Theorem 1 in floats (`Turns.distance`) from which an exact allocation is tried."""
 
 DAMPED = 0.75
-"""Part of its way that a server goes once a cycle was seen."""
+"""Part of its way that a server goes once the rounds do not come nearer to a limit."""
 
-LARGE = 2_000
-"""Pairs of user and server class beyond which a cluster counts as large."""
-
-FEW_ROUNDS = 1024
-"""Rounds after which time division goes to the convex program; of 300 random clusters none took more than 128."""
-
-CLOSE = 1e-6
-"""Largest relative change of a user's tasks from the float limit to the exact allocation."""
+Say = Callable[[str], None]
 
 
-def ps_dsf(cluster: Cluster, *, rounds: int = 16384) -> Allocation:
-    """Return the PS-DSF allocation that Algorithm I approaches, exactly.
+def ps_dsf(cluster: Cluster, *, rounds: int = ROUNDS) -> Allocation:
+    """Return the PS-DSF allocation under resource division that Algorithm I approaches, exactly.
 
     Parameters
     ----------
     cluster : Cluster
+        Every user fits some server.
     rounds : int
         Most rounds of Algorithm I.
 
     Returns
     -------
     Allocation
-        ``exact`` where Theorem 1 was verified in rationals; else the last round, scaled down to be feasible.
-        ``damped`` where the rounds as printed found no limit.
+        ``exact`` where Theorem 1 was verified in rationals; else feasible exactly, with the ``violation`` of the
+        conditions that was reached: beyond `EXACT_PAIRS`, and where the rounds found no exact allocation. ``damped``
+        where the rounds as printed found no limit.
 
     Notes
     -----
-    Algorithm I need not end: often it halves the distance to its limit for ever. So it runs in floats, and its limit
-    is found by solving for the allocation with the same structure (`exact_tasks`) and verified by `is_ps_dsf`. Rarely
-    it cycles and has no limit: where a round's change has not shrunk by a tenth while the rounds doubled, every server
-    goes three quarters of its way only from then on (`DAMPED`), which has ended all cycles seen; on large clusters that
-    is the usual case. Neither convergence nor the existence of a PS-DSF allocation is proved in general.
-
-    That is for small clusters. Beyond `LARGE` pairs of user and class, `large_ps_dsf` runs the same rounds as
-    water-filling and finds the exact allocation by elimination.
+    Algorithm I need not end: often it halves the distance to its limit for ever. So it runs in floats, and from time to
+    time the equations of the present structure (who has tasks where, which resources are saturated) are solved. Where
+    the solution passes Theorem 1 in floats, it is made exact and verified by the independent checker. Rarely the rounds
+    cycle and have no limit; once they do not come nearer, every server goes three quarters of its way only, which has
+    ended all cycles seen. Neither convergence nor the existence of a PS-DSF allocation is proved in general.
 
     PS-DSF allocations under resource division are not unique, and the one that is reached depends on the order of the
-    servers. So proportional users and servers are merged and the rest is put in an order that does not depend on the
-    file or on units (`merge`): permuting, scaling or splitting changes nothing. A round costs O(N^2 K R) at worst.
-    Source: PS-DSF paper, Algorithm I.
+    servers. So equal users and servers are merged and the rest is put in an order that does not depend on the file
+    (`theory.sharing.reduction.reduce`): permuting, scaling or splitting changes nothing. A round costs O(N K) to look
+    at the users, each look at the tasks O(B^3) for B saturated resources. Source: PS-DSF paper, Algorithm I.
 
     Examples
     --------
@@ -72,150 +84,19 @@ def ps_dsf(cluster: Cluster, *, rounds: int = 16384) -> Allocation:
     >>> [str(x) for x in ps_dsf(figure1).totals]
     ['3', '3', '6']
     """
-    if _is_large(cluster):
-        return large_ps_dsf(cluster, "resource", rounds=rounds)
-    return _limit(cluster, merge(occupation(cluster)), "ps-dsf", "resource", rounds)
-
-
-def ps_dsf_tdm_rounds(cluster: Cluster, *, rounds: int = 16384) -> Allocation:
-    """Return the PS-DSF allocation under time division by the simplified algorithm, exactly.
-
-    Algorithm I with the single resource *time* (`Occupation.in_time`); totals are unique here.
-    """
-    if _is_large(cluster):
-        return large_ps_dsf(cluster, "time", rounds=rounds)
-    return _limit(cluster, merge(occupation(cluster).in_time()), "ps-dsf-tdm", "time", rounds)
-
-
-def _is_large(cluster: Cluster) -> bool:
-    return len(cluster.users) * len(cluster.servers) > LARGE
-
-
-def finished(
-    cluster: Cluster, merged: Merged, state: State, division: str, tolerances: tuple[float, ...] = (1e-7, 1e-9, 1e-5)
-) -> Matrix | None:
-    """Return the exact allocation that a float state is close to, verified by the independent checker, or None."""
-    verify = is_ps_dsf if division == "resource" else is_ps_dsf_tdm
-    for tolerance in tolerances:
-        exact = exact_tasks(merged.occupation, state, tolerance)
-        if exact is None:
-            continue
-        moved = max(abs(float(total(row)) / x - 1) if x else 1.0 for row, x in zip(exact, state.totals, strict=True))
-        if moved > CLOSE:
-            continue
-        tasks = merged.expand(exact)
-        if verify(cluster, tasks):
-            return tasks
-    return None
-
-
-def _limit(cluster: Cluster, merged: Merged, mechanism: str, division: str, rounds: int) -> Allocation:
-    state = start(merged.occupation, exact=False)
-    attempt, done = 8, 0
-    damped, change = False, float("inf")
-    while done < rounds:
-        before = state.totals
-        moved = state.round(DAMPED if damped else 1)
-        done += 1
-        if moved and done < attempt:
-            continue
-        attempt *= 2
-        last, change = change, float((abs(state.totals - before) / state.totals).max())
-        tasks = finished(cluster, merged, state, division)
-        if tasks is not None:
-            return Allocation(mechanism, cluster, tasks, division, rounds=done, damped=damped)
-        if not moved:
-            break
-        damped = damped or (done >= PLAIN and change > 0.9 * last)
-    tasks = feasible(cluster, merged.expand(rounded(state)), division)
-    return Allocation(mechanism, cluster, tasks, division, exact=False, rounds=done, damped=damped)
-
-
-def rounded(state: State) -> Matrix:
-    """Return the tasks of a float state as rationals with short denominators."""
-    return tuple(tuple(Fraction(float(x)).limit_denominator(10**12) for x in row) for row in state.tasks)
-
-
-def feasible(cluster: Cluster, tasks: Matrix, division: str) -> Matrix:
-    """Scale tasks down, class by class, by the least that makes them feasible."""
-    if is_feasible_allocation(cluster, tasks, division=division):
-        return tasks
-    draft = Allocation("", cluster, tasks)
-    factors = []
-    for i in range(len(cluster.servers)):
-        if division == "time":
-            load = total(row[i] / gamma[i] for row, gamma in zip(tasks, cluster.monopoly, strict=True) if row[i])
-        else:
-            load = max(draft.utilisation(i, r) for r in range(len(cluster.resources)))
-        factors.append(min(Fraction(1), 1 / load) if load else Fraction(1))
-    return tuple(tuple(x * f for x, f in zip(row, factors, strict=True)) for row in tasks)
-
-
-def eisenberg_gale(table: Occupation) -> NDArray[np.float64]:
-    """Maximise sum_n phi_n log x_n over time shares, in floats.
-
-    Parameters
-    ----------
-    table : Occupation
-        Of time division: one resource.
-
-    Returns
-    -------
-    float64[N, K]
-        Tasks x_{n,i}.
-
-    Notes
-    -----
-    Buyers are users with budgets phi_n, goods are the servers' time, values are gamma_{n,i}. The conditions of
-    Theorem 2 are the Karush-Kuhn-Tucker conditions of this program: with p_i the price of server i's time,
-    phi_n gamma_{n,i} / x_n <= p_i, with equality where x_{n,i} > 0, which says that the level s_{n,i} / phi_n is at
-    least 1 / p_i and equal to it for those served there. Derived for this project; the program is Eisenberg and Gale's.
-    """
-    users, servers = len(table.weights), len(table.shares[0])
-    gamma = np.array([[float(table.monopoly(n, i)) for i in range(servers)] for n in range(users)])
-    weights = np.array([float(w) for w in table.weights])
-    value, barred = gamma / gamma.max(axis=1, keepdims=True), (gamma == 0).astype(float)
-    if gamma.size > LARGE:
-        problem = _eisenberg_gale(weights, value, barred)
-    else:
-        problem = _eisenberg_gale_of(users, servers)
-        for name, numbers in (("weights", weights), ("value", value), ("barred", barred)):
-            problem.param_dict[name].value = numbers
-    problem.solve(solver="CLARABEL")
-    return cast(NDArray[np.float64], np.maximum(problem.var_dict["time"].value, 0) * gamma)
-
-
-@lru_cache(maxsize=8)
-def _eisenberg_gale_of(users: int, servers: int) -> Any:
-    """Return the program whose numbers are parameters: it is set up once for each shape, in memory (N K)^2."""
-    import cvxpy as cp
-
-    weights = cp.Parameter(users, name="weights", nonneg=True)
-    value, barred = (cp.Parameter((users, servers), name=name, nonneg=True) for name in ("value", "barred"))
-    return _eisenberg_gale(weights, value, barred)
-
-
-def _eisenberg_gale(weights: Any, value: Any, barred: Any) -> Any:
-    """Return the program of Eisenberg and Gale, of numbers or parameters."""
-    import cvxpy as cp
-
-    time = cp.Variable(value.shape, name="time", nonneg=True)
-    level = cp.Variable(weights.shape)
-    welfare = cp.sum(cp.multiply(weights, cp.log(level)))
-    rows = [
-        level == cp.sum(cp.multiply(value, time), axis=1),
-        cp.sum(time, axis=0) <= 1,
-        cp.multiply(barred, time) == 0,
-    ]
-    return cp.Problem(cp.Maximize(welfare), rows)
+    return _shares(cluster, "resource", rounds)
 
 
 def ps_dsf_tdm(cluster: Cluster) -> Allocation:
-    """Return the PS-DSF allocation under time division, exactly.
+    """Return the PS-DSF allocation under time division, exactly; beyond `EXACT_PAIRS`, within `TOLERANCE`.
 
-    Where `FEW_ROUNDS` of the simplified algorithm do not reach it, the convex program does (`ps_dsf_tdm_convex`).
-    Totals are unique. Each turn of the algorithm maximises sum_n phi_n log x_n over the time of one server, so the
-    rounds are a coordinate ascent on that program.
+    Totals are unique. Each turn of a server maximises sum_n phi_n log x_n over its own time, so the rounds are a
+    coordinate ascent on the convex program of Eisenberg and Gale, whose optimality conditions are those of Theorem 2.
+
+    Raises
+    ------
+    InputError
+        Where `ROUNDS` rounds do not find the exact allocation.
 
     Examples
     --------
@@ -224,35 +105,238 @@ def ps_dsf_tdm(cluster: Cluster) -> Allocation:
     >>> [str(x) for x in ps_dsf_tdm(wireless).totals]
     ['1', '1']
     """
-    if _is_large(cluster):
-        return large_ps_dsf(cluster, "time")
-    found = ps_dsf_tdm_rounds(cluster, rounds=FEW_ROUNDS)
-    return found if found.exact else ps_dsf_tdm_convex(cluster)
+    return _shares(cluster, "time", ROUNDS, must_end=True)
 
 
-def ps_dsf_tdm_convex(cluster: Cluster) -> Allocation:
-    """Return the PS-DSF allocation under time division by the convex program `eisenberg_gale`, exactly.
+def ps_dsf_tdm_rounds(cluster: Cluster, *, rounds: int = ROUNDS) -> Allocation:
+    """Return what the given number of rounds finds under time division: not exact where they do not suffice.
 
-    The float solution names the servers of each user; the allocation with that structure is solved for in rationals (a
-    linear Fisher market has a rational equilibrium) and verified by `is_ps_dsf_tdm`. Where the interior-point
-    solution is too blurred, a few rounds of the simplified algorithm sharpen it first.
+    Algorithm I with the single resource *time*: the simplified algorithm of the PS-DSF paper.
     """
-    merged = merge(occupation(cluster).in_time())
-    tasks = eisenberg_gale(merged.occupation)
-    state: State = start(merged.occupation, exact=False, tasks=_within(merged.occupation, tasks))
-    for rounds in (0, 4, 16, 64, 256, 1024):
-        for _ in range(rounds):
-            state.round()
-        exact = finished(cluster, merged, state, "time", (1e-6, 1e-4, 1e-8))
-        if exact is not None:
-            return Allocation("ps-dsf-tdm", cluster, exact, "time")
-    loose = feasible(cluster, merged.expand(rounded(state)), "time")
-    return Allocation("ps-dsf-tdm", cluster, loose, "time", exact=False)
+    return _shares(cluster, "time", rounds)
 
 
-def _within(table: Occupation, tasks: NDArray[np.float64]) -> list[list[float]]:
-    """Scale a solver's tasks down to the time there is."""
-    users, servers = tasks.shape
-    per_task = np.array([[0.0 if row is None else float(max(row)) for row in rows] for rows in table.shares])
-    load = np.maximum((tasks * per_task).sum(axis=0), 1.0)
-    return [[float(tasks[n, i] / load[i]) for i in range(servers)] for n in range(users)]
+def _shares(cluster: Cluster, division: str, rounds: int, *, must_end: bool = False) -> Allocation:
+    """Return exact shares up to `EXACT_PAIRS` pairs, numeric ones beyond."""
+    reduced = reduce(cluster)
+    if reduced.eligible.size > EXACT_PAIRS:
+        return _approach(cluster, reduced, division, TOLERANCE, rounds, None)
+    allocation = _limit(cluster, reduced, division, rounds)
+    if must_end and allocation.violation is not None:
+        raise InputError(
+            f"{allocation.mechanism}: {rounds:,} rounds found no exact allocation: allow a violation with --tolerance"
+            f" {max(2 * allocation.violation.value, 1e-12):.0e}"
+        )
+    return allocation
+
+
+def _limit(cluster: Cluster, reduced: Reduced, division: str, rounds: int) -> Allocation:
+    """Return the exact allocation that the rounds approach, or the nearest tasks that were found.
+
+    The rounds begin, as Algorithm I does, with weighted DRF on each server alone.
+    """
+    turns = Turns(reduced, division)
+    turns.serve_alone()
+    done, damped = 0, False
+    changes = [float("inf")] * 2  # in the rounds before the last two looks at the tasks
+    nearest, reached = turns.tasks, float("inf")
+    while done < rounds:
+        step = 1 if done < FIRST_LATE_LOOK else min(max(FIRST_LATE_LOOK, done // 2), rounds - done)
+        change = turns.run(step, DAMPED if damped else 1.0)
+        done += step
+        is_early = done < FIRST_LATE_LOOK
+        if is_early and change > STILL and done not in EARLY_LOOKS:
+            continue
+        settled = settle(turns)
+        # An early solution counts only if the rounds end there, too: there may be other PS-DSF allocations.
+        if settled is not None and not (is_early and turns.change_from(settled.tasks.sum(axis=0)) > SAME_LIMIT):
+            distance = turns.distance(settled.tasks)
+            tasks = _verified(cluster, reduced, turns, settled) if distance <= NEAR else None
+            if tasks is not None:
+                return Allocation(_mechanism(division), cluster, tasks, division, rounds=done, damped=damped)
+            if distance < reached:
+                nearest, reached = settled.tasks, distance
+        damped = damped or (done >= EARLY_LOOKS[-1] and change > 0.9 * changes[0] > 0)
+        changes = [changes[1], change]
+    if turns.distance(turns.tasks) < reached:
+        nearest = turns.tasks
+    return _stored(cluster, reduced, nearest, division, done, damped=damped)
+
+
+def _mechanism(division: str) -> str:
+    return "ps-dsf" if division == "resource" else "ps-dsf-tdm"
+
+
+def _verified(cluster: Cluster, reduced: Reduced, turns: Turns, settled: Settled) -> Matrix | None:
+    """Return exact tasks of the cluster that the independent checker accepts, or None."""
+    is_certified = is_ps_dsf if turns.division == "resource" else is_ps_dsf_tdm
+    for exact in exact_tasks(turns, settled):
+        if min(exact.values()) >= 0:
+            tasks = reduced.expand(exact)
+            if is_certified(cluster, tasks):
+                return tasks
+    return None
+
+
+# ---- numeric shares ------------------------------------------------------------------------------------------------
+
+NUMERIC_ROUNDS = 2**15
+"""Most rounds for numeric shares."""
+
+PARTS = (1.5, 1.0, 0.75)
+"""Part of its way that a server goes; the next one where that stops coming nearer.
+
+Going past the goal (over-relaxation) took less than half of the rounds to the same distance on random clusters.
+"""
+
+WHOLE_ROUNDS = 2
+"""Rounds of the whole way before the tasks are looked at: they bring loads back to 1."""
+
+FIRST_LOOK = 64
+"""Rounds after which the tasks are looked at for the first time; then whenever the rounds are an eighth more."""
+
+SETTLE = 1.25
+"""Factor by which the rounds grow until the equations of the structure are solved again."""
+
+LEAST_VIOLATION = 1e-12
+"""Least tolerance: sums of floats over the largest clusters are right to about as much."""
+
+STORED = 1e-13
+"""What storing tasks as decimals may add to the distance, with room to spare."""
+
+
+@dataclass
+class _Nearest:
+    """The nearest tasks so far; when the present part was judged last, and when equations were solved last."""
+
+    tasks: NDArray[np.float64]
+    distance: float = float("inf")
+    judged: tuple[int, float] = field(default=(0, float("inf")))
+    part: int = 0
+    settled: int = 0
+
+    def note(self, tasks: NDArray[np.float64], distance: float) -> None:
+        """Copy tasks if they are nearer."""
+        if distance < self.distance:
+            np.copyto(self.tasks, tasks)
+            self.distance = distance
+
+    def choose_part(self, done: int) -> None:
+        """Go to the next part where twice the rounds brought the tasks nearer by less than a tenth."""
+        then, distance = self.judged
+        if done >= 2 * then:
+            if then and self.distance > 0.9 * distance:
+                self.part = (self.part + 1) % len(PARTS)
+            self.judged = (done, self.distance)
+
+
+def numeric_ps_dsf(
+    cluster: Cluster, division: str, tolerance: float, *, rounds: int = NUMERIC_ROUNDS, say: Say | None = None
+) -> Allocation:
+    """Return an allocation that is PS-DSF up to a tolerance.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Every user fits some server.
+    division : {"resource", "time"}
+    tolerance : float
+        Of `theory.sharing.violation.ps_dsf_violation`, at which the rounds stop.
+    rounds : int
+        Most rounds of Algorithm I.
+    say : callable, optional
+        Takes a line of progress, at every look at the tasks.
+
+    Returns
+    -------
+    Allocation
+        Not ``exact``, but feasible exactly: its tasks are the shortest decimals of floats. Its ``violation`` was
+        computed from these tasks alone, and is above the tolerance where the rounds did not come near enough, or were
+        interrupted by Ctrl-C (``interrupted``).
+
+    Notes
+    -----
+    Each turn is the inner loop of Algorithm I (`theory.sharing.filling`), and the servers go half as far again. From
+    time to time the equations of the present structure are solved (`theory.sharing.structure.settle`), which ends the
+    rounds at once where the structure is right. That the rounds have a limit is proved for time division only, and
+    without over-relaxation. A round costs O(N K) at worst. Memory is about 8 (R + 4) N K bytes of floats, beside the
+    cluster.
+
+    Examples
+    --------
+    >>> from theory.sharing.model import cluster
+    >>> figure1 = cluster([[9, 12, 100], [12, 12, 0]], [[1, 2, 10], [1, 2, 1], [1, 2, 0]], weights=[1, 1, 2])
+    >>> shares = numeric_ps_dsf(figure1, "resource", 1e-9)
+    >>> [round(float(x), 6) for x in shares.totals], shares.violation.value <= 1e-9
+    ([3.0, 3.0, 6.0], True)
+    """
+    return _approach(cluster, reduce(cluster), division, tolerance, rounds, say)
+
+
+def _approach(
+    cluster: Cluster, reduced: Reduced, division: str, tolerance: float, rounds: int, say: Say | None
+) -> Allocation:
+    turns = Turns(reduced, division)
+    nearest = _Nearest(np.zeros_like(turns.tasks))
+    goal = max(tolerance - STORED, tolerance / 2)
+    done, interrupted = 0, False
+    try:
+        while done < rounds:
+            done += _run_and_look(turns, nearest, done, rounds, goal)
+            if say is not None:
+                say(f"{done:,} rounds: within {nearest.distance:.1e} of the conditions, {tolerance:.1e} wanted")
+            if nearest.distance <= goal:
+                allocation = _stored(cluster, reduced, nearest.tasks, division, done)
+                if allocation.violation is not None and allocation.violation.value <= tolerance:
+                    return allocation
+    except KeyboardInterrupt:
+        if nearest.distance == float("inf"):
+            raise
+        interrupted = True
+    return _stored(cluster, reduced, nearest.tasks, division, done, interrupted=interrupted)
+
+
+def _run_and_look(turns: Turns, nearest: _Nearest, done: int, rounds: int, goal: float) -> int:
+    """Run some rounds, look at the tasks and at those that solve their equations; return the number of rounds."""
+    step = min(max(FIRST_LOOK, done // 8), rounds - done)
+    turns.run(max(step - WHOLE_ROUNDS, 1), PARTS[nearest.part])
+    turns.run(WHOLE_ROUNDS)
+    nearest.note(turns.tasks, turns.distance(turns.tasks))
+    if nearest.distance > goal and done + step >= nearest.settled * SETTLE:
+        nearest.settled = done + step
+        settled = settle(turns)
+        if settled is not None:
+            nearest.note(settled.tasks, turns.distance(settled.tasks))
+    nearest.choose_part(done + step)
+    return step
+
+
+def _stored(
+    cluster: Cluster,
+    reduced: Reduced,
+    tasks: NDArray[np.float64],
+    division: str,
+    rounds: int,
+    *,
+    damped: bool = False,
+    interrupted: bool = False,
+) -> Allocation:
+    """Return tasks in floats as an allocation that is feasible exactly, with its violation.
+
+    Parameters
+    ----------
+    tasks : float64[K, N]
+        Of the reduced cluster.
+    """
+    decimals = feasible_decimals(cluster, reduced.expand_floats(tasks), division)
+    return Allocation(
+        _mechanism(division),
+        cluster,
+        decimals,
+        division,
+        exact=False,
+        rounds=rounds,
+        damped=damped,
+        interrupted=interrupted,
+        violation=ps_dsf_violation(cluster, decimals, division),
+    )

@@ -11,8 +11,7 @@ from theory.exact.solver import Bound
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import max_min_tasks
-from theory.sharing.model import Cluster, Matrix
-from theory.sharing.occupation import Occupation, occupation
+from theory.sharing.model import Cluster, Matrix, Occupation, occupation
 
 
 @dataclass(frozen=True)

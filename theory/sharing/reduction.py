@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.numbers import total
-from theory.sharing.model import Cluster, Matrix, Row
+from theory.sharing.model import Cluster, Matrix, Row, eligibility
 
 Pair = tuple[int, int]
 """A user and a server."""
+
+Members = list[tuple[int, Fraction]]
+"""Places of users, or of servers, that were merged, and their size relative to the merged one's row."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,9 @@ class Reduced:
     Attributes
     ----------
     demand : tuple of tuple of Fraction, shape (N, R)
-        Of one task, as a part of all there is of each resource; the largest entry of each row is 1.
+        Of one task, as a part of the cluster's total of each resource, times what makes the largest entry of the row 1.
     capacity : tuple of tuple of Fraction, shape (K, R)
-        As a part of all there is.
+        As a part of the cluster's total of each resource.
     weights : tuple of Fraction, length N
         Sum 1.
     eligible : bool[N, K]
@@ -50,8 +53,8 @@ class Reduced:
         """Return the share of each resource of server `i` that one task of user `n` takes, exactly, length R."""
         zero = Fraction(0)
         row = tuple(d / c if d else zero for d, c in zip(self.demand[n], self.capacity[i], strict=True))
-        own = self.seen.get((n, i))
-        return row if own is None else tuple(share * ratio for share, ratio in zip(row, own, strict=True))
+        ratios = self.seen.get((n, i))
+        return row if ratios is None else tuple(share * ratio for share, ratio in zip(row, ratios, strict=True))
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -59,21 +62,21 @@ class Reduced:
         demand = np.array([[float(d) for d in row] for row in self.demand])
         capacity = np.array([[float(c) for c in row] for row in self.capacity])
         inverse = np.divide(1.0, capacity, out=np.zeros_like(capacity), where=capacity > 0)
-        made: NDArray[np.float64] = demand[None, :, :] * inverse[:, None, :]
-        for (n, i), ratio in self.seen.items():
-            made[i, n] *= [float(value) for value in ratio]
-        made[~self.eligible.T] = 0.0
-        return made
+        shares: NDArray[np.float64] = demand[None, :, :] * inverse[:, None, :]
+        for (n, i), ratios in self.seen.items():
+            shares[i, n] *= [float(ratio) for ratio in ratios]
+        shares[~self.eligible.T] = 0.0
+        return shares
 
     def expand(self, tasks: Mapping[Pair, Fraction]) -> Matrix:
         """Return the tasks of the cluster's users on its classes from those of the merged users, zeros left out."""
         zero = Fraction(0)
-        members: dict[int, list[tuple[int, Fraction]]] = {}
+        classes: dict[int, Members] = {}
         for place, (i, part) in enumerate(self.server):
-            members.setdefault(i, []).append((place, part))
-        by_user: dict[int, list[tuple[int, Fraction]]] = {}
+            classes.setdefault(i, []).append((place, part))
+        by_user: dict[int, Members] = {}
         for (n, i), x in tasks.items():
-            by_user.setdefault(n, []).extend((place, x * part) for place, part in members[i])
+            by_user.setdefault(n, []).extend((place, x * part) for place, part in classes[i])
         rows = []
         for n, factor in self.user:
             row = [zero] * len(self.server)
@@ -82,95 +85,103 @@ class Reduced:
             rows.append(tuple(row))
         return tuple(rows)
 
+    def expand_floats(self, tasks: NDArray[np.float64]) -> Matrix:
+        """Return the same of tasks in floats, float64[K, N]."""
+        places = np.argwhere(tasks > 0).tolist()
+        return self.expand({(n, i): Fraction(float(tasks[i, n])) for i, n in places})
+
 
 def reduce(cluster: Cluster) -> Reduced:
     """Merge users with proportional demands and equal servers, then servers with proportional capacities; order them.
 
     Notes
     -----
-    As `theory.sharing.occupation.merge`, whose pairs of user and server are all exact; here only users and servers are,
-    O((N + K) R) rational operations, so clusters of millions of pairs can be reduced. Quantities are parts of all there
-    is. The order is by weight and demand, and by capacity, greatest first; what is equal in these by the users that may
-    use a server, and by the servers that a user may use; what is equal in these too keeps file order.
+    An allocation of the merged cluster is PS-DSF if and only if its proportional split is PS-DSF in the cluster: the
+    levels at a server change by one common factor. The order is by weight and demand, and by capacity, greatest first;
+    ties are decided by the users that may use a server, and by the servers that a user may use; what is equal in
+    these too keeps file order. So neither units nor the order of the file change the result of an algorithm that goes
+    through users and servers in order. O((N + K) R) rational operations, so clusters of millions of pairs can be
+    reduced.
 
     Examples
     --------
     >>> from theory.sharing.model import cluster
-    >>> made = reduce(cluster([[1], [2]], [[1], [3]]))
-    >>> made.user, made.server
+    >>> reduced = reduce(cluster([[1], [2]], [[1], [3]]))
+    >>> reduced.user, reduced.server
     (((0, Fraction(3, 2)), (0, Fraction(1, 2))), ((0, Fraction(1, 3)), (0, Fraction(2, 3))))
     """
-    one, zero = Fraction(1), Fraction(0)
-    everything = [total(column) for column in zip(*cluster.capacity, strict=True)]
-    units = [one / value if value else zero for value in everything]
-    may = _eligible(cluster)
+    one = Fraction(1)
+    totals = [total(column) for column in zip(*cluster.capacity, strict=True)]
+    units = [one / value if value else Fraction(0) for value in totals]  # each resource as a part of its total
+    may = eligibility(cluster)
     seen = _effective(cluster, may)
-    by_user: dict[int, list[tuple[int, Row]]] = {}
-    for (n, i), ratio in seen.items():
-        by_user.setdefault(n, []).append((i, ratio))
-    users: dict[tuple[object, ...], list[tuple[int, Fraction]]] = {}
-    for n, one_user in enumerate(cluster.users):
-        row = [d * unit for d, unit in zip(one_user.demand, units, strict=True)]
-        scale = max(row) or one
-        key = (tuple(d / scale for d in row), may[n].tobytes(), tuple(by_user.get(n, ())))
-        users.setdefault(key, []).append((n, scale))
-    first = [members[0][0] for members in users.values()]
-    heavy = [total(cluster.weights[n] for n, _ in members) for members in users.values()]
-    demands = [key[0] for key in users]
-    place_of = {n: m for m, n in enumerate(first)}
-    by_server: dict[int, list[tuple[int, Row]]] = {}
-    for (n, i), ratio in seen.items():
-        if n in place_of:
-            by_server.setdefault(i, []).append((place_of[n], ratio))
-    merged = may[first]
-    servers: dict[tuple[object, ...], list[tuple[int, Fraction]]] = {}
-    for i, capacity in enumerate(cluster.capacity):
-        row = [c * unit for c, unit in zip(capacity, units, strict=True)]
-        scale = max(row) or one  # a server without anything is one that nobody may use
-        key = (tuple(c / scale for c in row), merged[:, i].tobytes(), tuple(by_server.get(i, ())))
-        servers.setdefault(key, []).append((i, scale))
-    sizes = [total(scale for _, scale in members) for members in servers.values()]
-    capacities = [tuple(c * size for c in key[0]) for key, size in zip(servers, sizes, strict=True)]  # type: ignore[attr-defined]
-    merged = merged[:, [members[0][0] for members in servers.values()]]
-    user_order, server_order = _order(list(zip(heavy, demands, strict=True)), capacities, merged)
-    whole = total(heavy)
-    new_user = {m: place for place, m in enumerate(user_order)}
-    new_server = {j: place for place, j in enumerate(server_order)}
-    user: list[tuple[int, Fraction]] = [(0, zero)] * len(cluster.users)
-    for m, members in enumerate(users.values()):
-        for n, scale in members:
-            user[n] = (new_user[m], cluster.weights[n] / heavy[m] / scale)
-    server: list[tuple[int, Fraction]] = [(0, zero)] * len(cluster.servers)
-    home: dict[int, int] = {}
-    for j, members in enumerate(servers.values()):
-        home[members[0][0]] = new_server[j]
-        for i, scale in members:
-            server[i] = (new_server[j], scale / sizes[j])
+    demands, merged_users = _merged(
+        [_in_units(user.demand, units) for user in cluster.users],
+        [(row.tobytes(), ratios) for row, ratios in zip(may, _by_first(seen, len(may)), strict=True)],
+    )
+    # Servers are compared by the first of each group of merged users: the others see them alike.
+    user_of = {members[0][0]: m for m, members in enumerate(merged_users)}
+    seen = {(user_of[n], i): ratios for (n, i), ratios in seen.items() if n in user_of}
+    may = may[list(user_of)]
+    turned = {(i, m): ratios for (m, i), ratios in seen.items()}
+    shapes, merged_servers = _merged(
+        [_in_units(capacity, units) for capacity in cluster.capacity],
+        [(column.tobytes(), ratios) for column, ratios in zip(may.T, _by_first(turned, len(may.T)), strict=True)],
+    )
+    server_of = {members[0][0]: j for j, members in enumerate(merged_servers)}
+    sizes = [total(size for _, size in members) for members in merged_servers]
+    capacities = [tuple(c * size for c in shape) for shape, size in zip(shapes, sizes, strict=True)]
+    may = may[:, list(server_of)]
+    weights = [total(cluster.weights[n] for n, _ in members) for members in merged_users]
+    by_user, by_server = _order(list(zip(weights, demands, strict=True)), capacities, may)
+    new_user = {m: place for place, m in enumerate(by_user)}
+    new_server = {j: place for place, j in enumerate(by_server)}
+    # A user has its part of the merged weight, in tasks of its own size; a class is its part of the merged capacity.
+    user = {
+        n: (new_user[m], cluster.weights[n] / weights[m] / size)
+        for m, members in enumerate(merged_users)
+        for n, size in members
+    }
+    server = {i: (new_server[j], size / sizes[j]) for j, members in enumerate(merged_servers) for i, size in members}
+    all_weights = total(weights)
     return Reduced(
-        tuple(demands[m] for m in user_order),  # type: ignore[misc]
-        tuple(capacities[j] for j in server_order),
-        tuple(heavy[m] / whole for m in user_order),
-        np.ascontiguousarray(merged[user_order][:, server_order]),
-        {(new_user[place_of[n]], home[i]): ratio for (n, i), ratio in seen.items() if n in place_of and i in home},
-        tuple(user),
-        tuple(server),
+        tuple(demands[m] for m in by_user),
+        tuple(capacities[j] for j in by_server),
+        tuple(weights[m] / all_weights for m in by_user),
+        np.ascontiguousarray(may[by_user][:, by_server]),
+        {(new_user[m], new_server[server_of[i]]): ratios for (m, i), ratios in seen.items() if i in server_of},
+        tuple(user[n] for n in range(len(user))),
+        tuple(server[i] for i in range(len(server))),
     )
 
 
-def _eligible(cluster: Cluster) -> NDArray[np.bool_]:
-    """Return where gamma_{n,i} > 0 in formula (7), bool[N, K]."""
-    need = np.array([[d > 0 for d in user.demand] for user in cluster.users])
-    lacking = np.array([[c <= 0 for c in server.capacity] for server in cluster.servers])
-    may: NDArray[np.bool_] = ~(need.astype(np.float32) @ lacking.T.astype(np.float32) > 0)
-    place = {server.name: i for i, server in enumerate(cluster.servers)}
-    for n, user in enumerate(cluster.users):
-        if user.servers is not None:
-            listed = np.zeros(len(place), np.bool_)
-            listed[[place[name] for name in user.servers if name in place]] = True
-            may[n] &= listed
-        for name, own in user.effective.items():
-            may[n, place[name]] &= all(c > 0 for c, d in zip(own, user.demand, strict=True) if d)
-    return may
+def _in_units(row: Row, units: Sequence[Fraction]) -> Row:
+    return tuple(x * unit for x, unit in zip(row, units, strict=True))
+
+
+def _merged(rows: Sequence[Row], others: Sequence[Hashable]) -> tuple[list[Row], list[Members]]:
+    """Group places whose rows are proportional, and which are equal in what else counts.
+
+    Returns
+    -------
+    shapes : list of Row
+        Of each group, the largest entry 1.
+    groups : list of Members
+        The row of each member is its size times the shape. A server without anything has size 1: no user may use it.
+    """
+    groups: dict[tuple[Row, Hashable], Members] = {}
+    for place, (row, other) in enumerate(zip(rows, others, strict=True)):
+        size = max(row) or Fraction(1)
+        groups.setdefault((tuple(x / size for x in row), other), []).append((place, size))
+    return [shape for shape, _ in groups], list(groups.values())
+
+
+def _by_first(seen: Mapping[Pair, Row], count: int) -> list[tuple[tuple[int, Row], ...]]:
+    """Return, for each of `count` first places of pairs, the second places and what the mapping has there."""
+    rows: list[list[tuple[int, Row]]] = [[] for _ in range(count)]
+    for (first, second), ratios in seen.items():
+        rows[first].append((second, ratios))
+    return list(map(tuple, rows))
 
 
 def _effective(cluster: Cluster, may: NDArray[np.bool_]) -> dict[Pair, Row]:
@@ -179,23 +190,23 @@ def _effective(cluster: Cluster, may: NDArray[np.bool_]) -> dict[Pair, Row]:
     one = Fraction(1)
     seen: dict[Pair, Row] = {}
     for n, user in enumerate(cluster.users):
-        for i, own in sorted((place[name], own) for name, own in user.effective.items()):
+        for i, effective in sorted((place[name], row) for name, row in user.effective.items()):
             if may[n, i]:
-                rows = zip(user.demand, cluster.servers[i].capacity, own, strict=True)
-                ratio = tuple(c / e if d else one for d, c, e in rows)
-                if any(value != 1 for value in ratio):
-                    seen[n, i] = ratio
+                rows = zip(user.demand, cluster.servers[i].capacity, effective, strict=True)
+                ratios = tuple(c / e if d else one for d, c, e in rows)
+                if any(ratio != 1 for ratio in ratios):
+                    seen[n, i] = ratios
     return seen
 
 
 def _order(
-    users: list[tuple[Fraction, object]], servers: list[Row], may: NDArray[np.bool_]
+    users: list[tuple[Fraction, Row]], servers: list[Row], may: NDArray[np.bool_]
 ) -> tuple[list[int], list[int]]:
     """Return the order of merged users and servers."""
     rank = {key: place for place, key in enumerate(sorted(set(users), reverse=True))}
     ranks = np.array([rank[key] for key in users])
-    by_server = [np.sort(ranks[may[:, j]]).tolist() for j in range(len(servers))]
-    servers_in_order = sorted(range(len(servers)), key=lambda j: ([-c for c in servers[j]], by_server[j]))
-    turned = may[:, servers_in_order]
-    users_in_order = sorted(range(len(users)), key=lambda m: (ranks[m], (~turned[m]).tobytes()))
-    return users_in_order, servers_in_order
+    ranks_there = [np.sort(ranks[may[:, j]]).tolist() for j in range(len(servers))]
+    by_server = sorted(range(len(servers)), key=lambda j: ([-c for c in servers[j]], ranks_there[j]))
+    turned = may[:, by_server]
+    by_user = sorted(range(len(users)), key=lambda m: (ranks[m], (~turned[m]).tobytes()))
+    return by_user, by_server

@@ -1,17 +1,19 @@
-"""Who holds what, which levels are tied, what is saturated: from near-fair tasks to fair ones, in floats and exactly.
+"""Who has tasks where, which levels are tied, what is saturated: from nearly fair tasks to fair ones.
 
-By Theorem 1 the users whose bottleneck at server i is r, and who hold some of it, are at one level L_{i,r}. A user who
-holds tasks on several servers has x_n = phi_n gamma_{n,i} L_{i,r} at each of them, so it ties their levels in a
-rational proportion, and every level is a known multiple of the level of its component. What remains is linear: the
-unknowns are one level a component and the split of the users of several servers, and each saturated resource is one
-equation. There are usually more unknowns than equations.
+By Theorem 1 the users whose bottleneck at server i is r, and who have some of it, are at one level L_{i,r}. A user who
+has tasks on several servers has x_n = phi_n gamma_{n,i} L_{i,r} at each of them, so it ties their levels in a rational
+proportion, and every level is a known multiple of the level of its component. What remains is linear: the unknowns are
+one level for each component and the split of the users of several servers, and each saturated resource is one equation.
+There are usually more unknowns than equations. The system is solved in floats first (`settle`), then exactly
+(`exact_tasks`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import frexp
 from typing import Any
 
@@ -26,16 +28,22 @@ Node = tuple[int, int]
 """A server and a resource saturated there."""
 
 HELD = 1e-9
-"""Share of a server's time, by which tasks of less are taken for none."""
+"""Share of a server's time below which tasks count as none."""
 
 FULL = 1e-9
 """What a load may lack of 1 to count as saturated."""
 
 TRIES = 4
-"""How often ties of users who would hold less than nothing are given up, before the structure is."""
+"""How often the places of users with less than no tasks are given up, before the structure is."""
+
+FEW_FREE = 16
+"""Up to this many unknowns that the equations leave free are rounded to simple fractions first, for short answers."""
+
+SIMPLE = 10**6
+"""Greatest denominator of these fractions, for numbers from 1 on; greater in proportion for smaller numbers."""
 
 BITS = (30, 60)
-"""Bits to which the unknowns are rounded that the equations leave free; the next number where the one before fails."""
+"""Bits to which free unknowns are rounded otherwise: powers of two as denominators do not add up."""
 
 
 class Levels:
@@ -55,24 +63,23 @@ class Levels:
 
     def find(self, node: Node) -> tuple[Node, Fraction]:
         """Return the root of a component and the ratio of the node's level to the root's."""
-        one = Fraction(1)
         path: list[tuple[Node, Fraction]] = []
-        while (up := self._up.setdefault(node, (node, one)))[0] != node:
+        while (up := self._up.setdefault(node, (node, Fraction(1))))[0] != node:
             path.append((node, up[1]))
             node = up[0]
-        ratio = one
-        for below, step in reversed(path):
+        ratio = Fraction(1)
+        for below, step in reversed(path):  # paths are compressed: each node on it now points to the root
             ratio *= step
             self._up[below] = (node, ratio)
         return node, ratio
 
     def tie(self, node: Node, factor: Fraction, other: Node) -> bool:
-        """Make the level of `other` `factor` times that of `node`; False where they differ already from that."""
+        """Make the level of `other` `factor` times that of `node`; False where earlier ties say another factor."""
         root, ratio = self.find(node)
-        second, its = self.find(other)
-        if root == second:
-            return its == factor * ratio
-        self._up[second] = (root, factor * ratio / its)
+        other_root, other_ratio = self.find(other)
+        if root == other_root:
+            return other_ratio == factor * ratio
+        self._up[other_root] = (root, factor * ratio / other_ratio)
         return True
 
 
@@ -83,9 +90,9 @@ class Structure:
     Attributes
     ----------
     home : dict from user to (server, component, Fraction)
-        Where it holds most, and its tasks x_n as a multiple of the level of its component.
+        The server where it has most tasks, and its tasks x_n as a multiple of the level of its component.
     pieces : list of (user, server)
-        The other places where users hold tasks; what is left of x_n stands at home.
+        The other places where users have tasks; the rest of x_n is at home.
     nodes : dict from (server, resource) to int
         The equations: load 1 on each saturated resource.
     components : int
@@ -111,17 +118,17 @@ class Structure:
 
     def tasks(self, unknowns: Any, nothing: Any) -> dict[Pair, Any]:
         """Return the tasks of users on servers, those that are not zero, for given unknowns (floats or rationals)."""
-        made: dict[Pair, Any] = {}
+        tasks: dict[Pair, Any] = {}
         for n, (i, component, factor) in self.home.items():
-            made[n, i] = (factor + nothing) * unknowns[component]
+            tasks[n, i] = (factor + nothing) * unknowns[component]
         for place, (n, i) in enumerate(self.pieces, self.components):
-            made[n, i] = unknowns[place]
-            made[n, self.home[n][0]] -= unknowns[place]
-        return {pair: x for pair, x in made.items() if x}
+            tasks[n, i] = unknowns[place]
+            tasks[n, self.home[n][0]] -= unknowns[place]
+        return {pair: x for pair, x in tasks.items() if x}
 
 
-def structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Structure | None:
-    """Read the structure of tasks off the last turns of the servers.
+def read_structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Structure | None:
+    """Return the structure of the tasks, as the last turns of the servers left them.
 
     Parameters
     ----------
@@ -132,36 +139,39 @@ def structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Structure
     Returns
     -------
     Structure or None
-        None where a user holds nothing.
+        None where a user has no tasks.
 
     Notes
     -----
-    Users tie levels, the largest holdings first. A tie that contradicts those before it cannot hold in the limit: its
-    tasks are left out, since they are on their way to zero.
+    Users tie levels, those with the largest parts of a server first. A tie that contradicts those before it cannot hold
+    in the limit: its tasks are left out, since they are on their way to zero.
     """
-    part = turns.tasks * turns.per_task * turns.weights
+    part = turns.tasks * turns.per_task * turns.weights  # x_{n,i} / gamma_{n,i}
     levels = Levels()
-    at_home: dict[int, tuple[int, Node, Fraction]] = {}
-    pieces: list[Pair] = []
-    held = np.argwhere(part > HELD)
-    for i, n in held[np.argsort(-part[held[:, 0], held[:, 1]], kind="stable")].tolist():
+    places: dict[int, list[tuple[int, Node, Fraction]]] = {}  # of each user, where it has tasks
+    pairs = np.argwhere(part > HELD)
+    for i, n in pairs[np.argsort(-part[pairs[:, 0], pairs[:, 1]], kind="stable")].tolist():
         if (n, i) in without:
             continue
-        exact = turns.share(n, i)
-        node = (i, min((turns.level[i, r], r) for r, need in enumerate(exact) if need)[1])
-        factor = turns.reduced.weights[n] / max(exact)  # x_n as a multiple of the level of the node
-        if n not in at_home:
+        share = turns.share(n, i)
+        # its bottleneck is the demanded resource that saturated first, at the lowest level
+        node = (i, min((turns.level[i, r], r) for r, need in enumerate(share) if need)[1])
+        factor = turns.reduced.weights[n] / max(share)  # x_n = phi_n gamma_{n,i} L
+        if n not in places:
             levels.find(node)
-            at_home[n] = (i, node, factor)
-        elif levels.tie(at_home[n][1], at_home[n][2] / factor, node):
-            pieces.append((n, i))
-    if len(at_home) < len(turns.weights):
+            places[n] = [(i, node, factor)]
+        elif levels.tie(places[n][0][1], places[n][0][2] / factor, node):
+            places[n].append((i, node, factor))
+    if len(places) < len(turns.weights):
         return None
     components: dict[Node, int] = {}
-    home = {}
-    for n, (i, node, factor) in at_home.items():
+    home, pieces = {}, []
+    for n, there in places.items():
+        # most of its tasks are at home, so that what is left of x_n there keeps its digits
+        i, node, factor = max(there, key=lambda place: turns.tasks[place[0], n])
         root, ratio = levels.find(node)
         home[n] = (i, components.setdefault(root, len(components)), factor * ratio)
+        pieces += [(n, other) for other, _, _ in there if other != i]
     full = np.argwhere((turns.loads() >= 1 - FULL) | np.isfinite(turns.level))
     return Structure(home, pieces, {(i, r): b for b, (i, r) in enumerate(full.tolist())}, len(components))
 
@@ -196,15 +206,16 @@ def settle(turns: Turns) -> Settled | None:
 
     Notes
     -----
-    The least change D v of the unknowns z with A (z + D v) = 1, D the diagonal of z, is D (A D)' y with
-    (A D)(A D)' y = 1 - A z; the singular or nearly singular matrix gets a small ridge, and the solution is refined.
+    The least v, in the sum of squares, with A (z + D v) = 1, D the diagonal of the unknowns z, is v = (A D)' y with
+    (A D)(A D)' y = 1 - A z. That matrix may be singular or nearly so: it gets a small ridge, and the solution is
+    refined.
     """
     from scipy import sparse as matrices
     from scipy.linalg import lu_factor, lu_solve
 
     without: frozenset[Pair] = frozenset()
     for _ in range(TRIES):
-        form = structure(turns, without)
+        form = read_structure(turns, without)
         if form is None:
             return None
         size = len(form.nodes), form.components + len(form.pieces)
@@ -219,7 +230,7 @@ def settle(turns: Turns) -> Settled | None:
         unknowns = guess
         for _ in range(4):
             unknowns = unknowns + guess * (scaled.T @ lu_solve(factors, 1 - matrix @ unknowns))
-        if not np.abs(matrix @ unknowns - 1).max() < FULL:
+        if not np.abs(matrix @ unknowns - 1).max() < FULL:  # also where it is not a number
             return None
         tasks = np.zeros_like(turns.tasks)
         for (n, i), x in form.tasks(unknowns, 0.0).items():
@@ -242,20 +253,15 @@ def _guess(turns: Turns, form: Structure) -> NDArray[np.float64]:
     return np.array([*(levels / users), *(turns.tasks[i, n] for n, i in form.pieces)])
 
 
-def exact_tasks(turns: Turns, settled: Settled, bits: int) -> dict[Pair, Fraction] | None:
-    """Return exact tasks with the structure of settled ones, or None where the equations have no solution.
-
-    Parameters
-    ----------
-    bits : int
-        To which the free unknowns are rounded, relative to each.
+def exact_tasks(turns: Turns, settled: Settled) -> Iterator[dict[Pair, Fraction]]:
+    """Yield exact tasks with the structure of settled ones, for several roundings of what the equations leave free.
 
     Notes
     -----
-    Orthogonal elimination with pivots chooses as many unknowns as there are independent equations, large ones first;
-    the others keep their floats, rounded to a few bits, since powers of two as denominators do not add up. The chosen
-    ones are solved for exactly. The answer satisfies the equations that are independent in floats; whether it is fair
-    is for `theory.sharing.checks` to say.
+    Orthogonal elimination with pivots chooses as many unknowns as there are independent equations, large ones first,
+    and as many equations. The chosen unknowns are solved for exactly; the others keep their floats, rounded: to simple
+    fractions where they are few, else to a few bits, since the denominators of many fractions multiply. The tasks
+    satisfy the equations that are independent in floats; whether they are fair is for `theory.sharing.checks` to say.
     """
     from scipy.linalg import qr
 
@@ -265,29 +271,38 @@ def exact_tasks(turns: Turns, settled: Settled, bits: int) -> dict[Pair, Fractio
     rank = int((size > 1e-11 * size[0]).sum())
     basis = {int(u): place for place, u in enumerate(columns[:rank])}
     rows = {b: b for b in range(len(scaled))}
-    if rank < len(scaled):
+    if rank < len(scaled):  # some equations follow from others
         chosen = qr(scaled[:, list(basis)].T, mode="r", pivoting=True)[1][:rank]
         rows = {int(b): place for place, b in enumerate(sorted(chosen))}
-    unknowns = [_rounded(float(value), bits) for value in settled.unknowns]
-    system: list[dict[int, Fraction]] = [{} for _ in rows]
-    right = [Fraction(1)] * rank
-    for b, u, value in settled.form.terms(turns):
-        if b not in rows:
-            continue
-        if u in basis:
-            row = system[rows[b]]
-            row[basis[u]] = row.get(basis[u], Fraction(0)) + value
-        elif unknowns[u]:
-            right[rows[b]] -= value * unknowns[u]
-    values = sparse.solve(system, right)
-    if values is None:
-        return None
-    for u, place in basis.items():
-        unknowns[u] = values[place]
-    return settled.form.tasks(unknowns, Fraction(0))
+    roundings: list[Callable[[float], Fraction]] = [partial(_with_bits, bits) for bits in BITS]
+    if len(settled.unknowns) - rank <= FEW_FREE:
+        roundings.insert(0, _simple)
+    for rounded in roundings:
+        unknowns = [rounded(float(value)) for value in settled.unknowns]
+        system: list[dict[int, Fraction]] = [{} for _ in rows]
+        right = [Fraction(1)] * rank
+        for b, u, value in settled.form.terms(turns):
+            if b not in rows:
+                continue
+            if u in basis:
+                row = system[rows[b]]
+                row[basis[u]] = row.get(basis[u], Fraction(0)) + value
+            elif unknowns[u]:
+                right[rows[b]] -= value * unknowns[u]
+        values = sparse.solve(system, right)
+        if values is None:
+            return
+        for u, place in basis.items():
+            unknowns[u] = values[place]
+        yield settled.form.tasks(unknowns, Fraction(0))
 
 
-def _rounded(value: float, bits: int) -> Fraction:
-    """Round a number to so many significant bits."""
+def _simple(value: float) -> Fraction:
+    """Round a number that is not negative to a simple fraction."""
+    return Fraction(value).limit_denominator(round(SIMPLE * max(1.0, 1 / value))) if value else Fraction(0)
+
+
+def _with_bits(bits: int, value: float) -> Fraction:
+    """Round a number to the given number of significant bits."""
     unit = Fraction(2) ** (frexp(value)[1] - bits)
     return round(Fraction(value) / unit) * unit

@@ -1,7 +1,7 @@
 """How far an allocation is from PS-DSF: one number from the allocation alone, for clusters of millions of pairs.
 
 Tasks below 0, tasks where a user may run none and the loads of the servers are computed exactly. Only levels are
-floats, and the bound counts their rounding. No code is shared with what makes allocations.
+floats, and the bound counts their rounding. No code but the model is shared with what makes allocations.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from theory.errors import InputError
 from theory.numbers import text, total
-from theory.sharing.model import Cluster
+from theory.sharing.model import Cluster, eligibility
 
 ROUNDING = 2.0**-47
-"""Relative error of a quotient of two levels, with room: each level is made by at most 8 roundings of 2^-53."""
+"""Bound of the relative error of a quotient of two levels: each level is made by at most 8 roundings of 2^-53."""
 
 FAR = 1e75
-"""Parts of all there is beyond it, or below its inverse, are refused: products of floats might overflow."""
+"""Quantities beyond it, or below its inverse, as parts of the totals, are refused: products might overflow."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Violation:
         The greatest load of a server less 1, at least 0, rounded up: 0 means feasible, exactly.
     bottleneck : float
         Of PS-DSF: the least eps, rounded up, for which every user has a bottleneck up to eps at every server that it
-        may use: a resource that it demands, of load at least 1 - eps, whose holders stand at most at 1 + eps times its
-        own level. Of mechanisms that are max-min fair: the eps of `theory.sharing.raising.max_min_violation`.
+        may use: a resource that it demands, of load at least 1 - eps, whose holders are at most at 1 + eps times its
+        own level. Of mechanisms that are max-min fair: the eps of `theory.sharing.levels.max_min_violation`.
     user, server : str or None
-        Where the bottleneck is furthest away; the user who might gain most.
+        Where the bottleneck is furthest away; of max-min fairness, the user who might gain most.
     reason : str or None
         In words, what no tolerance excuses: tasks below 0, or where their user can run none. Both numbers are infinite
         then.
@@ -64,7 +64,7 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     cluster : Cluster
     tasks : rational, shape (N, K)
     division : {"resource", "time"}
-        Theorem 1, or Theorem 2: then the time of a server is its one resource, and everybody demands it.
+        Theorem 1, or Theorem 2: then the time of a server is its one resource, and every user demands it.
 
     Raises
     ------
@@ -89,21 +89,21 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     (0.090909091, 'u3', 's1')
     """
     may = eligibility(cluster)
-    held = placed(cluster, tasks, may)
-    if isinstance(held, Violation):
-        return held
-    load = _loads(cluster, held, division)
+    tasks_by_user = placed(cluster, tasks, may)
+    if isinstance(tasks_by_user, Violation):
+        return tasks_by_user
+    load = _loads(cluster, tasks_by_user, division)
     share = shares_of(cluster)
-    totals = as_floats([total(x for _, x in row) for row in held])
+    totals = as_floats([total(x for _, x in row) for row in tasks_by_user])
     scaled = totals / as_floats(cluster.weights)
-    here: list[list[int]] = [[] for _ in cluster.servers]
-    for n, row in enumerate(held):
+    holders_of: list[list[int]] = [[] for _ in cluster.servers]
+    for n, row in enumerate(tasks_by_user):
         for i, _ in row:
-            here[i].append(n)
+            holders_of[i].append(n)
     worst, place = 0.0, None
-    for i, holders in enumerate(here):
+    for i, holders in enumerate(holders_of):
         rows = np.where(may[:, i, None], share(i), 0.0)
-        level = scaled * rows.max(axis=1)
+        level = scaled * rows.max(axis=1)  # s_{n,i} / phi_n = x_n / (phi_n gamma_{n,i})
         short = _shortfall(rows if division == "resource" else rows.max(axis=1)[:, None], level, holders, load[i])
         n = int(short.argmax())
         if short[n] > worst:
@@ -112,11 +112,11 @@ def ps_dsf_violation(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], divi
     return Violation(_overload(load), nextafter(worst, inf), *names)
 
 
-Held = list[list[tuple[int, Fraction]]]
-"""For each user the servers where it has tasks, and how many."""
+Placed = list[list[tuple[int, Fraction]]]
+"""For each user the servers where it has tasks, and their number."""
 
 
-def placed(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], may: NDArray[np.bool_]) -> Held | Violation:
+def placed(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], may: NDArray[np.bool_]) -> Placed | Violation:
     """Return where users have tasks, the only pairs that rationals are computed for, or what no tolerance excuses.
 
     Parameters
@@ -125,50 +125,30 @@ def placed(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], may: NDArray[n
     may : bool[N, K]
         Where users can run tasks.
     """
-    held = [[(i, Fraction(x)) for i, x in enumerate(row) if x] for row in tasks]
-    for n, row in enumerate(held):
+    tasks_by_user = [[(i, Fraction(x)) for i, x in enumerate(row) if x] for row in tasks]
+    for n, row in enumerate(tasks_by_user):
         for i, x in row:
             if x < 0 or not may[n, i]:
                 user, server = cluster.users[n].name, cluster.servers[i].name
                 expected = "expected 0 or more" if x < 0 else "where that user can run none"
                 return Violation(inf, inf, user, server, f"{text(x)} tasks of {user!r} on {server!r}, {expected}")
-    return held
+    return tasks_by_user
 
 
-def overload_of(cluster: Cluster, held: Held, division: str) -> float:
+def overload_of(cluster: Cluster, tasks_by_user: Placed, division: str) -> float:
     """Return the greatest load of a server less 1, at least 0, rounded up."""
-    return _overload(_loads(cluster, held, division))
+    return _overload(_loads(cluster, tasks_by_user, division))
 
 
 def _overload(load: list[list[Fraction]]) -> float:
     return _rounded_up(max(Fraction(0), *(value - 1 for row in load for value in row)))
 
 
-def eligibility(cluster: Cluster, *, placement: bool = True) -> NDArray[np.bool_]:
-    """Return where a user can run tasks: gamma_{n,i} > 0 in formula (7), bool[N, K].
-
-    Without placement: where it could if no placement constraint held.
-    """
-    place = {server.name: i for i, server in enumerate(cluster.servers)}
-    has = np.array([[c > 0 for c in server.capacity] for server in cluster.servers])
-    may = np.zeros((len(cluster.users), len(place)), np.bool_)
-    for n, user in enumerate(cluster.users):
-        needs = [r for r, d in enumerate(user.demand) if d]
-        may[n] = has[:, needs].all(axis=1)
-        if placement and user.servers is not None:
-            listed = np.zeros(len(place), np.bool_)
-            listed[[place[name] for name in user.servers if name in place]] = True
-            may[n] &= listed
-        for name, own in user.effective.items():
-            may[n, place[name]] &= all(own[r] > 0 for r in needs)
-    return may
-
-
-def _loads(cluster: Cluster, held: Held, division: str) -> list[list[Fraction]]:
+def _loads(cluster: Cluster, tasks_by_user: Placed, division: str) -> list[list[Fraction]]:
     """Return the load of each resource of each server, exactly, shape (K, R); of its time, shape (K, 1)."""
     zero = Fraction(0)
     parts: list[list[list[Fraction]]] = [[[] for _ in cluster.resources] for _ in cluster.servers]
-    for n, row in enumerate(held):
+    for n, row in enumerate(tasks_by_user):
         for i, x in row:
             pairs = zip(cluster.use(n, i), cluster.capacity[i], strict=True)
             shares = [x * use / c if use else zero for use, c in pairs]
@@ -188,10 +168,12 @@ def shares_of(cluster: Cluster) -> Callable[[int], NDArray[np.float64]]:
     Shares are right to 4 roundings where the user may use the server, and mean nothing where it may not
     (`eligibility`).
     """
-    whole = [total(column) or Fraction(1) for column in zip(*cluster.capacity, strict=True)]
+    totals = [total(column) or Fraction(1) for column in zip(*cluster.capacity, strict=True)]
 
     def parts(rows: Sequence[Sequence[Fraction]]) -> NDArray[np.float64]:
-        return as_floats([x / all_ for row in rows for x, all_ in zip(row, whole, strict=True)]).reshape(len(rows), -1)
+        return as_floats([x / whole for row in rows for x, whole in zip(row, totals, strict=True)]).reshape(
+            len(rows), -1
+        )
 
     demand = parts([user.demand for user in cluster.users])
     capacity = parts(cluster.capacity)
@@ -203,11 +185,11 @@ def shares_of(cluster: Cluster) -> Callable[[int], NDArray[np.float64]]:
             other.setdefault(place[name], []).append(n)
 
     def share(i: int) -> NDArray[np.float64]:
-        made: NDArray[np.float64] = demand * inverse[i]
+        shares: NDArray[np.float64] = demand * inverse[i]
         for n in other.get(i, ()):
             pairs = zip(cluster.users[n].demand, cluster.users[n].effective[cluster.servers[i].name], strict=True)
-            made[n] = as_floats([d / (e * cluster.servers[i].count) if d and e else Fraction(0) for d, e in pairs])
-        return made
+            shares[n] = as_floats([d / (e * cluster.servers[i].count) if d and e else Fraction(0) for d, e in pairs])
+        return shares
 
     return share
 
@@ -217,12 +199,12 @@ def _shortfall(
 ) -> NDArray[np.float64]:
     """Return for each user the least eps for which it has a bottleneck at one server, rounded up; 0 if not eligible."""
     demanded = shares > 0
-    top = np.zeros(shares.shape[1])
+    top = np.zeros(shares.shape[1])  # of each resource, the highest level among its holders
     for n in holders:
         top = np.maximum(top, np.where(demanded[n], level[n], 0.0))
-    lacking = np.array([_rounded_up(max(1 - value, Fraction(0))) for value in load])
+    lacking = np.array([_rounded_up(max(1 - value, Fraction(0))) for value in load])  # of saturation
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(top > 0, top / level[:, None], 1.0)
+        ratio = np.where(top > 0, top / level[:, None], 1.0)  # infinite for users without tasks
     above = np.maximum(ratio * (1 + ROUNDING) - 1, 0.0)
     eps = np.where(demanded, np.maximum(above, lacking), np.inf).min(axis=1)
     return np.where(demanded.any(axis=1), eps, 0.0)
@@ -237,13 +219,13 @@ def as_floats(values: Sequence[Fraction]) -> NDArray[np.float64]:
         Where one that is not 0 is beyond `FAR`, or its inverse.
     """
     try:
-        made = np.array([float(value) for value in values])
+        floats = np.array([float(value) for value in values])
     except OverflowError:
-        made = np.array([inf])
-    size = np.abs(made[[bool(value) for value in values]])
+        floats = np.array([inf])
+    size = np.abs(floats[[bool(value) for value in values]])
     if not ((size > 1 / FAR) & (size < FAR)).all():
         raise InputError("expected capacities, demands, weights and tasks within a factor of 1e75, for numeric shares")
-    return made
+    return floats
 
 
 def _rounded_up(value: Fraction) -> float:

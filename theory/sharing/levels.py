@@ -1,14 +1,16 @@
-"""How far an allocation is from max-min fairness: one number from its tasks and from prices that come with it.
+"""Max-min fairness in one number a user, its level: in what levels are measured, and how far tasks are from fair ones.
 
 Tasks below 0, tasks where a user may run none and the loads of the servers are computed exactly, as for PS-DSF
 (`theory.sharing.violation`). Levels and costs are floats, and the bound counts their rounding. No code is shared with
-what makes allocations, but for the units of levels.
+what makes allocations, but for the model and the units of levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import fsum, inf, nextafter
 
 import numpy as np
@@ -16,18 +18,93 @@ from numpy.typing import NDArray
 
 from theory.errors import InputError
 from theory.numbers import total
-from theory.sharing.model import Cluster
-from theory.sharing.violation import ROUNDING, Violation, as_floats, eligibility, overload_of, placed, shares_of
+from theory.sharing.model import Cluster, Row, eligibility
+from theory.sharing.violation import ROUNDING, Violation, as_floats, overload_of, placed, shares_of
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """The number in which a mechanism is max-min fair: the level x_n / unit_n of user n.
+
+    Attributes
+    ----------
+    name : str
+        Of the mechanism.
+    units : callable
+        From a cluster to unit_n > 0 of each user, a tuple of Fraction of length N.
+    float_units : callable, optional
+        The same in floats, float64[N], where exact units would take too long on millions of pairs.
+    """
+
+    name: str
+    units: Callable[[Cluster], Row]
+    float_units: Callable[[Cluster], NDArray[np.float64]] | None = None
+
+
+def _dominant_units(cluster: Cluster) -> Row:
+    """Return phi_n over the global dominant share of a task, formula (5)."""
+    totals = [total(column) for column in zip(*cluster.capacity, strict=True)]
+    return tuple(
+        user.weight / max(d / c for d, c in zip(user.demand, totals, strict=True) if d) for user in cluster.users
+    )
+
+
+def _units_by_tasks_alone(cluster: Cluster, *, placement: bool) -> Row:
+    """Return phi_n h_n, h_n the tasks that a user could run alone, with placement constraints or without."""
+    alone = cluster.monopoly if placement else cluster.reach
+    return tuple(weight * total(row) for weight, row in zip(cluster.weights, alone, strict=True))
+
+
+def _float_units_by_tasks_alone(cluster: Cluster, *, placement: bool) -> NDArray[np.float64]:
+    may, share = eligibility(cluster, placement=placement), shares_of(cluster)
+    alone = np.zeros(len(cluster.users))
+    for i in range(len(cluster.servers)):
+        largest = share(i).max(axis=1)  # of the shares that a task takes: one over the tasks of the user alone
+        alone += np.divide(1.0, largest, out=np.zeros_like(alone), where=may[:, i])
+    return as_floats(cluster.weights) * alone
+
+
+C_DRFH = LevelRule("c-drfh", _dominant_units)
+CDRF = LevelRule(
+    "cdrf", partial(_units_by_tasks_alone, placement=True), partial(_float_units_by_tasks_alone, placement=True)
+)
+TSF = LevelRule(
+    "tsf", partial(_units_by_tasks_alone, placement=False), partial(_float_units_by_tasks_alone, placement=False)
+)
+RULES = {rule.name: rule for rule in (C_DRFH, CDRF, TSF)}
+
+
+def rule_of(mechanism: str | LevelRule) -> LevelRule:
+    """Return the rule of a mechanism by its name, or the rule itself."""
+    return RULES[mechanism] if isinstance(mechanism, str) else mechanism
+
+
+def task_units(cluster: Cluster, mechanism: str | LevelRule) -> Row:
+    """Return the unit_n, length N, for which a mechanism is max-min fair in x_n / unit_n.
+
+    phi_n h_n for ``tsf`` and ``cdrf``; for ``c-drfh`` phi_n over the global dominant share of a task.
+    """
+    return rule_of(mechanism).units(cluster)
+
+
+def level_units(cluster: Cluster, mechanism: str | LevelRule) -> NDArray[np.float64]:
+    """Return the same in floats, float64[N]."""
+    rule = rule_of(mechanism)
+    return as_floats(rule.units(cluster)) if rule.float_units is None else rule.float_units(cluster)
+
 
 WHOLE = 2.0**60
-"""Worth is counted in whole parts, so many to the sum of all prices, rounded down: sums are exact."""
+"""The sum of all prices is divided into so many parts, and worth is a whole number of them, so sums are exact."""
 
 HALVINGS = 100
 """Steps of the bisection for each user."""
 
 
 def max_min_violation(
-    cluster: Cluster, tasks: Sequence[Sequence[Fraction]], mechanism: str, prices: Sequence[NDArray[np.float64]]
+    cluster: Cluster,
+    tasks: Sequence[Sequence[Fraction]],
+    mechanism: str | LevelRule,
+    prices: Sequence[NDArray[np.float64]],
 ) -> Violation:
     """Return how far tasks are from being max-min fair, as prices prove it.
 
@@ -35,7 +112,7 @@ def max_min_violation(
     ----------
     cluster : Cluster
     tasks : rational, shape (N, K)
-    mechanism : {"c-drfh", "cdrf", "tsf"}
+    mechanism : {"c-drfh", "cdrf", "tsf"} or LevelRule
         It says in what unit a user's level is measured.
     prices : sequence of float64[K, R]
         Of the whole of each resource of each class, at least 0; several lists of prices, one for each stage.
@@ -44,7 +121,7 @@ def max_min_violation(
     -------
     Violation
         Its ``bottleneck`` is the least eps, rounded up, for which the prices prove of every user: in every feasible
-        allocation in which nobody of level at most 1 + eps times the user's has fewer tasks than here, the user has at
+        allocation in which no user of level at most 1 + eps times its own has fewer tasks than here, the user has at
         most 1 + eps times its tasks here. With eps = 0 that is the definition of max-min fairness. Infinite for a user
         whose tasks cost nothing in every list of prices.
 
@@ -74,20 +151,21 @@ def max_min_violation(
     0.333333
     """
     shape = len(cluster.servers), len(cluster.resources)
-    for one in prices:
-        if one.shape != shape or not np.isfinite(one).all() or one.min() < 0 or not one.sum() > 0:
+    for stage_prices in prices:
+        ok = stage_prices.shape == shape and np.isfinite(stage_prices).all() and stage_prices.min() >= 0
+        if not (ok and stage_prices.sum() > 0):
             raise InputError("prices: expected finite numbers of at least 0, some above 0, by server and resource")
     may = eligibility(cluster)
-    held = placed(cluster, tasks, may)
-    if isinstance(held, Violation):
-        return held
-    overload = overload_of(cluster, held, "resource")
-    totals = as_floats([total(x for _, x in row) for row in held])
+    tasks_by_user = placed(cluster, tasks, may)
+    if isinstance(tasks_by_user, Violation):
+        return tasks_by_user
+    overload = overload_of(cluster, tasks_by_user, "resource")
+    totals = as_floats([total(x for _, x in row) for row in tasks_by_user])
     level = totals / level_units(cluster, mechanism)
     uncertain = 4 * (len(cluster.servers) + 16) * 2.0**-53  # of the quotient of two levels
     least = np.full(len(totals), inf)
-    for one in prices:
-        normal = one / one.sum()
+    for stage_prices in prices:
+        normal = stage_prices / stage_prices.sum()
         cost = _least_costs(cluster, may, normal)
         worth = np.floor(totals * cost * (1 - 4 * ROUNDING) * WHOLE)
         least = np.minimum(least, _least_eps(level, worth, fsum(normal.ravel()) * (1 + ROUNDING), uncertain))
@@ -95,30 +173,12 @@ def max_min_violation(
     return Violation(overload, nextafter(float(least[n]), inf), cluster.users[n].name, None)
 
 
-def level_units(cluster: Cluster, mechanism: str) -> NDArray[np.float64]:
-    """Return the units of levels in floats, float64[N]: see `theory.sharing.maxmin.task_units`."""
-    weights = as_floats(cluster.weights)
-    if mechanism == "c-drfh":
-        whole = [total(column) for column in zip(*cluster.capacity, strict=True)]
-        dominant = [
-            max(d / c for d, c in zip(user.demand, whole, strict=True) if d) for user in cluster.users
-        ]  # global dominant share, formula (5)
-        return weights / as_floats(dominant)
-    may = eligibility(cluster, placement=mechanism == "cdrf")
-    share = shares_of(cluster)
-    alone = np.zeros(len(weights))
-    for i in range(len(cluster.servers)):
-        largest = share(i).max(axis=1)
-        alone += np.divide(1.0, largest, out=np.zeros_like(alone), where=may[:, i])
-    return weights * alone
-
-
 def _least_costs(cluster: Cluster, may: NDArray[np.bool_], prices: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the least cost of a task of each user, float64[N]."""
     share = shares_of(cluster)
     cost = np.full(len(may), inf)
-    for i, own in enumerate(prices):
-        np.minimum(cost, np.where(may[:, i], share(i) @ own, inf), out=cost)
+    for i, server_prices in enumerate(prices):
+        np.minimum(cost, np.where(may[:, i], share(i) @ server_prices, inf), out=cost)
     return cost
 
 
@@ -139,6 +199,7 @@ def _least_eps(
     """
     order = np.argsort(level, kind="stable")
     ordered = level[order]
+    # gap[k] = Y - sum of c_m x_m over the k users of least level, the set A of one of the users
     spent = np.concatenate([[0], np.cumsum(worth[order].astype(np.int64))])
     gap = (int(whole * WHOLE) - spent).astype(np.float64)
 
