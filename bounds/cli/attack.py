@@ -249,7 +249,7 @@ def _attack_policy(
 
     from bounds.adversary.contained import Wire, contained
     from bounds.adversary.online import Broken, break_policy
-    from bounds.views.online import AttackedPolicy, online_answer, online_lines
+    from bounds.views.attack import AttackedPolicy, online_answer, online_lines
     from fluid.simulation.policy_names import policy
     from theory.errors import InputError
     from theory.files.instances import write_tables

@@ -183,7 +183,7 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
 
 def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
     """Make numeric shares of one mechanism, or check those of a file."""
-    from bounds.views.numeric_shares import conditions, numeric_answer, numeric_lines
+    from bounds.views.sharing import conditions, numeric_answer, numeric_lines
     from theory.errors import InputError
     from theory.files.clusters import read_cluster
     from theory.numbers import rational
@@ -228,7 +228,7 @@ def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, 
 
 def _check_stored(path: Path, mechanism: str, most: float, stored: Path, *, as_json: bool) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
-    from bounds.views.numeric_shares import checked_answer, checked_lines
+    from bounds.views.sharing import checked_answer, checked_lines
     from theory.errors import InputError
     from theory.files.allocations import read_allocation, read_prices
     from theory.files.clusters import read_cluster

@@ -60,8 +60,7 @@ def throughput(
 
     Of a list of items with several resources: the bins that they need, from both sides.
     """
-    from bounds.views.items import items_answer, items_lines
-    from bounds.views.throughput import throughput_answer, throughput_lines
+    from bounds.views.throughput import items_answer, items_lines, throughput_answer, throughput_lines
     from theory.errors import InputError
     from theory.files.document import read_document
     from theory.files.items import has_items, parse_items

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bounds.reproduce.model import Effort, Reproduction
 from bounds.reproduce.run import Done
-from bounds.views.reproduced import ListedResult, Reproduced
+from bounds.views.claims import ListedResult, Reproduced
 from bounds.views.tables import aligned
 from bounds.views.text import many
 

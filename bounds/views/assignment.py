@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.adversary.search import WorstInstance
+from bounds.views.answers import Answer, Exact, named
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import Answer, Exact, by_type, named, packed, short
+from bounds.views.text import packed, short
 from theory.errors import quoted
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Column as OptimalColumn
@@ -19,7 +21,6 @@ from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
-from theory.numbers import text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,58 +132,46 @@ class Worst(Answer, frozen=True):
     instance: dict[str, Any]
 
 
-def _configuration(instance: Instance, configurations: tuple[Configuration, ...]) -> dict[str, Any]:
-    """Return the `configuration` of one pool, or the `configurations` of several."""
-    every = [by_type(instance, k) for k in configurations]
-    if len(every) == 1:
-        return {"configuration": every[0]}
-    return {"configurations": dict(zip((pool.name for pool in instance.pools), every, strict=True))}
+def _configurations(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
+    """Return the fields `configuration` of one pool, or `configurations` of several."""
+    every = [named(instance.types, k) for k in configurations]
+    one = len(every) == 1
+    return {
+        "configuration": every[0] if one else UNSET,
+        "configurations": UNSET if one else named(instance.pools, every),
+    }
 
 
 def column_answer(instance: Instance, column: OptimalColumn) -> Column:
     """Return a column of an assignment by the names of its pool and types."""
-    return Column(
-        pool=instance.pools[column.pool].name,
-        configuration=by_type(instance, column.configuration),
-        fraction=text(column.fraction),
-    )
+    return Column.of(column, names=instance.names, pool=instance.pools[column.pool].name)
 
 
 def solution_answer(solution: Solution, servers: WholeServers | None = None) -> Solved:
     """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
     stages = [
-        GreedyStage(
-            **_configuration(instance, stage.configurations),
-            fraction=text(stage.fraction),
+        GreedyStage.of(
+            stage,
+            **_configurations(instance, stage.configurations),
             exhausts=None if stage.exhausts is None else instance.names[stage.exhausts],
         )
         for stage in greedy.stages
     ]
-    columns = [column_answer(instance, column) for column in optimal.columns]
-    pools = [pool.name for pool in instance.pools]
-    return Solved(
-        greedy=Greedy(
-            reward=text(greedy.reward),
-            reward_float=float(greedy.reward),
-            permutation=[instance.names[j] for j in greedy.permutation],
-            stages=stages,
-            served=named(instance, greedy.served),
+    return Solved.of(
+        solution,
+        greedy,
+        greedy=Greedy.of(
+            greedy, names=instance.names, permutation=[instance.names[j] for j in greedy.permutation], stages=stages
         ),
-        optimal=Optimal(
-            reward_float=float(optimal.reward),
-            exact=text(optimal.reward),
-            columns=columns,
-            served=named(instance, optimal.served),
-            slot_prices=named(instance, optimal.slot_prices),
-            job_prices=named(instance, optimal.job_prices),
-            server_prices=dict(zip(pools, map(text, optimal.server_prices), strict=True)),
+        optimal=Optimal.of(
+            optimal,
+            names=instance.names,
+            exact=optimal.reward,
+            columns=[column_answer(instance, column) for column in optimal.columns],
+            server_prices=named(instance.pools, optimal.server_prices),
         ),
-        ratio=float(solution.ratio),
-        ratio_exact=text(solution.ratio),
-        guarantee=text(greedy.guarantee),
-        guarantee_stagewise=text(greedy.guarantee_stagewise),
-        servers=UNSET if servers is None else servers,
+        servers=servers,
     )
 
 
@@ -190,48 +179,35 @@ def servers_answer(
     solution: Solution, servers: int, placement: Placement, least: LeastServers, bound: Fraction | None
 ) -> WholeServers:
     """Return what ``solve --servers`` adds."""
-    instance = solution.instance
-    fluid = servers * solution.greedy.reward
-    pools = [pool.name for pool in instance.pools]
+    pools, fluid = solution.instance.pools, servers * solution.greedy.reward
     stages = [
-        ServersStage(
-            **_configuration(instance, stage.configurations), servers=dict(zip(pools, stage.servers, strict=True))
-        )
+        ServersStage.of(**_configurations(solution.instance, stage.configurations), servers=named(pools, stage.servers))
         for stage in placement.stages
     ]
-    return WholeServers(
+    return WholeServers.of(
         servers=servers,
-        pools=dict(zip(pools, placement.servers, strict=True)),
-        greedy=GreedyServers(
-            reward=text(placement.reward),
-            reward_float=float(placement.reward),
-            stages=stages,
-            empty=placement.empty,
-        ),
-        fluid=text(fluid),
-        loss=text(fluid - placement.reward),
-        loss_bound=None if bound is None else text(bound),
+        pools=named(pools, placement.servers),
+        greedy=GreedyServers.of(placement, stages=stages),
+        fluid=fluid,
+        loss=fluid - placement.reward,
+        loss_bound=bound,
         least_servers=bounds_of(least),
     )
 
 
 def bounds_of(least: LeastServers) -> Bounds:
     """Return the bounds of the least number of servers."""
-    return Bounds(lower=least.lower, upper=least.upper, exact=least.lower == least.upper)
+    return Bounds.of(least, exact=least.lower == least.upper)
 
 
 def worst_answer(worst: WorstInstance) -> Worst:
     """Return the answer of ``worst``."""
-    return Worst(
-        ratio=float(worst.ratio),
-        exact=text(worst.ratio),
-        infimum=float(worst.infimum),
-        infimum_exact=text(worst.infimum),
+    return Worst.of(
+        worst,
+        worst.instance,
+        names=worst.instance.names,
+        exact=worst.ratio,
         is_worst=worst.exact,
-        complete=worst.complete,
-        starts=worst.starts,
-        workload=named(worst.instance, worst.instance.workload),
-        rewards=named(worst.instance, worst.instance.rewards),
         instance=instance_document(worst.instance),
     )
 

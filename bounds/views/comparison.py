@@ -1,14 +1,15 @@
-"""``packproof simulate`` with several policies: the same jobs under each, differences with intervals, the picture."""
+"""``packproof simulate`` of several policies on the same jobs, or of one policy beside its fluid limit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bounds.views.answers import Answer, Ends, Number
 from bounds.views.panels import Chart, Curve, in_rows
 from bounds.views.pictures import save, styled
 from bounds.views.simulation import (
@@ -22,12 +23,19 @@ from bounds.views.simulation import (
     start_lines,
 )
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Number, many, number, with_interval
+from bounds.views.text import many, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
-from fluid.files.scenarios import Given
+from fluid.files.initial import InitialJobs
+from fluid.files.scenarios import Given, Times
+from fluid.files.tables import parse_continuous
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Result, Run, replications
 from fluid.statistics import Interval, band, paired
 from theory.errors import InputError, quoted
+from theory.files.instances import parse_instance
+
+if TYPE_CHECKING:
+    from fluid.limits.convergence import CrossCheck
 
 FEWEST = 8
 """Replications unless given: enough for bands."""
@@ -130,7 +138,7 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
 def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Compared:
     """Return the answers and the differences."""
     first = results[0].policy.name
-    more = [Difference(one.policy.name, first, name, number(gain)) for one, name, gain in differences(results)]
+    more = [Difference(one.policy.name, first, name, Number.of(gain)) for one, name, gain in differences(results)]
     every = [simulation_answer(result, one) for result, one in zip(results, given, strict=True)]
     queues = [one for one in every if isinstance(one, SimulatedQueue)]
     if queues:
@@ -144,7 +152,7 @@ def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
     if isinstance(answer, SimulatedQueue):
         queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
         grows = "   (it grows)" * growth.grows
-        found["queue"] = "jobs waiting", with_interval(Number(queue.mean, queue.ci95), 5, least=0.0) + grows
+        found["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + grows
         quantiles = (("delay.p95", "delay, 95 %", delay.p95, delay.p95_ci95),
                      ("delay.p99", "delay, 99 %", delay.p99, delay.p99_ci95))  # fmt: skip
         for name, label, value, its in (("delay", "delay, mean", delay.mean, delay.ci95), *quantiles):
@@ -273,3 +281,94 @@ def picture_of_comparison(results: Sequence[Result[Any]], path: str | Path) -> N
     """Draw `charts_of` in rows of two."""
     made, _ = in_rows(charts_of(results), 2, 3.1)
     save(made, path)
+
+
+FEWEST_OF_SIZE = 3
+"""Replications of each size, at least, for an interval of the slope."""
+
+LEAST_SERVERS = 160
+"""Servers, at least: the smallest of the three sizes is a sixteenth."""
+
+
+class Slope(Answer, frozen=True, kw_only=False):
+    """A fitted exponent with its 95 % interval."""
+
+    mean: float
+    ci95: Ends
+
+
+class Converged(Answer, frozen=True, kw_only=False):
+    """Distances from the fluid path by size, and how fast they fall."""
+
+    policy: str
+    servers: list[int]
+    distances: list[list[float]]
+    slope: Slope
+    time: list[float]
+    fluid: dict[str, list[float]]
+    greedy_reward: float
+    late_rewards: list[list[float]]
+    gap_slope: Slope | None
+
+
+def compare(
+    document: Mapping[str, Any], policy: Policy, source: str, times: Times, *, replications: int, seed: int
+) -> CrossCheck:
+    """Compare L/16, L/4 and L servers with the fluid path, from the empty system.
+
+    Raises
+    ------
+    InputError
+        A policy without a known limit; arrivals, service or a start that the limit is not known for; too few servers
+        or replications.
+    """
+    from fluid.limits.convergence import crosscheck, limit_of
+
+    limit_of(policy.name)
+    if replications < FEWEST_OF_SIZE:
+        raise InputError(
+            f"--replications: expected at least {FEWEST_OF_SIZE} of each size for an interval of the slope, "
+            f"got {replications}"
+        )
+    instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
+    given = parse_continuous(document.get("simulation", {}), instance, source, None, policy.options)
+    if given.trace is not None or not given.arrivals.is_poisson or given.service.name != "exponential":
+        raise InputError("--against-fluid: expected Poisson arrivals and exponential service")
+    if given.initial != InitialJobs():
+        raise InputError("--against-fluid: expected a system that starts empty")
+    if times.servers < LEAST_SERVERS:
+        raise InputError(f"--against-fluid: expected at least {LEAST_SERVERS} servers, got {times.servers}")
+    sizes = [times.servers // 16, times.servers // 4, times.servers]
+    options = dict(given.options)
+    return crosscheck(instance, sizes, times.until, replications, policy=policy.name, options=options, seed=seed)
+
+
+def convergence_answer(check: CrossCheck, policy: str) -> Converged:
+    """Return the answer of a comparison."""
+    half = check.edges[-1] / 2
+    return Converged.of(
+        check,
+        policy=policy,
+        slope=check.rate,
+        time=check.times,
+        fluid=dict(zip(check.instance.names, check.fluid.T, strict=True)),
+        greedy_reward=check.greedy.reward,
+        late_rewards=check.rewards(half),
+        gap_slope=check.gap(half),
+    )
+
+
+def convergence_lines(check: CrossCheck, policy: str) -> list[str]:
+    """Return a comparison as text."""
+    rate, half = check.rate, check.edges[-1] / 2
+    lines = [f"{policy} against its fluid limit: supremum over time and types of |Y/L - y|, from the empty system"]
+    for size, far in zip(check.servers, check.distances, strict=True):
+        lines.append(f"  {size:>10,} servers  mean {far.mean():.5f}, largest {far.max():.5f} of {len(far)} runs")
+    lines.append(f"  slope of its logarithm on log L  {rate.mean:.3f}  [{rate.low:.3f}, {rate.high:.3f}] (95 %)")
+    lines.append(f"reward per server over [{half:g}, {2 * half:g}] beside the greedy {float(check.greedy.reward):.6g}")
+    for size, rewards in zip(check.servers, check.rewards(half), strict=True):
+        lines.append(f"  {size:>10,} servers  mean {rewards.mean():.6g}")
+    gap = check.gap(half)
+    if gap is None:
+        return [*lines, "  some run has more than the greedy reward: the gap has no rate"]
+    return [*lines, f"  the gap to it falls like L to the {gap.mean:.3f}  [{gap.low:.3f}, {gap.high:.3f}] (95 %)"]

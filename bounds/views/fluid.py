@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.views.answers import Answer
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import Answer
+from bounds.views.text import packed
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
-from fluid.limits.reservation.path import State
+from fluid.limits.reservation.path import Segment, State
 from theory.errors import listed, quoted
 from theory.instance import Configuration
 from theory.region.slices import region_slice
@@ -38,13 +39,8 @@ def sample_times(path: FluidPath, points: int) -> NDArray[np.float64]:
     return np.unique(np.concatenate([np.linspace(0.0, path.until, points), path.switches]))
 
 
-def _named(path: FluidPath, configuration: Configuration) -> dict[str, int]:
-    return dict(zip(path.model.instance.names, configuration, strict=True))
-
-
 def _shown(path: FluidPath, configuration: Configuration) -> str:
-    parts = [f"{n} {quoted(name)}" for name, n in _named(path, configuration).items() if n]
-    return " + ".join(parts) or "idle"
+    return packed(path.model.instance, configuration, "idle")
 
 
 class Share(Answer, frozen=True):
@@ -96,52 +92,42 @@ class FluidAnswer(Answer, frozen=True):
     time_within: dict[str, float | None]
 
 
-def _regimes(path: FluidPath) -> list[RegimeRow]:
-    """Return what happens between switches: the regime, and which type drives each configuration that is followed."""
-    names = path.model.instance.names
-    return [
-        RegimeRow(
-            start=segment.start,
-            until=segment.stop,
-            regime=segment.regime.kind,
-            follows=[
-                Followed(
-                    configuration=_named(path, stage.configuration),
-                    driver=names[stage.driver] if stage.driver >= 0 else None,
-                )
-                for stage in segment.regime.followed
-                if stage.moves
-            ],
-            drains=[_named(path, k) for k in segment.regime.asked],
-            blocked=[name for name, blocked in zip(names, segment.regime.blocked, strict=True) if blocked],
-        )
-        for segment in path.segments
-    ]
+def _regime_row(path: FluidPath, segment: Segment) -> RegimeRow:
+    """Return what happens between two switches: the regime, and which type drives each configuration followed."""
+    names, regime = path.model.instance.names, segment.regime
+    return RegimeRow.of(
+        segment,
+        names=names,
+        until=segment.stop,
+        regime=regime.kind,
+        follows=[
+            Followed.of(stage, names=names, driver=names[stage.driver] if stage.driver >= 0 else None)
+            for stage in regime.followed
+            if stage.moves
+        ],
+        drains=regime.asked,
+        blocked=[name for name, blocked in zip(names, regime.blocked, strict=True) if blocked],
+    )
 
 
 def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
     """Return the answer of ``fluid``."""
-    times = sample_times(path, points)
-    names = path.model.instance.names
-    jobs, admitted, masses = path.jobs(times), path.admitted(times), path.masses(times)
-    return FluidAnswer(
-        time=times.tolist(),
-        jobs={name: jobs[:, j].tolist() for j, name in enumerate(names)},
-        reward=path.rewards(times).tolist(),
-        admitted={name: admitted[:, j].tolist() for j, name in enumerate(names)},
+    times, names = sample_times(path, points), path.model.instance.names
+    return FluidAnswer.of(
+        path,
+        names=names,
+        time=times,
+        jobs=path.jobs(times).T,
+        reward=path.rewards(times),
+        admitted=path.admitted(times).T,
         assignment=[
-            Mass(configuration=_named(path, k), fraction=[max(0.0, float(x)) for x in values])
-            for k, values in masses.items()
+            Mass.of(names=names, configuration=k, fraction=[max(0.0, x) for x in masses])
+            for k, masses in path.masses(times).items()
         ],
-        equilibrium_reward=float(path.goal.reward),
-        equilibrium=[
-            Share(configuration=_named(path, stage.configurations[0]), fraction=float(stage.fraction))
-            for stage in path.goal.stages
-        ],
-        modes=_regimes(path),
-        draining_limits=path.draining_limits,
-        gross_margin=float(path.gross_margin(times).min()),
-        exact=path.exact,
+        equilibrium_reward=path.goal.reward,
+        equilibrium=[Share.of(stage, names=names, configuration=stage.configurations[0]) for stage in path.goal.stages],
+        modes=[_regime_row(path, segment) for segment in path.segments],
+        gross_margin=path.gross_margin(times).min(),
         time_within={f"{share:g}": path.time_within(share) for share in NEAR},
     )
 

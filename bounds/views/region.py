@@ -14,11 +14,11 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
-from bounds.certificates.region import facets_document
+from bounds.views.answers import Answer, Exact, named
 from bounds.views.assignment import Bounds, bounds_of
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, legend_above, save, styled
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Exact, by_type, many, named, packed, short
+from bounds.views.text import many, packed, short
 from theory.errors import InputError, TooLargeError, quoted
 from theory.exact.configurations import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
@@ -145,61 +145,47 @@ class RegionAnswer(Answer, frozen=True):
 def region_answer(found: Found) -> RegionAnswer:
     """Return what was found as the answer of ``region``."""
     instance, intensity, region = found.instance, found.intensity, found.region
-    sizes = [counted(pool.space) for pool in instance.pools]
-    boundary = intensity.boundary
-    needed = ServersNeeded(per_server=text(intensity.value))
+    names, sizes = instance.names, [counted(pool.space) for pool in instance.pools]
+    pools = [
+        PoolCount.of(pool, configurations=feasible, maximal=maximal)
+        for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
+    ]
+    needed = {}
     if found.whole is not None:
         servers, least = found.whole
-        needed = ServersNeeded(
-            per_server=text(intensity.value),
-            servers=servers,
-            supportable=stable_servers(intensity.value, servers),
-            at_once=bounds_of(least),
-        )
-    facets = vertices = None
-    if region is not None:
-        facets = [FacetRow(**row) for row in facets_document(instance, region)]
-        vertices = [named(instance, vertex) for vertex in (*region.vertices, (Fraction(0),) * len(instance.types))]
-    return RegionAnswer(
+        needed = {
+            "servers": servers,
+            "supportable": stable_servers(intensity.value, servers),
+            "at_once": bounds_of(least),
+        }
+    return RegionAnswer.of(
+        found,
+        intensity,
+        names=names,
         configurations=_sum([feasible for feasible, _ in sizes]),
         maximal=_sum([maximal for _, maximal in sizes]),
-        pools={
-            pool.name: PoolCount(share=text(pool.share), configurations=feasible, maximal=maximal)
-            for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
-        },
-        facets=facets,
+        pools=named(instance.pools, pools),
+        facets=region and region.facets,
         facets_reason=found.no_facets,
-        vertices=vertices,
-        traffic_intensity=text(intensity.value),
-        traffic_intensity_float=float(intensity.value),
-        supportable=intensity.supportable,
-        boundary=None if boundary is None else named(instance, boundary),
-        prices=named(instance, intensity.prices),
-        price_support=text(intensity.support),
+        vertices=region and (*region.vertices, (0,) * len(names)),  # the origin, which is a vertex of every region
+        traffic_intensity=intensity.value,
+        price_support=intensity.support,
         columns=[
-            Column(pool=instance.pools[p].name, configuration=by_type(instance, k), fraction=text(amount))
+            Column.of(names=names, pool=instance.pools[p].name, configuration=k, fraction=amount)
             for p, k, amount in intensity.columns
         ],
-        headroom=None if found.headroom is None else named(instance, found.headroom),
         headroom_reason=found.no_headroom,
-        servers_needed=needed,
-        slice=UNSET if found.slice is None else cut_answer(instance, found.slice),
+        servers_needed=ServersNeeded.of(per_server=intensity.value, **needed),
+        slice=found.slice and cut_answer(instance, found.slice),
     )
 
 
 def cut_answer(instance: Instance, cut: Slice) -> Cut:
     """Return a slice as it stands in the answer."""
     pair = [instance.names[j] for j in cut.types]
-    loads = enumerate(zip(instance.names, cut.workload, strict=True))
-    return Cut(
-        types=pair,
-        workload={name: text(load) for j, (name, load) in loads if j not in cut.types},
-        vertices=[dict(zip(pair, map(text, vertex), strict=True)) for vertex in cut.vertices],
-        edges=[
-            FacetRow(normal=dict(zip(pair, map(text, normal), strict=True)), offset=text(offset))
-            for normal, offset in cut.edges
-        ],
-    )
+    others = {name: load for name, load in zip(instance.names, cut.workload, strict=True) if name not in pair}
+    edges = [FacetRow.of(names=pair, normal=normal, offset=offset) for normal, offset in cut.edges]
+    return Cut.of(cut, names=pair, types=pair, workload=others, edges=edges)
 
 
 def _number(value: int | None) -> str:
