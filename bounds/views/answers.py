@@ -101,13 +101,18 @@ def _encoder(kind: Any) -> Encoder:
     if kind == Exact:
         return lambda value, _: value if isinstance(value, str) else text(value)
     if kind is float:
-        return lambda value, _: float(value.mean if isinstance(value, Interval) else value)
+        return lambda value, _: value if type(value) is int else float(_middle(value))
     if kind in (int, bool):
         return lambda value, _: kind(value)  # also of numpy's integers and truth values
     if isinstance(kind, type) and issubclass(kind, Answer):
         return lambda value, names: value if isinstance(value, kind) else kind.of(value, names=names)
     if origin not in (list, tuple, dict):
         return lambda value, _: value
+    return _of_several(origin, parts)
+
+
+def _of_several(origin: Any, parts: tuple[Any, ...]) -> Encoder:
+    """Return the encoder of lists, tuples and mappings."""
     encoders = [_encoder(part) for part in parts if part is not Ellipsis]
     if origin is list or Ellipsis in parts:
         return lambda value, names: origin(encoders[0](each, names) for each in value)
@@ -131,6 +136,10 @@ def _optional(parts: tuple[Any, ...]) -> Encoder:
         return nothing if value is None or (part is float and not isfinite(value)) else value
 
     return written
+
+
+def _middle(value: Any) -> Any:
+    return value.mean if isinstance(value, Interval) else value
 
 
 def _pair(value: Any) -> Any:

@@ -116,7 +116,7 @@ def _whole(allocation: Allocation, whole: WholeTasks) -> Whole:
         tasks=named(cluster.users, list(map(sum, whole.tasks))),
         allocation=_by_user(cluster, whole.tasks),
         lost=named(cluster.users, whole.lost),
-        lost_part=_lost(allocation, whole),
+        lost_part=float(_lost(allocation, whole)),
     )
 
 
