@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import inf
 
 from bounds.views.answers import Number
+from fluid.statistics import Interval
 from theory.errors import quoted
 from theory.instance import Configuration, Instance
 from theory.numbers import text
@@ -40,7 +41,7 @@ INTERVALS = "intervals in brackets are of 95 % confidence"
 """A line of every text with intervals."""
 
 
-def with_interval(measured: Number, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
+def with_interval(measured: Number | Interval, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
     """Write a number with its 95 % interval, cut to the range from `least` to `most` of possible values.
 
     Examples
@@ -48,9 +49,10 @@ def with_interval(measured: Number, digits: int = 6, *, least: float = -inf, mos
     >>> with_interval(Number(1.0, (-0.5, 2.5))), with_interval(Number(0.5, (-0.5, 1.5)), least=0.0, most=1.0)
     ('1  [-0.5, 2.5]', '0.5  [0, 1]')
     """
-    low, high = measured.ci95
-    if measured.mean is None:
+    number = Number.of(measured) if isinstance(measured, Interval) else measured
+    low, high = number.ci95
+    if number.mean is None:
         return "-"
     if low is None or high is None:
-        return f"{measured.mean:.{digits}g}"
-    return f"{measured.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
+        return f"{number.mean:.{digits}g}"
+    return f"{number.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
