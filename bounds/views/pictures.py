@@ -95,6 +95,17 @@ def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int
     return blank, blank.subplots(rows, columns)
 
 
+def finish(axes: Axes, **settings: Any) -> None:
+    """Set labels, ends and scales of axes, then put the legend above them."""
+    axes.set(**settings)
+    legend_above(axes)
+
+
+def note(axes: Axes, words: str, at: tuple[float, float], shift: tuple[float, float] = (0, 0), **look: Any) -> None:
+    """Write words beside a point of the data, `shift` points to the right and up."""
+    axes.annotate(words, at, **{"xytext": shift, "textcoords": "offset points", "fontsize": 7, **look})
+
+
 def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
     """Put the legend above the axes, under their title, in as many columns as fit.
 

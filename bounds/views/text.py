@@ -12,18 +12,29 @@ from theory.instance import Configuration, Instance
 from theory.numbers import text
 
 
-def short(value: Fraction) -> str:
-    """Write a number for people: exact where that is short, rounded beside it otherwise."""
+def short(value: Fraction | str) -> str:
+    """Write an exact number for people: exact where that is short, rounded beside it otherwise."""
+    value = Fraction(value)
     exact = text(value)
     if value.denominator == 1:
         return exact
     return f"{exact} ({float(value):.6g})" if len(exact) <= 24 else f"{float(value):.9g}"
 
 
-def packed(instance: Instance, configuration: Configuration, empty: str = "empty") -> str:
-    """Write a configuration for people: ``16 small + 3 large``."""
+def in_pool(instance: Instance, pool: int, words: str) -> str:
+    """Write words about servers with the name of their pool before them, where there are several pools."""
+    return f"{quoted(instance.pools[pool].name)}: {words}" if len(instance.pools) > 1 else words
+
+
+def packed(instance: Instance, configuration: Configuration, empty: str = "empty", *, pool: int = 0) -> str:
+    """Write a configuration of a pool for people: ``16 small + 3 large``."""
     parts = [f"{slots} {quoted(name)}" for name, slots in zip(instance.names, configuration, strict=True) if slots]
-    return " + ".join(parts) or empty
+    return in_pool(instance, pool, " + ".join(parts) or empty)
+
+
+def and_more(count: int, more: str = "more") -> list[str]:
+    """Write how many rows a text leaves out."""
+    return [f"  and {count:,} {more}"] if count > 0 else []
 
 
 def many(count: int, thing: str) -> str:
