@@ -79,7 +79,7 @@ def styled(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
     return in_style
 
 
-def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int = 1) -> tuple[Figure, Any]:
+def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int = 1, **how: Any) -> tuple[Figure, Any]:
     """Return a figure without a window, and its axes.
 
     Parameters
@@ -88,11 +88,13 @@ def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int
         Inches; `COLUMN` or `PAGE` wide.
     columns, rows : int
         Axes in the picture; more than one come as an array.
+    **how
+        Of `matplotlib.figure.Figure.subplots`.
     """
     from matplotlib.figure import Figure as NewFigure
 
     blank = NewFigure(figsize=(width, height), layout="constrained")
-    return blank, blank.subplots(rows, columns)
+    return blank, blank.subplots(rows, columns, **how)
 
 
 def finish(axes: Axes, **settings: Any) -> None:
