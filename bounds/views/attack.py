@@ -104,10 +104,7 @@ def attack_lines(made: Attacked) -> list[str]:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
     else:
         keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {known}"
-    head = [
-        keeps,
-        f"{many(found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}",
-    ]
+    head = [keeps, f"{many(found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
     if ratio >= 1:
         return head
     return [*head, "", *case_lines(found.case, found.judged.evidence or {})]
@@ -331,15 +328,7 @@ def online_lines(made: AttackedPolicy) -> list[str]:
         head = f"{made.name}: queues grow at traffic intensity {short(broken.ratio)}"
     else:
         head = f"{made.name}: no growth was confirmed below traffic intensity 1"
-    return [
-        head,
-        judged,
-        *_trap_lines(broken),
-        *_growth_lines(broken),
-        "",
-        *_type_lines(broken),
-        *_again(made),
-    ]
+    return [head, judged, *_trap_lines(broken), *_growth_lines(broken), "", *_type_lines(broken), *_again(made)]
 
 
 def _trap_lines(broken: Broken) -> list[str]:

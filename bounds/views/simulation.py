@@ -110,6 +110,11 @@ class Growth(Answer, frozen=True, kw_only=False):
     ci95: Ends
     grows: bool
 
+    @property
+    def rate(self) -> Number:
+        """The growth with its interval."""
+        return Number(self.per_time, self.ci95)
+
 
 class Delay(Number, frozen=True, kw_only=False):
     """Waiting time of the jobs that start; quantiles are off by at most the relative error.
@@ -122,6 +127,11 @@ class Delay(Number, frozen=True, kw_only=False):
     relative_error: float
     p95_ci95: Ends
     p99_ci95: Ends
+
+    @property
+    def tail(self) -> tuple[Number, Number]:
+        """The quantiles with their intervals."""
+        return Number(self.p95, self.p95_ci95), Number(self.p99, self.p99_ci95)
 
 
 class Queue(Number, frozen=True, kw_only=False):
@@ -358,9 +368,9 @@ def _loss_lines(answer: SimulatedLoss) -> list[str]:
 
 def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-    quantiles = (("95 %", delay.p95, delay.p95_ci95), ("99 %", delay.p99, delay.p99_ci95))
-    tail = "".join(f"   {name}: {with_interval(Number(q, its), 5, least=0.0)}" for name, q, its in quantiles if q)
-    rate = with_interval(Number(growth.per_time, growth.ci95), 5)
+    quantiles = zip(("95 %", "99 %"), delay.tail, strict=True)
+    tail = "".join(f"   {name}: {with_interval(number, 5, least=0.0)}" for name, number in quantiles if number.mean)
+    rate = with_interval(growth.rate, 5)
     made = []
     if answer.traffic_intensity is not None:
         made.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
