@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-POINTING = frozenset("found made one given left known held whole mine".split())
+POINTING = frozenset(["found", "made", "one", "given", "left", "known", "held", "whole", "mine"])
 """Words that point at a value and do not say what it is."""
 
 

@@ -281,7 +281,7 @@ def simulate(
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate an admission policy: utilisation, and the share of scale-outs that are refused."""
-    from bounds.views.admission_runs import simulated_answer, simulated_lines
+    from bounds.views.admission import simulated_answer, simulated_lines
     from fluid.admission.files import read_admission
     from fluid.admission.replications import simulate_admission
     from fluid.admission.simulate import AdmissionPolicy
@@ -338,7 +338,7 @@ def tune(
     as_json: JsonFlag = False,
 ) -> None:
     """Tune a policy's threshold to an SLA, by bisection on common random numbers."""
-    from bounds.views.admission_runs import tuned_answer, tuned_lines
+    from bounds.views.admission import tuned_answer, tuned_lines
     from fluid.admission.files import read_admission
     from fluid.admission.simulate import AdmissionPolicy
     from fluid.admission.tuning import tune as tune_threshold
@@ -384,7 +384,7 @@ def exact(
     as_json: JsonFlag = False,
 ) -> None:
     """A policy in a small cluster of known kinds, exactly: the stationary law of its Markov chain."""
-    from bounds.views.admission_runs import exact_answer, exact_lines
+    from bounds.views.admission import exact_answer, exact_lines
     from fluid.admission.chain import exact_policy
     from fluid.admission.files import read_admission
     from fluid.admission.simulate import AdmissionPolicy
@@ -409,7 +409,7 @@ def optimal(
     as_json: JsonFlag = False,
 ) -> None:
     """The best policy of a small cluster of known kinds under an SLA, and how far other policies are from it."""
-    from bounds.views.admission_runs import optimal_answer, optimal_lines
+    from bounds.views.admission import optimal_answer, optimal_lines
     from fluid.admission.chain import best_threshold
     from fluid.admission.decisions import POLICIES
     from fluid.admission.files import read_admission

@@ -167,7 +167,7 @@ def _warn(line: str) -> None:
 def _attack_policy(name: str, how: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
     """Attack an online policy, and show what was found."""
     from bounds.adversary.online import search_policy
-    from bounds.views.online import AttackedPolicy, online_answer, online_lines
+    from bounds.views.attack import AttackedPolicy, online_answer, online_lines
     from fluid.simulation.policy_names import policy
     from theory.files.instances import write_tables
 

@@ -216,7 +216,7 @@ def _over_time(
 
 def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:
     """Make numeric shares of one mechanism, or check those of a file."""
-    from bounds.views.numeric_shares import numeric_answer, numeric_lines
+    from bounds.views.sharing import numeric_answer, numeric_lines
     from theory.files.clusters import read_cluster
     from theory.numbers import rational
     from theory.sharing.mechanisms import MECHANISMS
@@ -259,7 +259,7 @@ def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_js
 
 def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *, as_json: bool) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
-    from bounds.views.numeric_shares import checked_answer, checked_lines
+    from bounds.views.sharing import checked_answer, checked_lines
     from theory.files.allocations import read_allocation, read_prices
     from theory.files.clusters import read_cluster
 

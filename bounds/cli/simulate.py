@@ -250,10 +250,10 @@ def _show_convergence(
     *,
     as_json: bool,
 ) -> None:
-    from bounds.views.convergence import FEWEST, compare, convergence_answer, convergence_lines
+    from bounds.views.comparison import FEWEST_OF_SIZE, compare, convergence_answer, convergence_lines
     from bounds.views.fluid import picture_of_crosscheck
 
-    runs = FEWEST if replications is None else replications
+    runs = FEWEST_OF_SIZE if replications is None else replications
     with naming(instance), progress():
         check = compare(document, policy, str(instance), times, replications=runs, seed=seed)
     if plot is not None:

@@ -124,7 +124,7 @@ def _distance(gap: str) -> Fraction:
 
 def _show_items(document: Mapping[str, Any], path: Path, *, as_json: bool) -> None:
     """Show the bins that items of several resources need."""
-    from bounds.views.items import items_answer, items_lines
+    from bounds.views.throughput import items_answer, items_lines
     from theory.files.items import parse_items
 
     items = parse_items(document, str(path), path.parent)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.claims import WithoutData
 from bounds.results.reproduction import Effort, Reproduction
+from bounds.views.claims import ListedResult, Reproduced
 from bounds.views.panels import COLUMNS, Panel, arranged
 from bounds.views.pictures import as_bytes, styled
-from bounds.views.reproduced import ListedResult, Reproduced
 from bounds.views.tables import aligned
 from bounds.views.text import many
 from theory.errors import InputError

@@ -1,17 +1,27 @@
-"""``packproof admission``: moments, laws, beliefs and decisions as answers and as text."""
+"""``packproof admission``: moments, laws, beliefs, decisions and runs of policies, as answers and as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from bounds.views.answers import Answer, Number
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, many
-from fluid.admission.absorption import exact_moments
-from fluid.admission.belief import Belief, PlugIn
-from fluid.admission.decisions import Thresholds
-from fluid.admission.law import SizeLaw
-from fluid.admission.model import Priors
-from fluid.admission.moments import composed_moments, joint_moments
+from bounds.views.text import INTERVALS, many, with_interval
+
+if TYPE_CHECKING:
+    from fluid.admission.belief import Belief, PlugIn
+    from fluid.admission.chain import ExactResult
+    from fluid.admission.decisions import Thresholds
+    from fluid.admission.hidden import HiddenOptimum
+    from fluid.admission.law import SizeLaw
+    from fluid.admission.model import Gamma, Priors
+    from fluid.admission.optimal import Optimum
+    from fluid.admission.simulate import AdmissionPolicy, AdmissionResult
+    from fluid.admission.tuning import Tuned
+
+NEGLIGIBLE = 1e-9
+"""Tails of a law below this probability are left out of answers."""
 
 
 class MeanVariance(Answer, frozen=True):
@@ -102,24 +112,83 @@ class DecideAnswer(Answer, frozen=True):
     paper: PaperThresholds
 
 
+class SimulatedAdmission(Answer, frozen=True):
+    """The answer of ``admission simulate``.
+
+    `sla` is the share of scale-outs that are refused, pooled over runs; `sla_monthly` the mean over runs and months.
+    """
+
+    policy: str
+    threshold: float | None
+    moments: str
+    utilisation: Number
+    sla: Number
+    sla_monthly: Number
+    admitted: float
+    replications: int
+    events: int
+    events_per_second: float
+
+
+class TunedAdmission(Answer, frozen=True):
+    """The answer of ``admission tune``: the threshold, an interval of it, and the run at it."""
+
+    policy: str
+    target: float
+    threshold: float
+    interval: tuple[float, float | None]
+    utilisation: Number
+    sla: Number
+    tried: list[tuple[float, float]]
+
+
+class ExactAdmission(Answer, frozen=True):
+    """The answer of ``admission exact``: stationary measures of a small cluster of known kinds."""
+
+    utilisation: float
+    sla: float
+    states: int
+    acceptance: float
+    residual: float
+
+
+class PolicyGap(Answer, frozen=True):
+    """A policy at the threshold that meets the SLA; `gap` is what it lacks of the upper bound, as a share of it."""
+
+    threshold: float
+    utilisation: float
+    sla: float
+    gap: float
+
+
+class OptimalAdmission(Answer, frozen=True):
+    """The answer of ``admission optimal``.
+
+    `lower` is attained by a policy that was solved exactly, `upper` holds for every policy by weak duality; `program`
+    and `lagrangian` are the values of two solvers.
+    """
+
+    sla: float
+    lower: float
+    upper: float
+    program: float
+    lagrangian: float
+    price: float
+    states: int
+    policies: dict[str, PolicyGap]
+
+
 def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> MomentsAnswer:
     """Return the answer of ``admission moments``."""
+    from fluid.admission.absorption import exact_moments
+    from fluid.admission.moments import composed_moments, joint_moments
+
     rows = []
     for t in times:
-        joint, paper = (f(priors, size, t) for f in (joint_moments, composed_moments))
-        exact = exact_moments(priors, size, t)
-        rows.append(
-            MomentsRow(
-                time=t,
-                mean=joint.mean,
-                variance=joint.variance,
-                alive=exact.alive,
-                paper=MeanVariance(mean=paper.mean, variance=paper.variance),
-                exact=MeanVariance(mean=exact.mean, variance=exact.variance),
-                error=exact.error,
-            )
-        )
-    return MomentsAnswer(size=size, moments=rows)
+        exact, paper = exact_moments(priors, size, t), composed_moments(priors, size, t)
+        # mean and variance are those of the joint law; the two others bring their own under `paper` and `exact`
+        rows.append(MomentsRow.of(joint_moments(priors, size, t), exact, time=t, paper=paper, exact=exact))
+    return MomentsAnswer.of(size=size, moments=rows)
 
 
 def moments_lines(answer: MomentsAnswer) -> list[str]:
@@ -132,23 +201,10 @@ def moments_lines(answer: MomentsAnswer) -> list[str]:
     return [f"{answer.size} cores now; mean and variance of M (O + N), then Pr[Q > 0]", *aligned(table, right=8)]
 
 
-NEGLIGIBLE = 1e-9
-"""Tails below this are left out of answers."""
-
-
 def law_answer(law: SizeLaw, size: int, t: float) -> LawAnswer:
     """Return the answer of ``admission law``."""
-    tails = law.tails
-    return LawAnswer(
-        time=t,
-        size=size,
-        mean=law.mean,
-        variance=law.variance,
-        zero=law.zero,
-        tail={str(n): float(p) for n, p in enumerate(tails) if n and p >= NEGLIGIBLE},
-        left_out=law.left_out,
-        error=law.error,
-    )
+    tail = {str(n): p for n, p in enumerate(law.tails) if n and p >= NEGLIGIBLE}
+    return LawAnswer.of(law, time=t, size=size, tail=tail)
 
 
 def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
@@ -164,15 +220,15 @@ def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
 
 def belief_answer(exact: Belief, plug_in: PlugIn) -> BeliefAnswer:
     """Return the answer of ``admission belief``."""
-    sigma = exact.sigma
-    return BeliefAnswer(
-        exact=Parameters(mean_mu=exact.mean_mu, variance_mu=exact.variance_mu, mean_lambda=exact.mean_lambda),
-        plug_in=Parameters(
-            mean_mu=plug_in.mu.mean,
-            variance_mu=plug_in.mu.shape / plug_in.mu.rate**2,
-            mean_lambda=plug_in.lam.mean,
-        ),
-        sigma=SigmaAnswer(shape=sigma.shape, rate=sigma.rate, mean=sigma.mean, variance=sigma.shape / sigma.rate**2),
+
+    def variance(law: Gamma) -> float:
+        return law.shape / law.rate**2
+
+    mu, scale_outs = plug_in.mu, plug_in.lam
+    return BeliefAnswer.of(
+        exact=exact,
+        plug_in=Parameters.of(mean_mu=mu.mean, variance_mu=variance(mu), mean_lambda=scale_outs.mean),
+        sigma=SigmaAnswer.of(exact.sigma, variance=variance(exact.sigma)),
     )
 
 
@@ -187,12 +243,7 @@ def belief_lines(answer: BeliefAnswer) -> list[str]:
 
 def decide_answer(exact: Thresholds, paper: Thresholds) -> DecideAnswer:
     """Return the answer of ``admission decide``."""
-    return DecideAnswer(
-        zeroth=exact.zeroth,
-        first=exact.first,
-        second=exact.second,
-        paper=PaperThresholds(first=paper.first, second=paper.second),
-    )
+    return DecideAnswer.of(exact, paper=paper)
 
 
 def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
@@ -203,4 +254,92 @@ def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
         f"zeroth moment   {answer.zeroth:.6g} cores",
         f"first moment    {answer.first:.6g} cores (paper's moments: {answer.paper.first:.6g})",
         f"second moment   {answer.second:.6g} (paper's moments: {answer.paper.second:.6g})",
+    ]
+
+
+def optimal_answer(
+    optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]
+) -> OptimalAdmission:
+    """Return the answer of ``admission optimal``, beside policies by name: their thresholds and results."""
+    policies = {
+        name: PolicyGap.of(result, threshold=threshold, gap=1 - result.utilisation / optimum.upper)
+        for name, (threshold, result) in others.items()
+    }
+    return OptimalAdmission.of(optimum, states=len(optimum.space.states), policies=policies)
+
+
+def optimal_lines(answer: OptimalAdmission) -> list[str]:
+    """Return the answer of ``admission optimal`` as text."""
+    table = [["policy", "threshold", "utilisation", "below the optimum"]]
+    for name, one in answer.policies.items():
+        table.append([name, f"{one.threshold:.6g}", f"{one.utilisation:.6f}", f"{100 * one.gap:.3f} %"])
+    return [
+        f"best utilisation at an SLA of {answer.sla:g}: between {answer.lower:.9f} and {answer.upper:.9f}",
+        f"linear program {answer.program:.9f}, Lagrangian {answer.lagrangian:.9f}; {many(answer.states, 'state')}",
+        *aligned(table, right=3),
+    ]
+
+
+def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> SimulatedAdmission:
+    """Return the answer of ``admission simulate``."""
+    arrivals = sum(run.arrivals for run in result.runs)
+    return SimulatedAdmission.of(
+        policy,
+        result,
+        policy=policy.name,
+        sla_monthly=result.monthly,
+        admitted=sum(run.admitted for run in result.runs) / max(1, arrivals),
+        replications=len(result.runs),
+        events_per_second=result.events / max(result.seconds, 1e-9),
+    )
+
+
+def simulated_lines(answer: SimulatedAdmission) -> list[str]:
+    """Return the answer of ``admission simulate`` as text."""
+    return [
+        INTERVALS,
+        f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
+        f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)} of all; "
+        f"mean over months {with_interval(answer.sla_monthly, 3, least=0.0, most=1.0)}",
+        f"admitted           {100 * answer.admitted:.2f} % of arrivals",
+        f"{many(answer.replications, 'run')}, {many(answer.events, 'event')}, {answer.events_per_second:.3g} a second",
+    ]
+
+
+def tuned_answer(tuned: Tuned, target: float) -> TunedAdmission:
+    """Return the answer of ``admission tune``."""
+    policy = tuned.policy
+    return TunedAdmission.of(tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold)
+
+
+def tuned_lines(answer: TunedAdmission, until: float, warmup: float) -> list[str]:
+    """Return the answer of ``admission tune`` as text, with the hours of each run and of its warm-up."""
+    low, high = answer.interval
+    meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
+    misses = "none surely misses it" if high is None else f"from {high:.6g} on it is missed"
+    more = ["                   more or longer runs may decide (--replications, --until)"]
+    range_ends = ", the end of the range searched" if len(answer.tried) == 1 else ""
+    return [
+        INTERVALS,
+        f"threshold          {answer.threshold:.6g}, the greatest tried whose mean meets the SLA{range_ends}",
+        f"                   by intervals over the runs, {meets}, and {misses}",
+        *(more if low == 0 or high is None else ()),
+        f"utilisation        {with_interval(answer.utilisation, 5, least=0.0, most=1.0)}",
+        f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}, at most {answer.target:g} asked for",
+        f"runs               {until:g} hours from an empty cluster, the first {warmup:g} not measured (--warmup)",
+    ]
+
+
+def exact_answer(result: ExactResult) -> ExactAdmission:
+    """Return the answer of ``admission exact``."""
+    return ExactAdmission.of(result)
+
+
+def exact_lines(answer: ExactAdmission) -> list[str]:
+    """Return the answer of ``admission exact`` as text."""
+    return [
+        f"utilisation        {answer.utilisation:.9g}",
+        f"refused scale-outs {answer.sla:.9g} of all",
+        f"admitted           {100 * answer.acceptance:.6g} % of arrivals",
+        f"{many(answer.states, 'state')}; residual of the linear system {answer.residual:.1e}",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from bounds.adversary.search import WorstInstance
-from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import Answer, Exact, by_type, named, packed, short
+from bounds.views.answers import Answer, Exact, named
+from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, note, save, styled
+from bounds.views.text import packed, short
 from theory.errors import quoted
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Column as OptimalColumn
@@ -19,10 +21,11 @@ from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
-from theory.numbers import text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+SCALE = "scale of the workload (1)"
 
 Slots = dict[str, int]
 """A configuration: slots by type."""
@@ -131,58 +134,44 @@ class Worst(Answer, frozen=True):
     instance: dict[str, Any]
 
 
-def _configuration(instance: Instance, configurations: tuple[Configuration, ...]) -> dict[str, Any]:
-    """Return the `configuration` of one pool, or the `configurations` of several."""
-    every = [by_type(instance, k) for k in configurations]
+def _configurations(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
+    """Return the fields `configuration` of one pool, or `configurations` of several."""
+    every = [named(instance.types, k) for k in configurations]
     if len(every) == 1:
-        return {"configuration": every[0]}
-    return {"configurations": dict(zip((pool.name for pool in instance.pools), every, strict=True))}
+        return {"configuration": every[0], "configurations": None}
+    return {"configuration": None, "configurations": named(instance.pools, every)}
 
 
 def column_answer(instance: Instance, column: OptimalColumn) -> Column:
     """Return a column of an assignment by the names of its pool and types."""
-    return Column(
-        pool=instance.pools[column.pool].name,
-        configuration=by_type(instance, column.configuration),
-        fraction=text(column.fraction),
-    )
+    return Column.of(column, names=instance.names, pool=instance.pools[column.pool].name)
 
 
 def solution_answer(solution: Solution, servers: WholeServers | None = None) -> Solved:
     """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
     stages = [
-        GreedyStage(
-            **_configuration(instance, stage.configurations),
-            fraction=text(stage.fraction),
+        GreedyStage.of(
+            stage,
+            **_configurations(instance, stage.configurations),
             exhausts=None if stage.exhausts is None else instance.names[stage.exhausts],
         )
         for stage in greedy.stages
     ]
-    columns = [column_answer(instance, column) for column in optimal.columns]
-    pools = [pool.name for pool in instance.pools]
-    return Solved(
-        greedy=Greedy(
-            reward=text(greedy.reward),
-            reward_float=float(greedy.reward),
-            permutation=[instance.names[j] for j in greedy.permutation],
-            stages=stages,
-            served=named(instance, greedy.served),
+    return Solved.of(
+        solution,
+        greedy,
+        greedy=Greedy.of(
+            greedy, names=instance.names, permutation=[instance.names[j] for j in greedy.permutation], stages=stages
         ),
-        optimal=Optimal(
-            reward_float=float(optimal.reward),
-            exact=text(optimal.reward),
-            columns=columns,
-            served=named(instance, optimal.served),
-            slot_prices=named(instance, optimal.slot_prices),
-            job_prices=named(instance, optimal.job_prices),
-            server_prices=dict(zip(pools, map(text, optimal.server_prices), strict=True)),
+        optimal=Optimal.of(
+            optimal,
+            names=instance.names,
+            exact=optimal.reward,
+            columns=[column_answer(instance, column) for column in optimal.columns],
+            server_prices=named(instance.pools, optimal.server_prices),
         ),
-        ratio=float(solution.ratio),
-        ratio_exact=text(solution.ratio),
-        guarantee=text(greedy.guarantee),
-        guarantee_stagewise=text(greedy.guarantee_stagewise),
-        servers=UNSET if servers is None else servers,
+        servers=servers,
     )
 
 
@@ -190,48 +179,35 @@ def servers_answer(
     solution: Solution, servers: int, placement: Placement, least: LeastServers, bound: Fraction | None
 ) -> WholeServers:
     """Return what ``solve --servers`` adds."""
-    instance = solution.instance
-    fluid = servers * solution.greedy.reward
-    pools = [pool.name for pool in instance.pools]
+    pools, fluid = solution.instance.pools, servers * solution.greedy.reward
     stages = [
-        ServersStage(
-            **_configuration(instance, stage.configurations), servers=dict(zip(pools, stage.servers, strict=True))
-        )
+        ServersStage.of(**_configurations(solution.instance, stage.configurations), servers=named(pools, stage.servers))
         for stage in placement.stages
     ]
-    return WholeServers(
+    return WholeServers.of(
         servers=servers,
-        pools=dict(zip(pools, placement.servers, strict=True)),
-        greedy=GreedyServers(
-            reward=text(placement.reward),
-            reward_float=float(placement.reward),
-            stages=stages,
-            empty=placement.empty,
-        ),
-        fluid=text(fluid),
-        loss=text(fluid - placement.reward),
-        loss_bound=None if bound is None else text(bound),
+        pools=named(pools, placement.servers),
+        greedy=GreedyServers.of(placement, stages=stages),
+        fluid=fluid,
+        loss=fluid - placement.reward,
+        loss_bound=bound,
         least_servers=bounds_of(least),
     )
 
 
 def bounds_of(least: LeastServers) -> Bounds:
     """Return the bounds of the least number of servers."""
-    return Bounds(lower=least.lower, upper=least.upper, exact=least.lower == least.upper)
+    return Bounds.of(least, exact=least.lower == least.upper)
 
 
 def worst_answer(worst: WorstInstance) -> Worst:
     """Return the answer of ``worst``."""
-    return Worst(
-        ratio=float(worst.ratio),
-        exact=text(worst.ratio),
-        infimum=float(worst.infimum),
-        infimum_exact=text(worst.infimum),
+    return Worst.of(
+        worst,
+        worst.instance,
+        names=worst.instance.names,
+        exact=worst.ratio,
         is_worst=worst.exact,
-        complete=worst.complete,
-        starts=worst.starts,
-        workload=named(worst.instance, worst.instance.workload),
-        rewards=named(worst.instance, worst.instance.rewards),
         instance=instance_document(worst.instance),
     )
 
@@ -239,33 +215,29 @@ def worst_answer(worst: WorstInstance) -> Worst:
 def solution_lines(solution: Solution) -> list[str]:
     """Return the answer of ``solve`` as text."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
-    several = len(instance.pools) > 1
-    unit = "percent of all servers"
     lines = [
         f"greedy reward    {short(greedy.reward)} per server",
         f"optimal reward   {short(optimal.reward)} per server",
         f"ratio            {short(solution.ratio)}",
         f"guaranteed       {short(greedy.guarantee_stagewise)} by the best stage, {short(greedy.guarantee)} by their "
-        f"fractions: no linear program needed",
+        "fractions: no linear program needed",
         "",
-        f"greedy assignment ({unit})",
+        "greedy assignment (percent of all servers)",
     ]
     for stage in greedy.stages:
-        ends = (
+        end = (
             "servers end" if stage.exhausts is None else f"until {quoted(instance.names[stage.exhausts])} is exhausted"
         )
-        for pool, k in zip(instance.pools, stage.configurations, strict=True):
-            where = f"{quoted(pool.name)}: " if several else ""
-            lines.append(f"  {float(stage.fraction * pool.share):8.4%}  {where}{packed(instance, k)}  ({ends})")
+        for p, (pool, k) in enumerate(zip(instance.pools, stage.configurations, strict=True)):
+            lines.append(f"  {float(stage.fraction * pool.share):8.4%}  {packed(instance, k, pool=p)}  ({end})")
     if not greedy.stages:
         lines.append("  all servers are empty: there is no workload")
-    lines += ["", f"optimal assignment ({unit})"]
+    lines += ["", "optimal assignment (percent of all servers)"]
     for column in optimal.columns:
-        where = f"{quoted(instance.pools[column.pool].name)}: " if several else ""
-        lines.append(f"  {float(column.fraction):8.4%}  {where}{packed(instance, column.configuration)}")
+        lines.append(f"  {float(column.fraction):8.4%}  {packed(instance, column.configuration, pool=column.pool)}")
     lines += ["", "prices at the optimum"]
     for pool, price in zip(instance.pools, optimal.server_prices, strict=True):
-        of = f" of {quoted(pool.name)}" if several else ""
+        of = f" of {quoted(pool.name)}" if len(instance.pools) > 1 else ""
         lines.append(f"  one more server{of} is worth {short(price)}")
     for name, price in zip(instance.names, optimal.job_prices, strict=True):
         lines.append(f"  one more job of {quoted(name)} is worth {short(price)}")
@@ -278,15 +250,15 @@ def servers_lines(answer: WholeServers) -> list[str]:
     number = str(least.lower) if least.exact else f"between {least.lower} and {least.upper}"
     bound = []
     if answer.loss_bound is not None and Fraction(answer.loss_bound) < Fraction(answer.fluid):  # else it says nothing
-        bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(Fraction(answer.loss_bound))}"]
+        bound = [f"  Lemma B.1 bounds that loss, for many servers, by {short(answer.loss_bound)}"]
     split = ", ".join(f"{quoted(name)} {size:,}" for name, size in answer.pools.items())
     pools = [f"  of each pool: {split}"] if len(answer.pools) > 1 else []
     return [
         "",
         f"on {answer.servers} whole servers (jobs may be fractions: L times the workload)",
         *pools,
-        f"  greedy placement earns {short(Fraction(answer.greedy.reward))}, "
-        f"{short(Fraction(answer.loss))} less than {answer.servers} times the fluid value",
+        f"  greedy placement earns {short(answer.greedy.reward)}, "
+        f"{short(answer.loss)} less than {answer.servers} times the fluid value",
         *bound,
         f"  least number of servers that carries the workload: {number}",
     ]
@@ -317,88 +289,60 @@ def draw_scaling(axes: Axes, curve: Scaling, here: float | None = 1.0) -> None:
         (curve.optimal, OPTIMAL, "optimal", 2.2, DASHES[0]),  # wider, and below: where both coincide, both are seen
         (curve.greedy, GREEDY, "greedy", 1.4, DASHES[1]),
     ):
-        rewards = np.array([0.0, *map(float, values), float(values[-1])])
+        rewards = [0.0, *map(float, values), float(values[-1])]
         axes.plot(scales, rewards, color=colour, label=label, linewidth=width, linestyle=dash)
     for point, label in ((curve.full, "all served"), (curve.saturated, "best configuration alone")):
         axes.axvline(float(point), color=MARK, linestyle=":", linewidth=1)
-        axes.annotate(
-            label,
-            (float(point), 0.02),
-            xycoords=("data", "axes fraction"),
-            rotation=90,
-            ha="right",
-            va="bottom",
-            fontsize=7,
-            color=MARK,
-        )
-    scale, ratio = curve.worst
-    at = curve.scales.index(scale)
-    axes.plot([float(scale)] * 2, [float(curve.greedy[at]), float(curve.optimal[at])], color="black", linewidth=1.5)
-    axes.annotate(
-        f"worst ratio {float(ratio):.4f}\nat scale {float(scale):.3g}",
-        (float(scale), float(curve.greedy[at])),
-        textcoords="offset points",
-        xytext=(6, -18),
-        fontsize=7,
-    )
-    if here is not None and here != float(scale):
+        # beside the line, from the foot of the axes upwards
+        place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "rotation": 90, "ha": "right", "va": "bottom"}
+        note(axes, label, (float(point), 0.02), color=MARK, **place)
+    at = curve.scales.index(curve.worst[0])
+    scale, ratio, greedy, optimal = map(float, (*curve.worst, curve.greedy[at], curve.optimal[at]))
+    axes.plot([scale, scale], [greedy, optimal], color="black", linewidth=1.5)
+    note(axes, f"worst ratio {ratio:.4f}\nat scale {scale:.3g}", (scale, greedy), (6, -18))
+    if here is not None and here != scale:
         axes.axvline(here, color="black", linestyle="--", linewidth=0.8, label="this workload")
-    axes.set(xlabel="scale of the workload (1)", ylabel="reward (per server)", ylim=(0, None), xlim=(0, scales[-1]))
-    legend_above(axes)
+    finish(axes, xlabel=SCALE, ylabel="reward (per server)", ylim=(0, None), xlim=(0, scales[-1]))
 
 
 def draw_ratio(axes: Axes, curve: Scaling) -> None:
     """Draw the ratio of greedy to optimal reward against the scale of the workload."""
-    scales = np.linspace(float(curve.full) * 0.8, float(curve.saturated) * 1.1, 600)
-    known = [float(s) for s in curve.scales]
-    scales = np.unique(np.concatenate([scales, known]))
-    greedy = np.interp(scales, known, [float(v) for v in curve.greedy])
-    optimal = np.interp(scales, known, [float(v) for v in curve.optimal])
-    ratio = np.where((scales < known[0]) | (scales > known[-1]), 1.0, greedy / optimal)
-    axes.plot(scales, ratio, color=GREEDY, linewidth=1.4)
-    scale, worst = curve.worst
-    axes.plot([float(scale)], [float(worst)], "o", color="black")
-    axes.annotate(
-        f"{float(worst):.4f}", (float(scale), float(worst)), textcoords="offset points", xytext=(6, -3), fontsize=7
-    )
-    axes.axhline(1 - 1 / np.e, color=MARK, linestyle=":", linewidth=1)
-    axes.annotate(
-        "1 - 1/e: guaranteed always", (scales[-1], 1 - 1 / np.e), ha="right", va="bottom", fontsize=7, color=MARK
-    )
-    axes.set(
-        xlabel="scale of the workload (1)",
-        ylabel="greedy / optimal (1)",
-        ylim=(0.6, 1.01),
-        xlim=(scales[0], scales[-1]),
-    )
+    known, greedy, optimal = (np.array(values, float) for values in (curve.scales, curve.greedy, curve.optimal))
+    around = np.linspace(float(curve.full) * 0.8, float(curve.saturated) * 1.1, 600)
+    scales = np.unique(np.concatenate([around, known]))
+    # rewards are linear between the scales that are known; beyond these both serve the same
+    ratio = np.interp(scales, known, greedy) / np.interp(scales, known, optimal)
+    axes.plot(scales, np.where((scales < known[0]) | (scales > known[-1]), 1.0, ratio), color=GREEDY, linewidth=1.4)
+    scale, worst = map(float, curve.worst)
+    axes.plot([scale], [worst], "o", color="black")
+    note(axes, f"{worst:.4f}", (scale, worst), (6, -3))
+    least = 1 - 1 / np.e
+    axes.axhline(least, color=MARK, linestyle=":", linewidth=1)
+    note(axes, "1 - 1/e: guaranteed always", (scales[-1], least), ha="right", va="bottom", color=MARK)
+    axes.set(xlabel=SCALE, ylabel="greedy / optimal (1)", ylim=(0.6, 1.01), xlim=(scales[0], scales[-1]))
 
 
 def draw_assignments(axes: Axes, solution: Solution) -> None:
     """Draw both assignments as bars of servers, each piece a configuration: taller pieces, more servers."""
     instance = solution.instance
-    bars = (
-        (
-            "greedy",
-            [
-                (k, float(s.fraction * pool.share))
-                for s in solution.greedy.stages
-                for pool, k in zip(instance.pools, s.configurations, strict=True)
-            ],
-        ),
-        ("optimal", [(c.configuration, float(c.fraction)) for c in solution.optimal.columns]),
-    )
+    greedy = [
+        (k, float(stage.fraction * pool.share))
+        for stage in solution.greedy.stages
+        for pool, k in zip(instance.pools, stage.configurations, strict=True)
+    ]
+    optimal = [(column.configuration, float(column.fraction)) for column in solution.optimal.columns]
     colours: dict[Configuration, str] = {}
-    for x, (_, pieces) in enumerate(bars):
+    for x, pieces in enumerate((greedy, optimal)):
         bottom = 0.0
         for k, share in pieces:
             colour = colours.setdefault(k, PALETTE[len(colours) % len(PALETTE)])
             axes.bar(x, share, 0.92, bottom=bottom, color=colour, alpha=0.75, edgecolor="white")
-            if share > 0.045:
+            if share > 0.045:  # lower pieces have no space for words
                 axes.text(x, bottom + share / 2, _short(instance, k), ha="center", va="center", fontsize=6)
             bottom += share
         if bottom < 1:
             axes.bar(x, 1 - bottom, 0.92, bottom=bottom, color="#EEEEEE", edgecolor="white")
-    axes.set(xticks=[0, 1], xticklabels=[name for name, _ in bars], ylabel="servers (share)", ylim=(0, 1))
+    axes.set(xticks=[0, 1], xticklabels=["greedy", "optimal"], ylabel="servers (share)", ylim=(0, 1))
 
 
 def _short(instance: Instance, k: Configuration) -> str:
@@ -409,21 +353,21 @@ def _short(instance: Instance, k: Configuration) -> str:
 @styled
 def picture_of_solution(solution: Solution, path: str | Path) -> None:
     """Draw a solution: both assignments, and both rewards along the scale of the workload."""
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     draw_assignments(left, solution)
     left.set_title(f"greedy keeps {float(solution.ratio):.4f} of the optimum")
     if any(solution.instance.workload):
         right.set_title("the same mix, scaled")
         draw_scaling(right, scaling(solution.instance))
-    save(made, path)
+    save(picture, path)
 
 
 @styled
 def picture_of_scaling(instance: Instance, path: str | Path, title: str) -> None:
     """Draw rewards and their ratio along the scale of an instance's workload."""
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     curve = scaling(instance)
     draw_scaling(left, curve, here=None)
     draw_ratio(right, curve)
-    made.suptitle(title)
-    save(made, path)
+    picture.suptitle(title)
+    save(picture, path)

@@ -1,11 +1,11 @@
-"""``packproof attack``: the worst instance found for a rule, as an answer, as text, and as a file."""
+"""``packproof attack``: the worst instance found for a rule or an online policy, as an answer and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bounds.adversary.assignment import Numbers, served_by
 from bounds.adversary.division import Shape
@@ -13,14 +13,20 @@ from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items
 from bounds.adversary.lies import Misreport
+from bounds.views.answers import Answer, Ends, Exact
 from bounds.views.assignment import column_answer
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Exact, many, packed, short
-from theory.errors import quoted
+from bounds.views.text import many, packed, short
+from theory.errors import listed, quoted
 from theory.greedy.optimal import Column
 from theory.instance import Additive, Instance
 from theory.numbers import text, texts, total
 from theory.sharing.model import Cluster, ServerClass
+
+if TYPE_CHECKING:
+    from bounds.adversary.online import Broken
+    from fluid.simulation.policy_interface import Policy
+    from fluid.statistics import Interval
 
 
 class Attack(Answer, frozen=True):
@@ -65,18 +71,14 @@ KEEPS = {
 
 def attack_answer(made: Attacked) -> Attack:
     """Return the answer of ``attack``."""
-    judged = made.found.judged
-    ratio = Fraction(judged.value)
-    return Attack(
-        rule=made.rule,
-        kind=made.kind,
-        ratio=text(ratio),
-        ratio_float=float(ratio),
+    judged, case = made.found.judged, made.found.case
+    return Attack.of(
+        made,
+        made.found,
+        ratio=Fraction(judged.value),
         certified=judged.exact,
-        instance=case_document(made.found.case),
-        evidence=_evidence(judged.evidence or {}, made.found.case),
-        evaluations=made.found.evaluations,
-        complete=made.found.complete,
+        instance=case_document(case),
+        evidence=_evidence(judged.evidence or {}, case),
         seconds=round(made.seconds, 3),
     )
 
@@ -102,10 +104,7 @@ def attack_lines(made: Attacked) -> list[str]:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
     else:
         keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {known}"
-    head = [
-        keeps,
-        f"{many(found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}",
-    ]
+    head = [keeps, f"{many(found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
     if ratio >= 1:
         return head
     return [*head, "", *case_lines(found.case, found.judged.evidence or {})]
@@ -210,3 +209,171 @@ def _lie_lines(evidence: dict[str, Any]) -> list[str]:
         f"{quoted(evidence['user'])} says that it demands {said} and may use {servers}",
         f"it can then run {lie} tasks instead of {truth}{factor}",
     ]
+
+
+class Measured(Answer, frozen=True):
+    """A mean over replications with its interval, which misses with the probability `alarm` at most."""
+
+    mean: float
+    interval: Ends
+    alarm: float
+
+
+class TrapAnswer(Answer, frozen=True):
+    """A regime that servers do not leave while the queues of some types are long."""
+
+    growing: list[str]
+    service: dict[str, Exact]
+    intensity: Exact
+    contents: list[dict[str, int]]
+    fixed: bool
+    cause: dict[str, int]
+
+
+class GrowthAnswer(Answer, frozen=True):
+    """How the waiting work grew in two windows, in servers per unit of time, over the replications that were caught."""
+
+    first: Measured | None
+    second: Measured | None
+    caught: int
+    replications: int
+
+
+class OnlineAttack(Answer, frozen=True):
+    """The worst instance found for a policy.
+
+    `ratio` is the traffic intensity at which queues grow (1: none was confirmed), or the share of the reward that a
+    policy of loss systems keeps. `certified` is false: a simulation confirms, and does not prove; the intensity of a
+    trap is exact.
+    """
+
+    policy: str
+    kind: str
+    model: str
+    ratio: Exact
+    ratio_float: float
+    certified: bool
+    confirmed: bool
+    instance: dict[str, Any]
+    servers: int
+    trap: TrapAnswer | None
+    growth: GrowthAnswer | None
+    share: Measured | None
+    reproduce: str
+    evaluations: int
+    complete: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class AttackedPolicy:
+    """What was attacked, and what was found."""
+
+    name: str
+    policy: Policy
+    broken: Broken
+    seconds: float
+    file: str
+
+
+def _measured(mean: Interval | None, alarm: float) -> Measured | None:
+    return None if mean is None else Measured.of(mean, interval=mean, alarm=alarm)
+
+
+def online_answer(made: AttackedPolicy) -> OnlineAttack:
+    """Return the answer of ``attack --kind online``."""
+    from bounds.adversary.growth import ALARM
+
+    broken, trap, growth, names = made.broken, made.broken.trap, made.broken.growth, made.broken.instance.names
+    # each window misses with half of the false-alarm rate
+    windows = {name: _measured(getattr(growth, name, None), ALARM / 2) for name in ("first", "second")}
+    return OnlineAttack.of(
+        broken,
+        broken.found,
+        policy=made.name,
+        kind="online",
+        model=made.policy.model,
+        certified=False,
+        instance=broken.document(),
+        trap=None if trap is None else TrapAnswer.of(trap, names=names, growing=[names[j] for j in trap.growing]),
+        growth=None if growth is None else GrowthAnswer.of(growth, **windows),
+        share=_measured(broken.share, ALARM),
+        reproduce=_command(made),
+        seconds=round(made.seconds, 3),
+    )
+
+
+def _command(made: AttackedPolicy) -> str:
+    """Return the command that simulates the instance again, on the same jobs; empty where nothing was simulated."""
+    run = made.broken.run
+    if run is None:
+        return ""
+    return (
+        f"packproof simulate {made.file} --policy {made.name} --servers {made.broken.servers} --until {run.until:g} "
+        f"--replications {run.replications} --seed {run.seed}"
+    )
+
+
+def online_lines(made: AttackedPolicy) -> list[str]:
+    """Return the answer as text."""
+    broken = made.broken
+    ended = "" if broken.found.complete else ", stopped early"
+    judged = f"{many(broken.found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"
+    if broken.share is not None:
+        share = broken.share
+        head = f"{made.name} keeps {share.mean:.4f} [{share.low:.4f}, {share.high:.4f}] of the reward of the optimum"
+    elif made.policy.model == "loss":
+        head = f"{made.name} kept {float(broken.ratio):.4f} of the reward of the optimum in one short run"
+    elif broken.confirmed:
+        head = f"{made.name}: queues grow at traffic intensity {short(broken.ratio)}"
+    else:
+        head = f"{made.name}: no growth was confirmed below traffic intensity 1"
+    return [head, judged, *_trap_lines(broken), *_growth_lines(broken), "", *_type_lines(broken), *_again(made)]
+
+
+def _trap_lines(broken: Broken) -> list[str]:
+    if broken.trap is None:
+        return []
+    names = broken.instance.names
+    held = " | ".join(
+        " + ".join(f"{n} {quoted(name)}" for n, name in zip(row, names, strict=True) if n) or "none"
+        for row in broken.trap.contents
+    )
+    growing = listed(names[j] for j in broken.trap.growing)
+    stay = "stay" if broken.trap.fixed else "are in one state of it"
+    return [
+        f"trap: while jobs of {growing} wait, {held} {stay} on the servers; "
+        f"it loses work from intensity {short(broken.trap.intensity)} on"
+    ]
+
+
+def _growth_lines(broken: Broken) -> list[str]:
+    from bounds.adversary.growth import ALARM
+
+    growth = broken.growth
+    if growth is None:
+        return []
+    lines = [f"simulated with a fresh seed: {growth.caught} of {growth.replications} replications were caught"]
+    for name, window in (("first", growth.first), ("second", growth.second)):
+        if window is not None:
+            lines.append(
+                f"growth of the waiting work in the {name} window: {window.mean:.4g} [{window.low:.4g}, "
+                f"{window.high:.4g}] servers per unit of time"
+            )
+    return [*lines, f"both intervals together miss with a probability of {ALARM:g} at most"]
+
+
+def _type_lines(broken: Broken) -> list[str]:
+    document = broken.document()
+    capacity = ", ".join(f"{amount} {quoted(name)}" for name, amount in document["server"][0]["capacity"].items())
+    rows = [("type", "demand", "reward", "workload", "service rate")]
+    rows += [
+        (quoted(row["name"]), " ".join(row["demand"].values()), row["reward"], row["workload"], row["service_rate"])
+        for row in document["type"]
+    ]
+    return [f"{many(broken.servers, 'server')} of {capacity}", *aligned(rows, right=3)]
+
+
+def _again(made: AttackedPolicy) -> list[str]:
+    command = _command(made)
+    return ["", f"again: {command}"] if command else []

@@ -12,10 +12,10 @@ from msgspec import UNSET, UnsetType
 
 from bounds.adversary.by_size import WorstBySize, on_record
 from bounds.adversary.chains import proven_bound
+from bounds.views.answers import Answer, Exact
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import Answer, Exact, named, short
+from bounds.views.text import short
 from theory.files.instances import instance_document
-from theory.numbers import text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,29 +52,18 @@ class BySize(Answer, frozen=True):
     certificate: str | UnsetType = UNSET
 
 
-def by_size_answer(found: WorstBySize, certificate: str | None = None) -> BySize:
+def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> BySize:
     """Return the answer; `certificate` is the kind of the one that was written."""
-    chain = found.chain
-    return BySize(
-        ratio=float(found.ratio),
-        exact=text(found.ratio),
-        infimum=float(found.ratio),
-        infimum_exact=text(found.ratio),
-        is_worst=found.attained,
-        complete=found.complete,
-        types=found.types,
-        resources=found.resources,
-        bound=float(found.bound),
-        bound_exact=text(found.bound),
-        attained=found.attained,
-        chain=None if chain is None else Skeleton(chain.alone, chain.best),
-        refuted=found.refuted,
-        undecided=found.undecided,
-        workload_decided=found.workload_decided,
-        workload=named(found.instance, found.instance.workload),
-        rewards=named(found.instance, found.instance.rewards),
-        instance=instance_document(found.instance),
-        certificate=UNSET if certificate is None else certificate,
+    instance = worst.instance
+    return BySize.of(
+        worst,
+        instance,
+        names=instance.names,
+        exact=worst.ratio,
+        infimum=worst.ratio,
+        is_worst=worst.attained,
+        instance=instance_document(instance),
+        certificate=certificate,
     )
 
 

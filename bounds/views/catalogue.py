@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bounds.views.answers import Answer, Exact
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Exact
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import HOMES, policy
 from theory.files.price_catalogue import catalogue, missing_sizes
-from theory.numbers import text
 
 MODEL_NAMES = {
     "loss": "loss systems (a job that is not placed is lost)",
@@ -71,19 +70,8 @@ def catalogue_answer(names: Sequence[str]) -> Catalogue:
         for provider, line in lines
         if (sizes := missing_sizes(provider, line))
     ]
-    return Catalogue(
-        types=[
-            VmType(
-                name=name,
-                cpu=machine.vcpu,
-                memory=text(machine.memory),
-                price=text(machine.price),
-                price_float=float(machine.price),
-            )
-            for name, machine in zip(names, chosen, strict=True)
-        ],
-        missing=missing,
-    )
+    types = [VmType.of(machine, name=name, cpu=machine.vcpu) for name, machine in zip(names, chosen, strict=True)]
+    return Catalogue(types=types, missing=missing)
 
 
 def catalogue_lines(answer: Catalogue) -> list[str]:
@@ -102,18 +90,15 @@ def catalogue_lines(answer: Catalogue) -> list[str]:
 
 def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[PolicyLine]:
     """Return policies, unless they are named all that come with packproof."""
-    return [
-        PolicyLine(name=p.name, model=p.model, about=p.about, options=list(p.options), explained=_explained(p))
-        for p in map(policy, names)
-    ]
+    return [PolicyLine.of(one, explained=_explained(one)) for one in map(policy, names)]
 
 
-def _explained(found: Policy) -> list[OptionLine]:
-    """Return the options of a policy; of one that an author declares nothing but its name is known."""
-    known = [(name, OPTIONS.get(name)) for name in found.options]
+def _explained(policy: Policy) -> list[OptionLine]:
+    """Return the options of a policy; of one that an author declares, only the name is known."""
+    options = [(name, OPTIONS.get(name)) for name in policy.options]
     return [
         OptionLine(name=name, default=(option and option.written) or None, about=option.about if option else "")
-        for name, option in known
+        for name, option in options
     ]
 
 

@@ -1,13 +1,15 @@
-"""``packproof verify``: claims with their outcomes."""
+"""``packproof verify`` and ``packproof reproduce``: claims with their outcomes, and results of the papers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from bounds.claims import PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
+from bounds.views.answers import Answer
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, many
+from bounds.views.text import many
 
 FAILS = {
     Refutes.statement: "the printed statement fails",
@@ -57,35 +59,15 @@ class Verified(Answer, frozen=True):
 
 def listed(claim: Claim) -> Listed:
     """Return a claim as it is registered."""
-    return Listed(
-        id=claim.id,
-        paper=claim.paper,
-        source=claim.source,
-        statement=claim.statement,
-        printed=claim.printed,
-        evidence=claim.evidence,
-        verdict=claim.verdict,
-        refutes=claim.refutes,
-        theorems=list(claim.theorems),
-        holds=claim.holds,
-    )
+    return Listed.of(claim)
 
 
 def verified(checked: Checked) -> Verified:
     """Return a claim with its outcome."""
-    claim = checked.claim
-    return Verified(
-        id=claim.id,
-        paper=claim.paper,
-        source=claim.source,
-        statement=claim.statement,
-        printed=claim.printed,
-        computed=checked.outcome.computed,
-        evidence=checked.evidence,
-        verdict=checked.verdict,
-        refutes=checked.refutes,
-        theorems=list(claim.theorems),
-        holds=checked.outcome.holds,
+    return Verified.of(
+        checked,
+        checked.outcome,
+        checked.claim,
         as_registered=None if checked.skipped else checked.ok,
         seconds=round(checked.seconds, 3),
     )
@@ -135,16 +117,7 @@ class CoveredStatement(Answer, frozen=True):
 
 def covered(found: Sequence[Covered]) -> list[CoveredStatement]:
     """Return the table of coverage."""
-    return [
-        CoveredStatement(
-            paper=row.paper,
-            statement=row.statement,
-            claims=[
-                CoveringClaim(id=c.id, evidence=c.evidence, verdict=c.verdict, refutes=c.refutes) for c in row.claims
-            ],
-        )
-        for row in found
-    ]
+    return [CoveredStatement.of(row) for row in found]
 
 
 def coverage_lines(found: Sequence[Covered]) -> list[str]:
@@ -197,3 +170,27 @@ def ending(found: Sequence[Checked]) -> str:
         return f"{many(len(found), 'claim')}, nothing checked: {skipped} skipped"
     left = f", {skipped} skipped" if skipped else ""
     return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{left}"
+
+
+class Reproduced(Answer, frozen=True):
+    """What became of a result; `cpu_seconds` is null where it was skipped, `reason` says why."""
+
+    result: str
+    status: str
+    reason: str
+    level: str
+    cpu_seconds: float | None
+    files: list[str]
+
+
+class ListedResult(Answer, frozen=True):
+    """A result as it is listed, with its parameters by level."""
+
+    result: str
+    title: str
+    printed: str
+    lost: str
+    chosen: str
+    seed: int | None
+    claims: list[str]
+    parameters: dict[str, dict[str, Any]]

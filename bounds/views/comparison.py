@@ -1,14 +1,15 @@
-"""``packproof simulate`` with several policies: the same jobs under each, differences with intervals, the picture."""
+"""``packproof simulate`` of several policies on the same jobs, or of one policy beside its fluid limit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bounds.views.answers import Answer, Ends, Number
 from bounds.views.panels import Chart, Curve, in_rows
 from bounds.views.pictures import save, styled
 from bounds.views.simulation import (
@@ -22,12 +23,19 @@ from bounds.views.simulation import (
     start_lines,
 )
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Number, many, number, with_interval
+from bounds.views.text import many, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
-from fluid.files.scenarios import Given
+from fluid.files.initial import InitialJobs
+from fluid.files.scenarios import Given, Times
+from fluid.files.tables import parse_continuous
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Result, Run, replications
 from fluid.statistics import Interval, band, paired
 from theory.errors import InputError, quoted
+from theory.files.instances import parse_instance
+
+if TYPE_CHECKING:
+    from fluid.limits.convergence import CrossCheck
 
 FEWEST = 8
 """Replications unless given: enough for bands."""
@@ -94,17 +102,18 @@ def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
 def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
     """Return the numbers of a run by which policies are compared; None where nothing came, or started."""
     measures, first = run.measures, run.first
-    came, began = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
+    arrivals, starts = (counted[first:].sum(axis=0) for counted in (measures.arrivals, measures.starts))
     if queue:
-        started = (float(a / b) if b else None for a, b in zip(began, came, strict=True))
-        found = queue_numbers(run) | {f"started.{name}": x for name, x in zip(run.scenario.names, started, strict=True)}
+        shares = (float(a / b) if b else None for a, b in zip(starts, arrivals, strict=True))
+        more = {f"started.{name}": share for name, share in zip(run.scenario.names, shares, strict=True)}
     else:
-        found = loss_numbers(run) | {"acceptance": float(began.sum() / came.sum()) if came.sum() else None}
-    return {name: value for name, value in found.items() if name not in NOT_MEASURES}
+        more = {"acceptance": float(starts.sum() / arrivals.sum()) if arrivals.sum() else None}
+    numbers = (queue_numbers if queue else loss_numbers)(run) | more
+    return {name: value for name, value in numbers.items() if name not in NOT_MEASURES}
 
 
 def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, Interval]]:
-    """Return what each policy but the first has more than it, of every number that both have, paired by replication.
+    """Return how much more each policy but the first has of every number that both have, paired by replication.
 
     Notes
     -----
@@ -113,90 +122,90 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
     one run is measured by increments (`fluid.statistics.growth`), and so has no difference of fitted slopes.
     """
     queue = isinstance(results[0], QueueResult)
-    every = [[numbers_of(run, queue=queue) for run in one.runs] for one in results]
-    made = []
-    for one, numbers in zip(results[1:], every[1:], strict=True):
-        count = replications([one, results[0]])
-        names = [name for name in numbers[0] if name in every[0][0] and (name != "growth" or count > 1)]
-        for name in names:
-            both = [(mine[name], first[name]) for mine, first in zip(numbers[:count], every[0][:count], strict=True)]
-            known = [(mine, first) for mine, first in both if mine is not None and first is not None]
-            if known:
-                mine, theirs = zip(*known, strict=True)
-                made.append((one, name, paired(mine, theirs)))
-    return made
+    first, *others = ([numbers_of(run, queue=queue) for run in result.runs] for result in results)
+    gains = []
+    for result, numbers in zip(results[1:], others, strict=True):
+        count = replications([result, results[0]])
+        for name in numbers[0]:
+            if name not in first[0] or (name == "growth" and count == 1):
+                continue
+            both = [(row[name], base[name]) for row, base in zip(numbers[:count], first[:count], strict=True)]
+            pairs = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
+            if pairs:
+                gains.append((result, name, paired(*zip(*pairs, strict=True))))
+    return gains
 
 
 def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Compared:
     """Return the answers and the differences."""
     first = results[0].policy.name
-    more = [Difference(one.policy.name, first, name, number(gain)) for one, name, gain in differences(results)]
+    gains = [Difference(one.policy.name, first, name, Number.of(gain)) for one, name, gain in differences(results)]
     every = [simulation_answer(result, one) for result, one in zip(results, given, strict=True)]
-    queues = [one for one in every if isinstance(one, SimulatedQueue)]
-    if queues:
-        return ComparedQueues(queues, more, replications(results))
-    return ComparedLoss([one for one in every if isinstance(one, SimulatedLoss)], more, replications(results))
+    kind = ComparedQueues if isinstance(results[0], QueueResult) else ComparedLoss
+    return kind.of(policies=every, differences=gains, replications=replications(results))
 
 
 def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
     """Return what is compared of a policy: by the name of the number, what it is called and how it is written."""
-    found = {}
+    measures = {}
     if isinstance(answer, SimulatedQueue):
         queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-        grows = "   (it grows)" * growth.grows
-        found["queue"] = "jobs waiting", with_interval(Number(queue.mean, queue.ci95), 5, least=0.0) + grows
-        quantiles = (("delay.p95", "delay, 95 %", delay.p95, delay.p95_ci95),
-                     ("delay.p99", "delay, 99 %", delay.p99, delay.p99_ci95))  # fmt: skip
-        for name, label, value, its in (("delay", "delay, mean", delay.mean, delay.ci95), *quantiles):
-            found[name] = label, with_interval(Number(value, its), 5, least=0.0)
-        found["growth"] = "growth of the queue per unit time", with_interval(Number(growth.per_time, growth.ci95), 5)
+        measures["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + "   (it grows)" * growth.grows
+        for name, label, number in (
+            ("", "mean", delay),
+            (".p95", "95 %", delay.tail[0]),
+            (".p99", "99 %", delay.tail[1]),
+        ):
+            measures[f"delay{name}"] = f"delay, {label}", with_interval(number, 5, least=0.0)
+        measures["growth"] = "growth of the queue per unit time", with_interval(growth.rate, 5)
     else:
         assert isinstance(answer, SimulatedLoss)
-        found["reward"] = "reward per server", with_interval(answer.reward, least=0.0)
-        found["acceptance"] = "jobs accepted (share)", with_interval(answer.accepted, 4, **SHARES)
+        measures["reward"] = "reward per server", with_interval(answer.reward, least=0.0)
+        measures["acceptance"] = "jobs accepted (share)", with_interval(answer.accepted, 4, **SHARES)
         for name in ("migrations", "reassignments", "preemptions"):
             rate = getattr(answer, name)
-            found[name] = f"{name} per unit time", with_interval(rate, 5, least=0.0) if rate.mean else ""
+            measures[name] = f"{name} per unit time", with_interval(rate, 5, least=0.0) if rate.mean else ""
     for name, share in answer.utilisation.items():
-        found[f"utilisation.{name}"] = f"{name} in use (share)", with_interval(share, 4, **SHARES)
-    return found
+        measures[f"utilisation.{name}"] = f"{name} in use (share)", with_interval(share, 4, **SHARES)
+    return measures
 
 
 def comparison_lines(answer: Compared) -> list[str]:
     """Return a table, a row a measure and policy, with the difference to the first; then one of the types of jobs."""
-    one = answer.policies[0]
-    table = [["measure", "policy", "[95 %]", f"more than {one.policy} [95 %]"]]
-    more = {(row.first, row.number): _gain(row.difference) for row in answer.differences}
-    every = [(policy.policy, measures_of(policy)) for policy in answer.policies]
-    for name, (label, _) in every[0][1].items():
-        if any(found[name][1] for _, found in every):  # none migrates jobs, say
-            table += [[label, who, found[name][1] or "0", more.get((who, name), "")] for who, found in every]
-    size = f"{many(one.servers, 'server')}, time {one.warmup:g} to {one.until:g}"
+    first = answer.policies[0]
+    table = [["measure", "policy", "[95 %]", f"more than {first.policy} [95 %]"]]
+    gains = {(row.first, row.number): _gain(row.difference) for row in answer.differences}
+    every = {policy.policy: measures_of(policy) for policy in answer.policies}
+    for name, (label, _) in every[first.policy].items():
+        if any(measures[name][1] for measures in every.values()):  # none migrates jobs, say
+            table += [[label, who, row[name][1] or "0", gains.get((who, name), "")] for who, row in every.items()]
+    size = f"{many(first.servers, 'server')}, time {first.warmup:g} to {first.until:g}"
     alone = [policy.policy for policy in answer.policies if policy.replications == 1]
     note = f"one replication of {', '.join(alone)}: intervals by batches of time"
     note += "; differences have none" if answer.replications == 1 else ""
     return [
         f"{size}, {many(answer.replications, 'replication')}, the same jobs for all policies",
         *([note] if alone else ()),
-        *start_lines(one),
+        *start_lines(first),
         "",
         *aligned(table),
-        *_by_type(answer),
+        *_lines_by_type(answer),
     ]
 
 
-def _by_type(answer: Compared) -> list[str]:
+def _lines_by_type(answer: Compared) -> list[str]:
     """Return a table, a row a type: the share of its jobs that each policy accepts, or how many of them wait."""
-    if len(answer.policies[0].jobs) < 2:
+    names = list(answer.policies[0].jobs)
+    if len(names) < 2:
         return []
     if isinstance(answer, ComparedQueues):
-        what, columns = "jobs waiting", [[f"{x:,.2f}" for x in one.queue.by_type.values()] for one in answer.policies]
+        what, rows = "jobs waiting", [[f"{one.queue.by_type[name]:,.2f}" for one in answer.policies] for name in names]
     else:
-        accepted = [one.acceptance.values() for one in answer.policies]
-        what, columns = "jobs accepted (share)", [["-" if x is None else f"{x:.4f}" for x in one] for one in accepted]
-    rows = zip(map(quoted, answer.policies[0].jobs), *columns, strict=True)
+        what, shares = "jobs accepted (share)", [[one.acceptance[name] for one in answer.policies] for name in names]
+        rows = [["-" if share is None else f"{share:.4f}" for share in row] for row in shares]
+    table = [[quoted(name), *row] for name, row in zip(names, rows, strict=True)]
     head = [f"{what}, type", *(one.policy for one in answer.policies)]
-    return ["", *aligned([head, *map(list, rows)], right=len(columns))]
+    return ["", *aligned([head, *table], right=len(answer.policies))]
 
 
 def _gain(difference: Number) -> str:
@@ -208,19 +217,27 @@ def _gain(difference: Number) -> str:
 def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
     """Return the measures over time, by policy, with bands where replications differ.
 
-    Reward or queue comes first, then what each policy has more than the first of it; the jobs that were refused so far,
-    or the delays; and each resource in use.
+    Reward or queue comes first, then how much more of it each policy has than the first; the jobs that were refused so
+    far, or the delays; and each resource in use.
     """
+    scenario, count = results[0].scenario, replications(results)
     queue = isinstance(results[0], QueueResult)
-    count = replications(results)
-    title = f"{many(results[0].scenario.servers, 'server')}, {many(count, 'replication')}"
+    title = f"{many(scenario.servers, 'server')}, {many(count, 'replication')}"
     left = chart_over_time(results, references(results[0]), title)
-    right = replace(left, title=f"difference{', 95 % band' * (count > 1)}", lines=(), ylim=(None, None))
-    right = replace(right, ylabel=f"more {left.ylabel}", curves=_more(results, queue=queue))
-    resources = results[0].scenario.utilisation(results[0].runs[0])
-    shares = [replace(left, ylabel=f"{name} in use (share)", curves=_in_use(results, name), lines=(), title="")
-              for name in resources]  # fmt: skip
-    return [left, right, _delays(results) if queue else _refused(results, left), *shares]
+    plain = replace(left, lines=(), title="")
+    right = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
+    right = replace(right, ylabel=f"more {left.ylabel}", curves=_gains(results, queue=queue))
+    if queue:
+        third = _delays(results)
+    else:
+        third = replace(plain, ylabel="refused so far (jobs)", curves=[_refused(result) for result in results])
+    resources = scenario.utilisation(results[0].runs[0])
+    return [
+        left,
+        right,
+        third,
+        *(replace(plain, ylabel=f"{r} in use (share)", curves=_in_use(results, r)) for r in resources),
+    ]
 
 
 def _in_use(results: Sequence[Result[Any]], resource: str) -> list[Curve]:
@@ -229,40 +246,39 @@ def _in_use(results: Sequence[Result[Any]], resource: str) -> list[Curve]:
     return [replace(one, high=[min(1.0, x) for x in one.high]) for one in curves]
 
 
-def _more(results: Sequence[Result[Any]], *, queue: bool) -> list[Curve]:
+def _gains(results: Sequence[Result[Any]], *, queue: bool) -> list[Curve]:
     """Return the differences to the first policy over time; it is the line at 0, so that each looks as elsewhere."""
-    bins = min(one.bins for one in results)
-    first, *others = ([(run.queue if queue else run.reward)[:bins] for run in one.runs] for one in results)
+    bins = min(result.bins for result in results)
+    first, *others = ([(run.queue if queue else run.reward)[:bins] for run in result.runs] for result in results)
     at = results[0].curve()[0][:bins].tolist()
     curves = [Curve(results[0].policy.name, at, [0.0] * bins)]
-    for one, every in zip(results[1:], others, strict=True):
-        count = replications([one, results[0]])
-        found = [values.tolist() for values in band(np.array(every[:count]) - np.array(first[:count]))]
-        curves.append(Curve(one.policy.name, at, *(found if count > 1 else found[:1])))
+    for result, values in zip(results[1:], others, strict=True):
+        count = replications([result, results[0]])
+        mean, *ends = (row.tolist() for row in band(np.array(values[:count]) - np.array(first[:count])))
+        curves.append(Curve(result.policy.name, at, mean, *(ends if count > 1 else ())))
     return curves
 
 
-def _refused(results: Sequence[Result[Any]], like: Chart) -> Chart:
+def _refused(result: Result[Any]) -> Curve:
     """Return the jobs that were refused from time 0 on, at the ends of the bins."""
-    curves = []
-    for one in results:
-        found = curve_of(
-            one, values=lambda run: (run.measures.arrivals - run.measures.starts).sum(axis=1).cumsum() * 1.0
-        )
-        curves.append(replace(found, x=one.runs[0].measures.edges[1 : one.bins + 1].tolist()))
-    return replace(like, ylabel="refused so far (jobs)", curves=curves, lines=(), title="")
+    curve = curve_of(
+        result, values=lambda run: (run.measures.arrivals - run.measures.starts).sum(axis=1).cumsum() * 1.0
+    )
+    return replace(curve, x=result.runs[0].measures.edges[1 : result.bins + 1].tolist())
 
 
 def _delays(results: Sequence[Result[Any]]) -> Chart:
     """Return the mean of the delays and their quantiles, with intervals over replications."""
     curves = []
-    for place, one in enumerate(one for one in results if isinstance(one, QueueResult)):
-        found = [one.delay(), one.quantile_interval(0.95), one.quantile_interval(0.99)]
-        apart = 0.5 * (place + 0.5) / len(results) - 0.25
-        known = [(at + apart, x) for at, x in enumerate(found) if np.isfinite(x.mean)]
-        low = [max(0.0, x.low) if np.isfinite(x.low) else x.mean for _, x in known]
-        high = [x.high if np.isfinite(x.high) else x.mean for _, x in known]
-        curves.append(Curve(one.policy.name, [at for at, _ in known], [x.mean for _, x in known], low, high, "marks"))
+    for place, result in enumerate(result for result in results if isinstance(result, QueueResult)):
+        apart = 0.5 * (place + 0.5) / len(results) - 0.25  # policies stand side by side around each tick
+        every = [result.delay(), result.quantile_interval(0.95), result.quantile_interval(0.99)]
+        points = [(at + apart, x) for at, x in enumerate(every) if np.isfinite(x.mean)]
+        low = [max(0.0, x.low) if np.isfinite(x.low) else x.mean for _, x in points]
+        high = [x.high if np.isfinite(x.high) else x.mean for _, x in points]
+        curves.append(
+            Curve(result.policy.name, [at for at, _ in points], [x.mean for _, x in points], low, high, "marks")
+        )
     ticks = [(0.0, "mean"), (1.0, "95 %"), (2.0, "99 %")]
     unit = results[0].scenario.unit
     return Chart("quantile (of all jobs)", f"delay ({unit})", curves, ylim=(0.0, None), xlim=(-0.5, 2.5), xticks=ticks)
@@ -271,5 +287,95 @@ def _delays(results: Sequence[Result[Any]]) -> Chart:
 @styled
 def picture_of_comparison(results: Sequence[Result[Any]], path: str | Path) -> None:
     """Draw `charts_of` in rows of two."""
-    made, _ = in_rows(charts_of(results), 2, 3.1)
-    save(made, path)
+    save(in_rows(charts_of(results), 2, 3.1)[0], path)
+
+
+FEWEST_OF_SIZE = 3
+"""Replications of each size, at least, for an interval of the slope."""
+
+LEAST_SERVERS = 160
+"""Servers, at least: the smallest of the three sizes is a sixteenth."""
+
+
+class Slope(Answer, frozen=True, kw_only=False):
+    """A fitted exponent with its 95 % interval."""
+
+    mean: float
+    ci95: Ends
+
+
+class Converged(Answer, frozen=True, kw_only=False):
+    """Distances from the fluid path by size, and how fast they fall."""
+
+    policy: str
+    servers: list[int]
+    distances: list[list[float]]
+    slope: Slope
+    time: list[float]
+    fluid: dict[str, list[float]]
+    greedy_reward: float
+    late_rewards: list[list[float]]
+    gap_slope: Slope | None
+
+
+def compare(
+    document: Mapping[str, Any], policy: Policy, source: str, times: Times, *, replications: int, seed: int
+) -> CrossCheck:
+    """Compare L/16, L/4 and L servers with the fluid path, from the empty system.
+
+    Raises
+    ------
+    InputError
+        A policy without a known limit; arrivals, service or a start that the limit is not known for; too few servers
+        or replications.
+    """
+    from fluid.limits.convergence import crosscheck, limit_of
+
+    limit_of(policy.name)
+    if replications < FEWEST_OF_SIZE:
+        raise InputError(
+            f"--replications: expected at least {FEWEST_OF_SIZE} of each size for an interval of the slope, "
+            f"got {replications}"
+        )
+    instance = parse_instance({name: value for name, value in document.items() if name != "simulation"}, source)
+    table = parse_continuous(document.get("simulation", {}), instance, source, None, policy.options)
+    if table.trace is not None or not table.arrivals.is_poisson or table.service.name != "exponential":
+        raise InputError("--against-fluid: expected Poisson arrivals and exponential service")
+    if table.initial != InitialJobs():
+        raise InputError("--against-fluid: expected a system that starts empty")
+    if times.servers < LEAST_SERVERS:
+        raise InputError(f"--against-fluid: expected at least {LEAST_SERVERS} servers, got {times.servers}")
+    sizes = [times.servers // 16, times.servers // 4, times.servers]
+    options = dict(table.options)
+    return crosscheck(instance, sizes, times.until, replications, policy=policy.name, options=options, seed=seed)
+
+
+def convergence_answer(check: CrossCheck, policy: str) -> Converged:
+    """Return the answer of a comparison."""
+    half = check.edges[-1] / 2
+    return Converged.of(
+        check,
+        policy=policy,
+        slope=check.rate,
+        time=check.times,
+        fluid=dict(zip(check.instance.names, check.fluid.T, strict=True)),
+        greedy_reward=check.greedy.reward,
+        late_rewards=check.rewards(half),
+        gap_slope=check.gap(half),
+    )
+
+
+def convergence_lines(check: CrossCheck, policy: str) -> list[str]:
+    """Return a comparison as text."""
+    rate, half = check.rate, check.edges[-1] / 2
+    lines = [f"{policy} against its fluid limit: supremum over time and types of |Y/L - y|, from the empty system"]
+    for size, far in zip(check.servers, check.distances, strict=True):
+        lines.append(f"  {size:>10,} servers  mean {far.mean():.5f}, largest {far.max():.5f} of {len(far)} runs")
+    lines.append(f"  slope of its logarithm on log L  {rate.mean:.3f}  [{rate.low:.3f}, {rate.high:.3f}] (95 %)")
+    lines.append(f"reward per server over [{half:g}, {2 * half:g}] beside the greedy {float(check.greedy.reward):.6g}")
+    for size, rewards in zip(check.servers, check.rewards(half), strict=True):
+        lines.append(f"  {size:>10,} servers  mean {rewards.mean():.6g}")
+    gap = check.gap(half)
+    if gap is None:
+        return [*lines, "  some run has more than the greedy reward: the gap has no rate"]
+    return [*lines, f"  the gap to it falls like L to the {gap.mean:.3f}  [{gap.low:.3f}, {gap.high:.3f}] (95 %)"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.views.answers import Answer, Number
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Number, number, with_interval
+from bounds.views.text import with_interval
 from fluid.experiment.forecast import Forecast, forecast
-from fluid.experiment.grid import Grid
+from fluid.experiment.grid import Cell, Grid
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
 
@@ -67,20 +68,20 @@ class ExperimentStatus(Answer, frozen=True, kw_only=False):
 def status_answer(grid: Grid, store: Store | None) -> ExperimentStatus:
     """Return how far an experiment is, with no store if nothing has run; nothing is run."""
     known = set() if store is None else store.known(cell.key for cell in grid.cells)
-    points: dict[tuple[Any, ...], list[bool]] = {}
-    places: dict[tuple[Any, ...], dict[str, Any]] = {}
+    points: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in grid.cells:
-        place = tuple(cell.varied.values())
-        places.setdefault(place, cell.varied)
-        points.setdefault(place, []).append(cell.key in known)
+        points.setdefault(tuple(cell.varied.values()), []).append(cell)
+    rows = [
+        PointStatus(cells[0].varied, sum(cell.key in known for cell in cells), len(cells)) for cells in points.values()
+    ]
     left = forecast(grid, store)
-    return ExperimentStatus(
-        len(grid.cells),
-        sum(map(sum, points.values())),
-        [PointStatus(places[place], sum(done), len(done)) for place, done in points.items()],
-        left.events,
-        left.seconds,
-        left.measured,
+    return ExperimentStatus.of(
+        left,
+        cells=len(grid.cells),
+        finished=sum(row.finished for row in rows),
+        points=rows,
+        events_left=left.events,
+        seconds_left=left.seconds,
     )
 
 
@@ -112,24 +113,12 @@ def forecast_line(left: Forecast, workers: int = 1) -> str:
 def experiment_answer(grid: Grid, store: Store) -> Summarised:
     """Return the summary of the cells that are in the store."""
     groups = summary(grid, store)
-    return Summarised(
-        len(grid.cells),
-        sum(group.replications for group in groups),
-        list(grid.parameters),
-        [
-            Point(
-                group.parameters,
-                group.replications,
-                {name: number(found) for name, found in group.numbers.items()},
-                group.settled,
-                group.intensity,
-            )
-            for group in groups
-        ],
-        [
-            Pair(one.parameters, one.first, one.second, one.number, number(one.difference))
-            for one in comparisons(grid, store)
-        ],
+    return Summarised.of(
+        grid,
+        cells=len(grid.cells),
+        finished=sum(group.replications for group in groups),
+        groups=[Point.of(group, traffic_intensity=group.intensity) for group in groups],
+        comparisons=comparisons(grid, store),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bounds.exports.document import Exported
-from bounds.views.text import Answer
+from bounds.views.answers import Answer
 
 
 class ExportedFile(Answer, frozen=True):
@@ -28,17 +28,9 @@ class ExportAnswer(Answer, frozen=True):
 
 def export_answer(form: str, kind: str, files: Sequence[Exported], paths: Sequence[str | None]) -> ExportAnswer:
     """Return what was exported, and where it was written."""
-    made = [
-        ExportedFile(
-            name=file.name,
-            states=file.states,
-            expected=file.expected,
-            path=path,
-            text=file.text if path is None else None,
-        )
-        for file, path in zip(files, paths, strict=True)
-    ]
-    return ExportAnswer(format=form, kind=kind, files=made)
+    every = zip(files, paths, strict=True)
+    written = [ExportedFile.of(file, path=path, text=file.text if path is None else None) for file, path in every]
+    return ExportAnswer(format=form, kind=kind, files=written)
 
 
 def export_lines(answer: ExportAnswer) -> list[str]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import Answer
+from bounds.views.answers import Answer
+from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
+from bounds.views.text import packed
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
-from fluid.limits.reservation.path import State
+from fluid.limits.reservation.path import Segment, State
 from theory.errors import listed, quoted
 from theory.instance import Configuration
 from theory.region.slices import region_slice
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 NEAR = (0.1, 0.01, 0.001)
 """Shares of the equilibrium reward within which the path is said to be."""
 
-
 MOMENT = 1e-9
 """Regimes that last less are left out of the text."""
 
@@ -38,13 +38,8 @@ def sample_times(path: FluidPath, points: int) -> NDArray[np.float64]:
     return np.unique(np.concatenate([np.linspace(0.0, path.until, points), path.switches]))
 
 
-def _named(path: FluidPath, configuration: Configuration) -> dict[str, int]:
-    return dict(zip(path.model.instance.names, configuration, strict=True))
-
-
 def _shown(path: FluidPath, configuration: Configuration) -> str:
-    parts = [f"{n} {quoted(name)}" for name, n in _named(path, configuration).items() if n]
-    return " + ".join(parts) or "idle"
+    return packed(path.model.instance, configuration, "idle")
 
 
 class Share(Answer, frozen=True):
@@ -96,61 +91,55 @@ class FluidAnswer(Answer, frozen=True):
     time_within: dict[str, float | None]
 
 
-def _regimes(path: FluidPath) -> list[RegimeRow]:
-    """Return what happens between switches: the regime, and which type drives each configuration that is followed."""
-    names = path.model.instance.names
-    return [
-        RegimeRow(
-            start=segment.start,
-            until=segment.stop,
-            regime=segment.regime.kind,
-            follows=[
-                Followed(
-                    configuration=_named(path, stage.configuration),
-                    driver=names[stage.driver] if stage.driver >= 0 else None,
-                )
-                for stage in segment.regime.followed
-                if stage.moves
-            ],
-            drains=[_named(path, k) for k in segment.regime.asked],
-            blocked=[name for name, blocked in zip(names, segment.regime.blocked, strict=True) if blocked],
-        )
-        for segment in path.segments
-    ]
+def _regime_row(path: FluidPath, segment: Segment) -> RegimeRow:
+    """Return what happens between two switches: the regime, and which type drives each configuration followed."""
+    names, regime = path.model.instance.names, segment.regime
+    return RegimeRow.of(
+        segment,
+        names=names,
+        until=segment.stop,
+        regime=regime.kind,
+        follows=[
+            Followed.of(stage, names=names, driver=names[stage.driver] if stage.driver >= 0 else None)
+            for stage in regime.followed
+            if stage.moves
+        ],
+        drains=regime.asked,
+        blocked=_blocked(path, segment),
+    )
+
+
+def _blocked(path: FluidPath, segment: Segment) -> list[str]:
+    """Return the types of which no more jobs are admitted than there are free slots."""
+    return [n for n, blocked in zip(path.model.instance.names, segment.regime.blocked, strict=True) if blocked]
 
 
 def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
     """Return the answer of ``fluid``."""
-    times = sample_times(path, points)
-    names = path.model.instance.names
-    jobs, admitted, masses = path.jobs(times), path.admitted(times), path.masses(times)
-    return FluidAnswer(
-        time=times.tolist(),
-        jobs={name: jobs[:, j].tolist() for j, name in enumerate(names)},
-        reward=path.rewards(times).tolist(),
-        admitted={name: admitted[:, j].tolist() for j, name in enumerate(names)},
+    times, names = sample_times(path, points), path.model.instance.names
+    return FluidAnswer.of(
+        path,
+        names=names,
+        time=times,
+        jobs=path.jobs(times).T,
+        reward=path.rewards(times),
+        admitted=path.admitted(times).T,
         assignment=[
-            Mass(configuration=_named(path, k), fraction=[max(0.0, float(x)) for x in values])
-            for k, values in masses.items()
+            Mass.of(names=names, configuration=k, fraction=[max(0.0, x) for x in masses])
+            for k, masses in path.masses(times).items()
         ],
-        equilibrium_reward=float(path.goal.reward),
-        equilibrium=[
-            Share(configuration=_named(path, stage.configurations[0]), fraction=float(stage.fraction))
-            for stage in path.goal.stages
-        ],
-        modes=_regimes(path),
-        draining_limits=path.draining_limits,
-        gross_margin=float(path.gross_margin(times).min()),
-        exact=path.exact,
+        equilibrium_reward=path.goal.reward,
+        equilibrium=[Share.of(stage, names=names, configuration=stage.configurations[0]) for stage in path.goal.stages],
+        modes=[_regime_row(path, segment) for segment in path.segments],
+        gross_margin=path.gross_margin(times).min(),
         time_within={f"{share:g}": path.time_within(share) for share in NEAR},
     )
 
 
 def path_lines(path: FluidPath) -> list[str]:
     """Return the answer of ``fluid`` as text."""
-    names, final = path.model.instance.names, path.state(path.until)
-    goal = float(path.goal.reward)
-    reward = float(path.rewards([path.until])[0])
+    names, (jobs, masses) = path.model.instance.names, path.state(path.until)
+    reward, goal = float(path.rewards([path.until])[0]), float(path.goal.reward)
     lines = [f"reward at time {path.until:g}   {reward:.6g} per server; greedy assignment {goal:.6g}"]
     for share in NEAR:
         time = path.time_within(share)
@@ -158,32 +147,31 @@ def path_lines(path: FluidPath) -> list[str]:
     mean = "not surely the exact limit: part of who drains, or of what drains, is a mean"
     lines.append("exact limit" if path.exact else mean)
     lines += ["", "regimes"]
-    for segment in path.segments:
-        if segment.stop - segment.start < MOMENT and segment is not path.segments[-1]:
-            continue
-        regime = segment.regime
-        followed = [
-            f"{_shown(path, s.configuration)} with {quoted(names[s.driver])}"
-            for s in regime.followed
-            if s.moves and s.driver >= 0
-        ]
-        drains = [_shown(path, k) for k in regime.asked]
-        blocked = [name for name, b in zip(names, regime.blocked, strict=True) if b]
-        parts = [
-            f"follows {', '.join(followed)}" if followed else "",
-            f"drains {', '.join(drains)}" if drains else "",
-            f"rest to {_shown(path, regime.rest)}" if any(regime.rest) else "",
-            f"blocked {listed(blocked)}" if blocked else "",
-        ]
-        lines.append(f"  {segment.start:9.4f}  {regime.kind:8s}  " + "; ".join(part for part in parts if part))
+    lines += [
+        _regime_line(path, one) for one in path.segments if one is path.segments[-1] or one.stop - one.start >= MOMENT
+    ]
     lines += ["", f"at time {path.until:g}"]
-    lines += [
-        f"  {100 * mass:8.4f}%  {_shown(path, k)}" for k, mass in sorted(final[1].items(), reverse=True) if mass > 1e-6
-    ]
-    lines += [
-        f"  {y:10.6f}  jobs of {quoted(name)} per server" for name, y in zip(names, final[0].tolist(), strict=True)
-    ]
+    shares = sorted(masses.items(), reverse=True)
+    lines += [f"  {100 * mass:8.4f}%  {_shown(path, k)}" for k, mass in shares if mass > 1e-6]
+    lines += [f"  {y:10.6f}  jobs of {quoted(name)} per server" for name, y in zip(names, jobs.tolist(), strict=True)]
     return lines
+
+
+def _regime_line(path: FluidPath, segment: Segment) -> str:
+    names, regime = path.model.instance.names, segment.regime
+    followed = [
+        f"{_shown(path, stage.configuration)} with {quoted(names[stage.driver])}"
+        for stage in regime.followed
+        if stage.moves and stage.driver >= 0
+    ]
+    parts = {
+        "follows": ", ".join(followed),
+        "drains": ", ".join(_shown(path, k) for k in regime.asked),
+        "rest to": _shown(path, regime.rest) if any(regime.rest) else "",
+        "blocked": listed(_blocked(path, segment)),
+    }
+    happens = "; ".join(f"{verb} {what}" for verb, what in parts.items() if what)
+    return f"  {segment.start:9.4f}  {regime.kind:8s}  {happens}"
 
 
 def path_csv(path: FluidPath, points: int) -> str:
@@ -202,105 +190,104 @@ def path_csv(path: FluidPath, points: int) -> str:
 
 
 MOST_DRAWN = len(PALETTE)
+"""Types and configurations that are drawn, one a colour."""
 
 TIME = "time (s)"
+
+
+def _look(j: int) -> dict[str, Any]:
+    """Return how the curve of a type is drawn."""
+    return {"color": PALETTE[j], "ls": DASHES[j % len(DASHES)], "lw": 1.4}
 
 
 @styled
 def picture_of_path(path: FluidPath, target: str | Path, points: int = 400) -> None:
     """Draw jobs per server, reward, and the fraction of servers in each configuration; switches as dotted lines."""
-    times = sample_times(path, points)
-    names = path.model.instance.names
-    made, (left, middle, right) = figure(PAGE, 2.6, 3)
-    jobs = path.jobs(times)
-    for j in range(min(len(names), MOST_DRAWN)):
-        left.plot(times, jobs[:, j], color=PALETTE[j], ls=DASHES[j % len(DASHES)], lw=1.4, label=names[j])
-    left.set(xlabel=TIME, ylabel="jobs (per server)", ylim=(0, None))
-    legend_above(left)
+    times, names = sample_times(path, points), path.model.instance.names
+    picture, (left, middle, right) = figure(PAGE, 2.6, 3)
+    for j, (name, jobs) in enumerate(zip(names[:MOST_DRAWN], path.jobs(times).T, strict=False)):
+        left.plot(times, jobs, label=name, **_look(j))
     middle.plot(times, path.rewards(times), color=GREEDY, lw=1.4, label="fluid path")
-    goal = float(path.goal.reward)
-    middle.axhline(goal, color="black", lw=1, ls="--", label="greedy assignment")
-    middle.set(xlabel=TIME, ylabel="reward (per server)", ylim=(0, None))
-    legend_above(middle)
-    masses = path.masses(times)
-    used = sorted((k for k in masses if any(k)), key=lambda k: -float(masses[k].max()))
-    drawn = sorted(used[: MOST_DRAWN - 1], reverse=True)
-    labels = [" ".join(f"{n}×{name}" for name, n in zip(names, k, strict=True) if n) for k in drawn]
-    layers = [np.clip(masses[k], 0.0, 1.0) for k in drawn]
-    if len(used) > len(drawn):
-        layers.append(np.sum([masses[k] for k in used[MOST_DRAWN - 1 :]], axis=0))
-        labels.append("others")
+    middle.axhline(float(path.goal.reward), color="black", lw=1, ls="--", label="greedy assignment")
+    labels, layers = _layers(path.masses(times), names)
     right.stackplot(times, layers, colors=PALETTE, labels=labels)
-    right.set(xlabel=TIME, ylabel="servers (share)", ylim=(0, 1))
-    legend_above(right)
-    for axes in (left, middle, right):
+    for axes, label, top in (
+        (left, "jobs (per server)", None),
+        (middle, "reward (per server)", None),
+        (right, "servers (share)", 1),
+    ):
+        finish(axes, xlabel=TIME, ylabel=label, ylim=(0, top))
         axes.set_xlim(0, path.until)
         for time in path.switches[:20]:
             axes.axvline(time, color=MARK, ls=":", lw=0.8)
-    save(made, target)
+    save(picture, target)
+
+
+def _layers(masses: Mapping[Configuration, Any], names: Sequence[str]) -> tuple[list[str], list[Any]]:
+    """Return names and masses of the configurations with the greatest masses, then those of all others together."""
+    used = sorted((k for k in masses if any(k)), key=lambda k: -float(masses[k].max()))
+    drawn, others = sorted(used[: MOST_DRAWN - 1], reverse=True), used[MOST_DRAWN - 1 :]
+    labels = [" ".join(f"{n}×{name}" for name, n in zip(names, k, strict=True) if n) for k in drawn]
+    layers = [np.clip(masses[k], 0.0, 1.0) for k in drawn]
+    if others:
+        return [*labels, "others"], [*layers, np.sum([masses[k] for k in others], axis=0)]
+    return labels, layers
 
 
 @styled
 def picture_of_crosscheck(check: CrossCheck, target: str | Path) -> None:
     """Draw jobs of the fluid path within bands of simulated ones, and the distance against the number of servers."""
-    names = check.instance.names
-    made, axes = figure(PAGE, 2.6, 3)
-    smallest, largest = 0, len(check.servers) - 1
-    for axis, i in ((axes[0], smallest), (axes[1], largest)):
-        runs = check.simulated[i]
-        for j in range(min(len(names), MOST_DRAWN)):
+    names, times = check.instance.names[:MOST_DRAWN], check.times
+    picture, (left, middle, right) = figure(PAGE, 2.6, 3)
+    # the smallest system, then the largest one
+    for axes, servers, runs in zip(
+        (left, middle), check.servers[:: len(check.servers) - 1], check.simulated[[0, -1]], strict=True
+    ):
+        for j, name in enumerate(names):
             low, high = runs[:, :, j].min(axis=0), runs[:, :, j].max(axis=0)
-            axis.fill_between(check.times, low, high, color=PALETTE[j], alpha=0.35, lw=0)
-            dash = DASHES[j % len(DASHES)]
-            axis.plot(check.times, check.fluid[:, j], color=PALETTE[j], ls=dash, lw=1.4, label=names[j])
-        axis.set(xlabel=TIME, ylabel="jobs (per server)", xlim=(0, check.times[-1]), ylim=(0, None))
-        axis.set_title(f"{check.servers[i]:,} servers: fluid path, {len(runs)} runs")
-        legend_above(axis)
-    sizes = np.repeat(check.servers, check.distances.shape[1])
-    axes[2].loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
-    rate = check.rate
-    middle = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
-    fitted = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
-    axes[2].loglog(check.servers, middle, color="black", lw=1, label=fitted)
-    axes[2].set(xlabel="servers L (number)", ylabel="sup |Y/L - y| (jobs per server)")
-    legend_above(axes[2])
-    save(made, target)
+            axes.fill_between(times, low, high, color=PALETTE[j], alpha=0.35, lw=0)
+            axes.plot(times, check.fluid[:, j], label=name, **_look(j))
+        axes.set_title(f"{servers:,} servers: fluid path, {len(runs)} runs")
+        finish(axes, xlabel=TIME, ylabel="jobs (per server)", xlim=(0, times[-1]), ylim=(0, None))
+    sizes, rate = np.repeat(check.servers, check.distances.shape[1]), check.rate
+    right.loglog(sizes, check.distances.ravel(), "o", color=GREEDY, ms=4, alpha=0.6)
+    # the fitted line has the slope and goes through the middle of the logarithms
+    fit = np.exp(np.log(check.distances).mean() + rate.mean * (np.log(check.servers) - np.log(sizes).mean()))
+    label = f"slope {rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
+    right.loglog(check.servers, fit, color="black", lw=1, label=label)
+    finish(right, xlabel="servers L (number)", ylabel="sup |Y/L - y| (jobs per server)")
+    save(picture, target)
 
 
 @styled
 def picture_of_phases(model: Reservation, starts: Sequence[State], until: float, target: str | Path) -> None:
     """Draw paths of a two-type system from several states in its capacity region, and V along them."""
-    made, (left, right) = figure(PAGE, 2.9, 2)
-    region = np.array([(0.0, 0.0), *(tuple(map(float, v)) for v in region_slice(model.instance, 0, 1).vertices)])
-    left.fill(region[:, 0], region[:, 1], color=OPTIMAL, alpha=0.08, lw=0)
+    instance, names = model.instance, model.instance.names
+    picture, (left, right) = figure(PAGE, 2.9, 2)
+    region = np.array([(0.0, 0.0), *(tuple(map(float, v)) for v in region_slice(instance, 0, 1).vertices)])
+    left.fill(*region.T, color=OPTIMAL, alpha=0.08, lw=0)
     left.plot(*region[1:].T, color=MARK, lw=1, label="capacity region")
-    function = lyapunov(model.instance)
+    function = lyapunov(instance)
     highest = float(sum(z * x for z, x in zip(function.weights, _greedy_masses(model, function), strict=True)))
     times = np.linspace(0.0, until, 600)
     for i, start in enumerate(starts):
         path, colour = fluid_path(model, until, start), PALETTE[i % len(PALETTE)]
         jobs = path.jobs(times)
-        left.plot(jobs[:, 0], jobs[:, 1], color=colour, lw=1.2)
+        left.plot(*jobs.T, color=colour, lw=1.2)
         left.plot(*jobs[0], "o", color=colour, ms=4, clip_on=False)
         length = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(jobs, axis=0), axis=1))))
-        at = int(np.searchsorted(length, 0.4 * length[-1]))
+        at = int(np.searchsorted(length, 0.4 * length[-1]))  # the arrow, at 40 % of the way
         if length[-1] > 0:
             left.annotate("", jobs[at + 1], jobs[at], arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.6})
         lacks = [highest - function.value(model, *path.state(float(t))) for t in times]
         right.semilogy(times, np.maximum(lacks, 1e-6), color=colour, lw=1.2)
-    left.plot(*(float(y) for y in model.equilibrium.served), "*", color="black", ms=8, label="greedy assignment")
+    left.plot(*map(float, model.equilibrium.served), "*", color="black", ms=8, label="greedy assignment")
     left.plot(*model.workload, "x", color="black", ms=6, label="workload")
-    names = model.instance.names
     top = np.maximum(region.max(axis=0), model.workload) * 1.06
-    left.set(
-        xlabel=f"jobs of {names[0]} (per server)",
-        ylabel=f"jobs of {names[1]} (per server)",
-        xlim=(0, top[0]),
-        ylim=(0, top[1]),
-    )
-    legend_above(left)
+    labels = [f"jobs of {name} (per server)" for name in names]
+    finish(left, xlabel=labels[0], ylabel=labels[1], xlim=(0, top[0]), ylim=(0, top[1]))
     right.set(xlabel=TIME, ylabel="greatest V less V (1)", xlim=(0, until), ylim=(1e-5, None))
-    save(made, target)
+    save(picture, target)
 
 
 def _greedy_masses(model: Reservation, function: Lyapunov) -> list[Fraction]:

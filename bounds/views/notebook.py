@@ -13,7 +13,7 @@ from bounds.views.assignment import draw_assignments
 from bounds.views.pictures import OPTIMAL, figure
 from bounds.views.sharing import shown
 from bounds.views.simulation import draw_curves
-from bounds.views.text import INTERVALS, many, number, short, with_interval
+from bounds.views.text import INTERVALS, many, short, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.simulation.results import LossResult, QueueResult, Result
 from theory.greedy.optimal import Solution
@@ -118,23 +118,21 @@ def _allocation(allocation: Allocation) -> str:
 
 
 def _result(result: Result[Any]) -> str:
-    made, axes = figure(4.5, 2.8)
+    drawing, axes = figure(4.5, 2.8)
     draw_curves(axes, [result])
     names = result.scenario.names
     if isinstance(result, LossResult):
-        head: tuple[str, ...] = ("type", "jobs", "accepted")
-        columns = [[number(result.jobs(j)), number(result.acceptance(j))] for j in range(len(names))]
-        mean = f"reward per server {with_interval(number(result.reward()), 5, least=0.0)}"
+        head, measures = ("type", "jobs", "accepted"), (result.jobs, result.acceptance)
+        mean = f"reward per server {with_interval(result.reward(), 5, least=0.0)}"
     else:
         assert isinstance(result, QueueResult)
-        head = ("type", "in service", "waiting")
-        columns = [[number(result.jobs(j)), number(result.waiting(j))] for j in range(len(names))]
-        mean = f"jobs waiting {with_interval(number(result.queue()), 5, least=0.0)}"
-    table = [(name, *(with_interval(x, 4, least=0.0) for x in row)) for name, row in zip(names, columns, strict=True)]
+        head, measures = ("type", "in service", "waiting"), (result.jobs, result.waiting)
+        mean = f"jobs waiting {with_interval(result.queue(), 5, least=0.0)}"
+    table = [(name, *(with_interval(of(j), 4, least=0.0) for of in measures)) for j, name in enumerate(names)]
     on = f"{result.policy.name} on {many(result.scenario.servers, 'server')}, "
     cut = " (interrupted)" if result.interrupted else ""
-    said = f"{on}{many(len(result.runs), 'replication')}{cut}: {mean}; {INTERVALS}"
-    return _joined(said, _table(head, table), _picture(made))
+    summary = f"{on}{many(len(result.runs), 'replication')}{cut}: {mean}; {INTERVALS}"
+    return _joined(summary, _table(head, table), _picture(drawing))
 
 
 def _table(head: Sequence[str], table: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ a line. `draw` puts one on axes, and `rows` writes it as a table: what stands in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,9 +129,8 @@ class Chart:
     def rows(self) -> Iterator[Row]:
         """Yield the table: the points of the curves, then the lines."""
         for curve in self.curves:
-            ends: list[tuple[float | str, float | str]] = list(zip(curve.low, curve.high, strict=True))
-            ends = ends or [("", "")] * len(curve.x)
-            for x, y, (low, high) in zip(curve.x, curve.y, ends, strict=True):
+            ends: Sequence[tuple[float | str, float | str]] = list(zip(curve.low, curve.high, strict=True))
+            for x, y, (low, high) in zip(curve.x, curve.y, ends or [("", "")] * len(curve.x), strict=True):
                 yield (self.title, curve.name, x, y, low, high)
         for line in self.lines:
             yield (self.title, line.name, *((line.value, "") if line.upright else ("", line.value)), "", "")
@@ -157,7 +156,7 @@ class Bars:
     def rows(self) -> Iterator[Row]:
         """Yield the table: a row a piece of a bar."""
         for name, lengths in self.parts:
-            ends: list[tuple[float | str, float | str]] = [*self.whiskers] or [("", "")] * len(self.bars)
+            ends: Sequence[tuple[float | str, float | str]] = self.whiskers or [("", "")] * len(self.bars)
             for bar, length, (low, high) in zip(self.bars, lengths, ends, strict=True):
                 yield (self.title, name, bar, length, low, high)
         for place, printed in self.stars:
@@ -267,14 +266,15 @@ def _looks(panel: Panel) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return what gives curves (bars, pieces) and lines across a panel their names and looks."""
     across = panel.lines if isinstance(panel, Chart | Spans) else ()
     lines = tuple((line.name, line.upright, line.printed) for line in across)
+    names: list[Any] = []
     if isinstance(panel, Chart):
-        curves = [(curve.name, curve.look, len(curve.x) > MOST_MARKED) for curve in panel.curves]
-        return (Chart, *curves, *(name for name, _, _ in panel.shaded)), lines
-    if isinstance(panel, Bars):
-        return (Bars, *(name for name, _ in panel.parts)), lines
-    if isinstance(panel, Spans):
-        return (Spans, *dict.fromkeys(one.group for one in panel.spans)), lines
-    return (Cells,), lines
+        names = [(curve.name, curve.look, len(curve.x) > MOST_MARKED) for curve in panel.curves]
+        names += [name for name, _, _ in panel.shaded]
+    elif isinstance(panel, Bars):
+        names = [name for name, _ in panel.parts]
+    elif isinstance(panel, Spans):
+        names = list(dict.fromkeys(one.group for one in panel.spans))
+    return (type(panel), *names), lines
 
 
 @styled
@@ -294,14 +294,10 @@ def draw(axes: Axes, panel: Panel) -> None:
     """Draw a panel on axes; call it in the style (`bounds.views.pictures.styled`)."""
     if panel.title:
         axes.set_title(panel.title, loc="center")
-    if isinstance(panel, Chart):
-        _draw_chart(axes, panel)
-    elif isinstance(panel, Bars):
-        _draw_bars(axes, panel)
-    elif isinstance(panel, Cells):
-        _draw_cells(axes, panel)
-    else:
-        _draw_spans(axes, panel)
+    artists: dict[type, Callable[[Axes, Any], None]] = {
+        Chart: _draw_chart, Bars: _draw_bars, Cells: _draw_cells, Spans: _draw_spans,
+    }  # fmt: skip
+    artists[type(panel)](axes, panel)
 
 
 def _draw_chart(axes: Axes, chart: Chart) -> None:
@@ -331,74 +327,59 @@ def _tick(axes: Axes, chart: Chart) -> None:
         for x in points:
             if not ticks or x > ticks[-1][0] * (points[-1] / points[0]) ** 0.06:
                 ticks.append((x, f"{x:,g}"))
+    _set_ticks(axes, ticks)
+    if not ticks and chart.xscale == "linear" and points and points[-1] >= 10_000:
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.locator_params(axis="x", nbins=6)
+
+
+def _set_ticks(axes: Axes, ticks: Sequence[tuple[float, str]]) -> None:
+    """Label the horizontal axis at the given places alone; without places it stays as it is."""
     if ticks:
         axes.set_xticks([x for x, _ in ticks], [label for _, label in ticks], minor=False)
         axes.set_xticks([], minor=True)
-    elif chart.xscale == "linear" and points and points[-1] >= 10_000:
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.locator_params(axis="x", nbins=6)
 
 
 def _draw_curve(axes: Axes, curve: Curve, place: int, count: int, *, log: bool) -> None:
     """Draw one curve; earlier ones are wider, so that a later one that coincides with it leaves it visible."""
     colour, dash = PALETTE[place % len(PALETTE)], DASHES[place % len(DASHES)]
     marker = MARKERS[place % len(MARKERS)]
-    x, y = np.array(curve.x, float), np.array(curve.y, float)
-    if curve.look == "stars":
-        axes.plot(x, y, "*", color="black", ms=7, mfc="none", mew=0.8, label=curve.name)
-        return
-    if curve.look == "reference":
-        axes.plot(x, y, color=MARK, ls=ACROSS[place % len(ACROSS)], lw=1.0, label=curve.name, zorder=1.5)
-        return
-    if curve.look == "dots":
-        edge = 0.9 if marker == "x" else 0.0  # a cross is nothing but its edge
-        axes.plot(x, y, marker, color=colour, ms=4.5 if len(x) <= MOST_MARKED else 1.6, mew=edge, label=curve.name)
-        return
+    x, y, low, high = (np.array(values, float) for values in (curve.x, curve.y, curve.low, curve.high))
     if curve.look == "marks":
-        ends = np.abs([y - np.array(curve.low), np.array(curve.high) - y]) if len(curve.low) else None
+        ends = np.abs([y - low, high - y]) if len(low) else None
         axes.errorbar(x, y, ends, fmt=marker, color=colour, capsize=2.5, label=curve.name)
         return
-    if len(curve.low):
-        low, high = np.array(curve.low, float), np.array(curve.high, float)
+    few, step = len(x) <= MOST_MARKED, max(1, len(x) // 9)
+    plain = {"color": colour, "ls": dash, "lw": 1.2 + 0.35 * min(count - 1 - place, 4)}
+    looks: dict[str, dict[str, Any]] = {
+        "stars": {"ls": "", "marker": "*", "color": "black", "ms": 7, "mfc": "none", "mew": 0.8},
+        "reference": {"color": MARK, "ls": ACROSS[place % len(ACROSS)], "lw": 1.0, "zorder": 1.5},
+        # a cross is nothing but its edge
+        "dots": {"ls": "", "marker": marker, "color": colour, "ms": 4.5 if few else 1.6, "mew": 0.9 * (marker == "x")},
+        "steps": {**plain, "drawstyle": "steps-post"},
+        "plain": plain,
+        "line": {
+            **plain,
+            "marker": marker,
+            "markevery": 1 if few else (step * place // max(count, 1), step),
+            "mfc": "none" if place % 2 else colour,
+            "mew": 0.9,
+        },
+    }
+    if len(low) and curve.look in ("steps", "plain", "line"):
         if log:
             low = np.maximum(low, 0.5 * y[y > 0].min(initial=np.inf))  # a logarithmic axis has no 0
         axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
-    width = 1.2 + 0.35 * min(count - 1 - place, 4)
-    if curve.look == "steps":
-        axes.step(x, y, where="post", color=colour, ls=dash, lw=width, label=curve.name)
-        return
-    if curve.look == "plain":
-        axes.plot(x, y, color=colour, ls=dash, lw=width, label=curve.name)
-        return
-    few = len(x) <= MOST_MARKED
-    step = 1 if few else max(1, len(x) // 9)
-    axes.plot(
-        x,
-        y,
-        color=colour,
-        ls=dash,
-        lw=width,
-        marker=marker,
-        markevery=1 if few else (step * place // max(count, 1), step),
-        mfc="none" if place % 2 else colour,
-        mew=0.9,
-        label=curve.name,
-    )
+    axes.plot(x, y, label=curve.name, **looks[curve.look])
 
 
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
     for place, line in enumerate(lines):
         across = axes.axvline if line.upright else axes.axhline
-        name = f"printed: {line.name}" if line.printed else line.name
-        colour = "black" if line.printed else MARK
-        across(
-            line.value,
-            color=colour,
-            ls=ACROSS[place % len(ACROSS)],
-            lw=1.5 if line.printed else 1.0,
-            label=name,
-            zorder=1.5,
-        )
+        name, colour, width = f"printed: {line.name}", "black", 1.5
+        if not line.printed:
+            name, colour, width = line.name, MARK, 1.0
+        across(line.value, color=colour, ls=ACROSS[place % len(ACROSS)], lw=width, label=name, zorder=1.5)
 
 
 def _draw_bars(axes: Axes, panel: Bars) -> None:
@@ -440,8 +421,7 @@ def _draw_cells(axes: Axes, panel: Cells) -> None:
     axes.set_gid("table")
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.set(xlim=(0, wide), ylim=(tall, 0))
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 def _draw_spans(axes: Axes, panel: Spans) -> None:
@@ -463,7 +443,5 @@ def _draw_spans(axes: Axes, panel: Spans) -> None:
     axes.invert_yaxis()
     axes.set(xscale=panel.xscale, xlabel=panel.xlabel, ylabel=panel.ylabel)
     axes.margins(x=0.02)
-    if panel.xticks:
-        axes.set_xticks([x for x, _ in panel.xticks], [label for _, label in panel.xticks], minor=False)
-        axes.set_xticks([], minor=True)
+    _set_ticks(axes, panel.xticks)
     legend_above(axes)

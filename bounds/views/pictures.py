@@ -79,7 +79,7 @@ def styled(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
     return in_style
 
 
-def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int = 1) -> tuple[Figure, Any]:
+def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int = 1, **how: Any) -> tuple[Figure, Any]:
     """Return a figure without a window, and its axes.
 
     Parameters
@@ -88,21 +88,34 @@ def figure(width: float = PAGE, height: float = 2.9, columns: int = 1, rows: int
         Inches; `COLUMN` or `PAGE` wide.
     columns, rows : int
         Axes in the picture; more than one come as an array.
+    **how
+        Of `matplotlib.figure.Figure.subplots`.
     """
     from matplotlib.figure import Figure as NewFigure
 
-    made = NewFigure(figsize=(width, height), layout="constrained")
-    return made, made.subplots(rows, columns)
+    blank = NewFigure(figsize=(width, height), layout="constrained")
+    return blank, blank.subplots(rows, columns, **how)
+
+
+def finish(axes: Axes, **settings: Any) -> None:
+    """Set labels, ends and scales of axes, then put the legend above them."""
+    axes.set(**settings)
+    legend_above(axes)
+
+
+def note(axes: Axes, words: str, at: tuple[float, float], shift: tuple[float, float] = (0, 0), **look: Any) -> None:
+    """Write words beside a point of the data, `shift` points to the right and up."""
+    axes.annotate(words, at, **{"xytext": shift, "textcoords": "offset points", "fontsize": 7, **look})
 
 
 def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
-    """Put the legend above the axes, under their title, in as many columns as there is space for.
+    """Put the legend above the axes, under their title, in as many columns as fit.
 
     Parameters
     ----------
     axes : Axes
     others : sequence of Axes
-        Axes that share the place (``twinx``): what they show stands in the same legend.
+        Axes in the same place (``twinx``), which share the legend.
     """
     handles, labels = axes.get_legend_handles_labels()
     for one in others:
@@ -112,18 +125,12 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
         return
     title = axes.get_title()
     axes.set_title("")
-    space = _width_of(axes)
-    how: Mapping[str, Any] = {
-        "loc": "lower left",
-        "bbox_to_anchor": (0.0, 1.0),
-        "alignment": "left",
-        "borderaxespad": 0.2,
-        "borderpad": 0.1,
-    }
-    columns = min(len(labels), 5)
-    while columns > 1 and axes.legend(handles, labels, ncols=columns, **how).get_window_extent().width > space:
-        columns -= 1
-    axes.legend(handles, labels, ncols=columns, title=title or None, **how)
+    how: Mapping[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
+
+    def legend(columns: int, title: str | None = None) -> Any:
+        return axes.legend(handles, labels, ncols=columns, title=title, alignment="left", **how)
+
+    legend(_most_columns(legend, min(len(labels), 5), _width_of(axes)), title or None)
 
 
 def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
@@ -143,22 +150,32 @@ def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
             own.remove()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
-    how: Mapping[str, Any] = {"loc": "outside upper left", "alignment": "left", "title": title or None}
-    columns = min(len(named), 8)
-    legend = made.legend(named.values(), named.keys(), ncols=columns, **how)
-    while columns > 1 and legend.get_window_extent().width > made.bbox.width:
-        columns -= 1
-        legend.remove()
-        legend = made.legend(named.values(), named.keys(), ncols=columns, **how)
+
+    def legend(columns: int) -> Any:
+        how: Mapping[str, Any] = {"loc": "outside upper left", "alignment": "left", "title": title or None}
+        return made.legend(named.values(), named.keys(), ncols=columns, **how)
+
+    legend(_most_columns(legend, min(len(named), 8), made.bbox.width))
+
+
+def _most_columns(legend: Callable[[int], Any], most: int, space: float) -> int:
+    """Return the number of columns, at most `most`, with which a legend fits into a width in pixels."""
+    for columns in range(most, 1, -1):
+        tried = legend(columns)
+        width = tried.get_window_extent().width
+        tried.remove()
+        if width <= space:
+            return columns
+    return 1
 
 
 def _width_of(axes: Axes) -> float:
-    """Return the width that axes have in a picture, in pixels, but for the space of their labels."""
-    made = axes.get_figure(root=True)
+    """Return the width that axes have in a picture, in pixels, without the space of their labels."""
+    whole_figure = axes.get_figure(root=True)
     place = axes.get_subplotspec()
-    assert made is not None
+    assert whole_figure is not None
     columns = 1 if place is None else place.get_gridspec().ncols
-    return float((made.get_figwidth() / columns - 0.55) * made.dpi)
+    return float((whole_figure.get_figwidth() / columns - 0.55) * whole_figure.dpi)  # 0.55 inches of labels
 
 
 def save(made: Figure, path: str | Path) -> None:

@@ -14,18 +14,18 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
-from bounds.certificates.region import facets_document
+from bounds.views.answers import Answer, Exact, named
 from bounds.views.assignment import Bounds, bounds_of
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, legend_above, save, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, legend_above, save, styled
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Exact, by_type, many, named, packed, short
+from bounds.views.text import and_more, many, packed, short
 from theory.errors import InputError, TooLargeError, quoted
 from theory.exact.configurations import count, count_maximal, feasible
 from theory.greedy.assignment import global_greedy
 from theory.greedy.servers import LeastServers
 from theory.instance import Instance, Space
 from theory.numbers import text, total
-from theory.region.facets import Region, region_facets
+from theory.region.facets import Facet, Region, region_facets
 from theory.region.membership import CapacityProgram, Intensity, stable_servers
 from theory.region.slices import Slice, region_slice
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 COUNTED = 100_000_000
 """Where configurations can only be counted one by one, counting ends here."""
+
+MOST_COLUMNS, MOST_FACETS = 12, 40
+"""Configurations and facets that the text shows."""
 
 
 @dataclass(frozen=True)
@@ -145,61 +148,47 @@ class RegionAnswer(Answer, frozen=True):
 def region_answer(found: Found) -> RegionAnswer:
     """Return what was found as the answer of ``region``."""
     instance, intensity, region = found.instance, found.intensity, found.region
-    sizes = [counted(pool.space) for pool in instance.pools]
-    boundary = intensity.boundary
-    needed = ServersNeeded(per_server=text(intensity.value))
+    names, sizes = instance.names, [counted(pool.space) for pool in instance.pools]
+    pools = [
+        PoolCount.of(pool, configurations=feasible, maximal=maximal)
+        for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
+    ]
+    needed = {}
     if found.whole is not None:
         servers, least = found.whole
-        needed = ServersNeeded(
-            per_server=text(intensity.value),
-            servers=servers,
-            supportable=stable_servers(intensity.value, servers),
-            at_once=bounds_of(least),
-        )
-    facets = vertices = None
-    if region is not None:
-        facets = [FacetRow(**row) for row in facets_document(instance, region)]
-        vertices = [named(instance, vertex) for vertex in (*region.vertices, (Fraction(0),) * len(instance.types))]
-    return RegionAnswer(
+        needed = {
+            "servers": servers,
+            "supportable": stable_servers(intensity.value, servers),
+            "at_once": bounds_of(least),
+        }
+    return RegionAnswer.of(
+        found,
+        intensity,
+        names=names,
         configurations=_sum([feasible for feasible, _ in sizes]),
         maximal=_sum([maximal for _, maximal in sizes]),
-        pools={
-            pool.name: PoolCount(share=text(pool.share), configurations=feasible, maximal=maximal)
-            for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
-        },
-        facets=facets,
+        pools=named(instance.pools, pools),
+        facets=region and region.facets,
         facets_reason=found.no_facets,
-        vertices=vertices,
-        traffic_intensity=text(intensity.value),
-        traffic_intensity_float=float(intensity.value),
-        supportable=intensity.supportable,
-        boundary=None if boundary is None else named(instance, boundary),
-        prices=named(instance, intensity.prices),
-        price_support=text(intensity.support),
+        vertices=region and (*region.vertices, (0,) * len(names)),  # the origin, which is a vertex of every region
+        traffic_intensity=intensity.value,
+        price_support=intensity.support,
         columns=[
-            Column(pool=instance.pools[p].name, configuration=by_type(instance, k), fraction=text(amount))
+            Column.of(names=names, pool=instance.pools[p].name, configuration=k, fraction=amount)
             for p, k, amount in intensity.columns
         ],
-        headroom=None if found.headroom is None else named(instance, found.headroom),
         headroom_reason=found.no_headroom,
-        servers_needed=needed,
-        slice=UNSET if found.slice is None else cut_answer(instance, found.slice),
+        servers_needed=ServersNeeded.of(per_server=intensity.value, **needed),
+        slice=found.slice and cut_answer(instance, found.slice),
     )
 
 
 def cut_answer(instance: Instance, cut: Slice) -> Cut:
     """Return a slice as it stands in the answer."""
     pair = [instance.names[j] for j in cut.types]
-    loads = enumerate(zip(instance.names, cut.workload, strict=True))
-    return Cut(
-        types=pair,
-        workload={name: text(load) for j, (name, load) in loads if j not in cut.types},
-        vertices=[dict(zip(pair, map(text, vertex), strict=True)) for vertex in cut.vertices],
-        edges=[
-            FacetRow(normal=dict(zip(pair, map(text, normal), strict=True)), offset=text(offset))
-            for normal, offset in cut.edges
-        ],
-    )
+    others = {name: load for name, load in zip(instance.names, cut.workload, strict=True) if name not in pair}
+    edges = [FacetRow.of(names=pair, normal=normal, offset=offset) for normal, offset in cut.edges]
+    return Cut.of(cut, names=pair, types=pair, workload=others, edges=edges)
 
 
 def _number(value: int | None) -> str:
@@ -208,7 +197,7 @@ def _number(value: int | None) -> str:
 
 def region_lines(found: Found, result: RegionAnswer) -> list[str]:
     """Return the answer of ``region`` as text; `result` is its answer."""
-    instance, intensity = found.instance, found.intensity
+    instance, intensity, region = found.instance, found.intensity, found.region
     verdict = "supportable" if intensity.supportable else "on the boundary" if intensity.holds else "not supportable"
     lines = [
         f"configurations     {_number(result.configurations)}, {_number(result.maximal)} of them maximal",
@@ -224,36 +213,20 @@ def region_lines(found: Found, result: RegionAnswer) -> list[str]:
             ("  to hold all its jobs at once, at least", number),
         ]
         lines += ["", *aligned(table, right=1)]
-    if any(intensity.prices):
-        worth = total(price * load for price, load in zip(intensity.prices, instance.workload, strict=True))
-        lines += [
-            "",
-            "the traffic intensity is no less: priced by",
-            f"  {_inequality(instance.names, intensity.prices)}",
-            f"  the workload of a server is worth {short(worth)}, and what it can hold at most "
-            f"{short(intensity.support)} on average",
-            "and no more: the workload fits these amounts of servers, for each one there is",
-        ]
-        several = len(instance.pools) > 1
-        for p, k, amount in intensity.columns[:12]:
-            where = f"{quoted(instance.pools[p].name)}: " if several else ""
-            lines.append(f"  {float(amount):9.4%}  {where}{packed(instance, k)}")
-        if len(intensity.columns) > 12:
-            lines.append(f"  and {len(intensity.columns) - 12} more")
+    lines += _proof_lines(instance, intensity) if any(intensity.prices) else []
     lines += ["", "head-room of each type alone, jobs per server"]
     if found.headroom is None:
         lines.append(f"  {found.no_headroom}")
     else:
-        lines += [f"  {quoted(name)}: {short(room)}" for name, room in zip(instance.names, found.headroom, strict=True)]
-    lines += ["", f"facets  {found.no_facets or ''}".rstrip()]
-    if found.region is not None:
-        outer = found.region.outer
-        lines[-1] = (
-            f"facets  {len(outer)}, beside {len(instance.types)} x >= 0; {len(found.region.vertices) + 1} vertices"
-        )
-        lines += [f"  {_inequality(instance.names, facet.normal)} <= {text(facet.offset)}" for facet in outer[:40]]
-        if len(outer) > 40:
-            lines.append(f"  and {len(outer) - 40} more (--json shows all)")
+        lines += [f"  {quoted(name)}: {short(x)}" for name, x in zip(instance.names, found.headroom, strict=True)]
+    if region is None:
+        lines += ["", f"facets  {found.no_facets or ''}".rstrip()]
+    else:
+        beside = f"beside {len(instance.types)} x >= 0; {len(region.vertices) + 1} vertices"
+        lines += ["", f"facets  {len(region.outer)}, {beside}"]
+        facets = region.outer[:MOST_FACETS]
+        lines += [f"  {_inequality(instance.names, facet.normal)} <= {text(facet.offset)}" for facet in facets]
+        lines += and_more(len(region.outer) - MOST_FACETS, "more (--json shows all)")
     if found.slice is not None:
         pair = [instance.names[j] for j in found.slice.types]
         lines += ["", f"slice by {quoted(pair[0])} and {quoted(pair[1])}, the others as they are"]
@@ -261,13 +234,31 @@ def region_lines(found: Found, result: RegionAnswer) -> list[str]:
     return lines
 
 
+def _proof_lines(instance: Instance, intensity: Intensity) -> list[str]:
+    """Return the two bounds that prove the traffic intensity: prices from below, a mixture of servers from above."""
+    worth = total(price * load for price, load in zip(intensity.prices, instance.workload, strict=True))
+    return [
+        "",
+        "the traffic intensity is no less: priced by",
+        f"  {_inequality(instance.names, intensity.prices)}",
+        f"  the workload of a server is worth {short(worth)}, and what it can hold at most {short(intensity.support)} "
+        "on average",
+        "and no more: the workload fits these amounts of servers, for each one there is",
+        *(
+            f"  {float(amount):9.4%}  {packed(instance, k, pool=p)}"
+            for p, k, amount in intensity.columns[:MOST_COLUMNS]
+        ),
+        *and_more(len(intensity.columns) - MOST_COLUMNS),
+    ]
+
+
 def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
     terms = [quoted(name) if a == 1 else f"{a} {quoted(name)}" for name, a in zip(names, normal, strict=True) if a]
     return " + ".join(terms)
 
 
-DOTS = 4_000
-"""Most configurations that are drawn one by one."""
+DOTS, DOTS_IN_SPACE = 4_000, 600
+"""Most configurations that are drawn one by one, in two dimensions and in three."""
 
 PANELS = 6
 """Most slices on one picture."""
@@ -294,36 +285,35 @@ def picture_of_region(
     pair : tuple of int, optional
         Draw only the slice by these two types.
     """
-    from matplotlib.figure import Figure as NewFigure
-
     types = len(instance.types)
-    made = NewFigure(figsize=(4.6, 4.4), layout="constrained")
+    if pair is None and types > 3:
+        save(_slices(instance, intensity), path)
+        return
+    if pair is None and types == 3:
+        save(_space(instance, intensity, region or region_facets(instance)), path)
+        return
+    picture, axes = figure(4.6, 4.4)
     if pair is not None:
-        draw_slice(made.subplots(), instance, *pair)
+        draw_slice(axes, instance, *pair)
     elif types == 1:
-        draw_line(made.subplots(), instance, intensity)
-    elif types == 2:
-        draw_plane(made.subplots(), instance, intensity, region or region_facets(instance))
-    elif types == 3:
-        draw_space(made, instance, intensity, region or region_facets(instance))
+        draw_line(axes, instance, intensity)
     else:
-        made = _slices(instance, intensity)
-    save(made, path)
+        draw_plane(axes, instance, intensity, region or region_facets(instance))
+    save(picture, path)
 
 
 def _slices(instance: Instance, intensity: Intensity) -> Figure:
     """Cut by every pair of the types that take most of the workload's worth, four types at most."""
-    from matplotlib.figure import Figure as NewFigure
-
     worth = [price * load for price, load in zip(intensity.prices, instance.workload, strict=True)]
     chosen = sorted(sorted(range(len(worth)), key=lambda j: (-worth[j], -instance.workload[j]))[:4])
     pairs = list(combinations(chosen, 2))[:PANELS]
-    made = NewFigure(figsize=(PAGE, 2.4 * ceil(len(pairs) / 3)), layout="constrained")
+    rows = ceil(len(pairs) / 3)
+    picture, places = figure(PAGE, 2.4 * rows, 3, rows)
     program = CapacityProgram(instance)
-    for axes, (i, j) in zip(made.subplots(ceil(len(pairs) / 3), 3).flat, pairs, strict=False):
+    for axes, (i, j) in zip(places.flat, pairs, strict=False):
         draw_slice(axes, instance, i, j, program)
-    made.suptitle(f"slices through the workload; traffic intensity {float(intensity.value):.4g}")
-    return made
+    picture.suptitle(f"slices through the workload; traffic intensity {float(intensity.value):.4g}")
+    return picture
 
 
 def configurations(instance: Instance) -> NDArray[Any] | None:
@@ -343,8 +333,7 @@ def draw_line(axes: Axes, instance: Instance, intensity: Intensity) -> None:
     end = float(intensity.boundary[0]) if intensity.boundary else float(region_facets(instance).outer[0].offset)
     axes.barh([0], [end], color=OPTIMAL, alpha=0.25, label="region")
     axes.plot([rho], [0], "o", color="black", label=_workload(intensity))
-    axes.set(xlabel=f"{instance.names[0]} (jobs per server)", yticks=[], xlim=(0, 1.1 * max(end, rho)))
-    legend_above(axes)
+    finish(axes, xlabel=_label(instance, 0), yticks=[], xlim=(0, 1.1 * max(end, rho)))
 
 
 def outline(region: Region) -> NDArray[Any]:
@@ -356,6 +345,12 @@ def outline(region: Region) -> NDArray[Any]:
     return np.array([(0.0, 0.0), *((float(x), float(y)) for x, y in corners if x or y)])
 
 
+def _points(instance: Instance, intensity: Intensity) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
+    """Return the workload, where its ray leaves the region, and what greedy serves of it, float[J] each."""
+    end = None if intensity.boundary is None else np.array(intensity.boundary, float)
+    return np.array(instance.workload, float), end, np.array(global_greedy(instance).served, float)
+
+
 def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Region) -> None:
     """Draw the region of two types with its configurations, the workload on its ray, and what greedy serves."""
     corners = outline(region)
@@ -363,23 +358,19 @@ def draw_plane(axes: Axes, instance: Instance, intensity: Intensity, region: Reg
     dots = configurations(instance)
     if dots is not None:
         axes.plot(dots[:, 0], dots[:, 1], ".", color=MARK, markersize=4, clip_on=False, label="configurations")
-    rho = [float(load) for load in instance.workload]
-    if intensity.boundary is not None:
-        end = [float(x) for x in intensity.boundary]
-        far = end if intensity.holds else rho
-        axes.plot([0, far[0]], [0, far[1]], "--", color="black", linewidth=0.9)
+    rho, end, served = _points(instance, intensity)
+    if end is not None:
+        axes.plot(*np.array([0 * rho, end if intensity.holds else rho]).T, "--", color="black", linewidth=0.9)
         axes.plot(*end, "D", color=OPTIMAL, markersize=6, label="the ray leaves the region")
     axes.plot(*rho, "o", color="black", label=_workload(intensity))
-    served = [float(y) for y in global_greedy(instance).served]
     axes.plot(*served, "s", color=GREEDY, markersize=7, fillstyle="none", label="served by greedy")
     top = np.max([*corners, rho], axis=0) * 1.08
-    axes.set(xlim=(0, top[0]), ylim=(0, top[1]), **_labels(instance, 0, 1))
-    legend_above(axes)
+    finish(axes, xlim=(0, top[0]), ylim=(0, top[1]), xlabel=_label(instance, 0), ylabel=_label(instance, 1))
 
 
 def draw_slice(axes: Axes, instance: Instance, i: int, j: int, program: CapacityProgram | None = None) -> None:
-    """Draw the slice by two types through the workload, which stands in it with its head-room."""
-    axes.set(**_labels(instance, i, j))
+    """Draw the slice by two types through the workload, with its head-room as arrows."""
+    axes.set(xlabel=_label(instance, i), ylabel=_label(instance, j))
     try:
         cut = region_slice(instance, i, j, program=program)
     except InputError:
@@ -388,70 +379,57 @@ def draw_slice(axes: Axes, instance: Instance, i: int, j: int, program: Capacity
     corners = np.array([(0.0, 0.0), *((float(s), float(t)) for s, t in cut.vertices)])
     _outline(axes, corners)
     s, t = instance.workload[i], instance.workload[j]
+    here = (float(s), float(t))
     if cut.holds(s, t):
+        arrow = {"arrowstyle": "->", "color": GREEDY, "shrinkA": 3, "shrinkB": 0}
         for axis in (0, 1):
-            room = min((c - a[0] * s - a[1] * t) / a[axis] for a, c in cut.edges if a[axis])
-            end = (s + room, t) if axis == 0 else (s, t + room)
-            if room:
-                axes.annotate(
-                    "",
-                    (float(end[0]), float(end[1])),
-                    (float(s), float(t)),
-                    arrowprops={"arrowstyle": "->", "color": GREEDY, "shrinkA": 3, "shrinkB": 0},
-                )
-    axes.plot([float(s)], [float(t)], "o", color="black", clip_on=False)
-    top = np.max([*corners, (float(s), float(t))], axis=0) * 1.08
+            # an edge a . x <= c leaves (c - a . x) / a_axis along an axis
+            headroom = min((c - a[0] * s - a[1] * t) / a[axis] for a, c in cut.edges if a[axis])
+            end = (float(s + headroom), here[1]) if axis == 0 else (here[0], float(t + headroom))
+            if headroom:
+                axes.annotate("", end, here, arrowprops=arrow)
+    axes.plot(*here, "o", color="black", clip_on=False)
+    top = np.max([*corners, here], axis=0) * 1.08
     axes.set(xlim=(0, top[0] or 1), ylim=(0, top[1] or 1))
 
 
-def draw_space(made: Figure, instance: Instance, intensity: Intensity, region: Region) -> None:
+def _space(instance: Instance, intensity: Intensity, region: Region) -> Figure:
     """Draw the region of three types: its outer facets, configurations, the workload's ray, what greedy serves."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    axes: Any = made.add_subplot(projection="3d")
-    polygons = [_polygon(region, number) for number in range(len(region.outer))]
+    picture, axes = figure(4.6, 4.4, subplot_kw={"projection": "3d"})
+    polygons = [_polygon(region, facet) for facet in region.outer]
+    colours = [PALETTE[n % len(PALETTE)] for n in range(len(polygons))]
     axes.add_collection3d(
-        Poly3DCollection(
-            polygons,
-            facecolors=[PALETTE[n % len(PALETTE)] for n in range(len(polygons))],
-            edgecolors="black",
-            linewidths=0.8,
-            alpha=0.35,
-        )
+        Poly3DCollection(polygons, facecolors=colours, edgecolors="black", linewidths=0.8, alpha=0.35)
     )
-    dots = configurations(instance)
-    corners = np.array([[float(x) for x in v] for v in region.vertices])
-    if dots is not None and len(dots) <= 600:
+    dots, corners = configurations(instance), np.array(region.vertices, float)
+    if dots is not None and len(dots) <= DOTS_IN_SPACE:
         axes.scatter(*dots.T, s=5, color=MARK, depthshade=True, label="configurations")
     axes.scatter(*corners.T, s=22, color=OPTIMAL, depthshade=False, label="vertices")
-    rho = np.array([float(load) for load in instance.workload])
-    if intensity.boundary is not None:
-        end = np.array([float(x) for x in intensity.boundary])
-        far = end if intensity.holds else rho
-        axes.plot(*np.array([0 * rho, far]).T, "--", color="black", linewidth=1)
+    rho, end, served = _points(instance, intensity)
+    if end is not None:
+        axes.plot(*np.array([0 * rho, end if intensity.holds else rho]).T, "--", color="black", linewidth=1)
         axes.scatter(*end, s=40, marker="D", color=OPTIMAL, depthshade=False, label="the ray leaves the region")
     axes.scatter(*rho, s=40, color="black", depthshade=False, label=_workload(intensity))
-    served = [float(y) for y in global_greedy(instance).served]
-    axes.scatter(
-        *served, s=50, marker="s", facecolors="none", edgecolors=GREEDY, depthshade=False, label="served by greedy"
-    )
+    hollow = {"marker": "s", "facecolors": "none", "edgecolors": GREEDY}
+    axes.scatter(*served, s=50, **hollow, depthshade=False, label="served by greedy")
     top = np.max([*corners, rho], axis=0) * 1.05
-    names = [f"{name} (jobs per server)" for name in instance.names]
-    axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]), xlabel=names[0], ylabel=names[1], zlabel=names[2])
+    axes.set(**{f"{axis}lim": (0, top[j]) for j, axis in enumerate("xyz")})
+    axes.set(**{f"{axis}label": _label(instance, j) for j, axis in enumerate("xyz")})
     axes.view_init(elev=24, azim=38)
     axes.locator_params(nbins=5)
     axes.set_box_aspect(None, zoom=0.82)  # labels of three dimensions have no part in the layout
     legend_above(axes)
+    return picture
 
 
-def _polygon(region: Region, number: int) -> NDArray[Any]:
+def _polygon(region: Region, facet: Facet) -> NDArray[Any]:
     """Return the corners of an outer facet of a region of three types, in order around it."""
-    facet = region.outer[number]
-    corners = np.array([[float(x) for x in v] for v in region.vertices if facet.value(v) == facet.offset])
-    normal = np.array(facet.normal, float)
-    middle = corners.mean(axis=0)
-    across = np.cross(normal, corners[0] - middle)
-    spokes = corners - middle
+    corners = np.array([v for v in region.vertices if facet.value(v) == facet.offset], float)
+    spokes = corners - corners.mean(axis=0)
+    # the angle of each spoke from the first one, in the plane of the facet
+    across = np.cross(np.array(facet.normal, float), spokes[0])
     turn = np.arctan2(spokes @ _unit(across), spokes @ _unit(spokes[0]))
     order = np.argsort(turn)
     around: NDArray[Any] = corners[[*order, order[0]]]  # closed: the library leaves out the last edge of some
@@ -464,13 +442,13 @@ def _unit(vector: NDArray[Any]) -> NDArray[Any]:
 
 
 def _outline(axes: Axes, corners: NDArray[Any]) -> None:
-    axes.fill(corners[:, 0], corners[:, 1], color=OPTIMAL, alpha=0.15)
-    axes.plot(corners[1:, 0], corners[1:, 1], color=OPTIMAL, linewidth=1.4)
-    axes.plot(corners[1:, 0], corners[1:, 1], "o", color=OPTIMAL, markersize=5, clip_on=False, label="vertices")
+    axes.fill(*corners.T, color=OPTIMAL, alpha=0.15)
+    axes.plot(*corners[1:].T, color=OPTIMAL, linewidth=1.4)
+    axes.plot(*corners[1:].T, "o", color=OPTIMAL, markersize=5, clip_on=False, label="vertices")
 
 
-def _labels(instance: Instance, i: int, j: int) -> dict[str, str]:
-    return {"xlabel": f"{instance.names[i]} (jobs per server)", "ylabel": f"{instance.names[j]} (jobs per server)"}
+def _label(instance: Instance, j: int) -> str:
+    return f"{instance.names[j]} (jobs per server)"
 
 
 def _workload(intensity: Intensity) -> str:

@@ -8,26 +8,29 @@ from typing import Any
 
 import msgspec
 
-from bounds.views.admission import BeliefAnswer, DecideAnswer, LawAnswer, MomentsAnswer
-from bounds.views.admission_runs import ExactAdmission, OptimalAdmission, SimulatedAdmission, TunedAdmission
+from bounds.views.admission import (
+    BeliefAnswer,
+    DecideAnswer,
+    ExactAdmission,
+    LawAnswer,
+    MomentsAnswer,
+    OptimalAdmission,
+    SimulatedAdmission,
+    TunedAdmission,
+)
 from bounds.views.assignment import Solved, Worst
-from bounds.views.attack import Attack
+from bounds.views.attack import Attack, OnlineAttack
 from bounds.views.by_size import BySize
 from bounds.views.catalogue import Catalogue, PolicyLine
-from bounds.views.claims import CoveredStatement, Listed, Verified
-from bounds.views.comparison import ComparedLoss, ComparedQueues
-from bounds.views.convergence import Converged
+from bounds.views.claims import CoveredStatement, Listed, ListedResult, Reproduced, Verified
+from bounds.views.comparison import ComparedLoss, ComparedQueues, Converged
 from bounds.views.experiment import ExperimentStatus, Summarised
 from bounds.views.exports import ExportAnswer
 from bounds.views.fluid import FluidAnswer
-from bounds.views.items import ItemBins
-from bounds.views.numeric_shares import CheckedShares, NumericShares
-from bounds.views.online import OnlineAttack
 from bounds.views.region import RegionAnswer
-from bounds.views.reproduced import ListedResult, Reproduced
-from bounds.views.sharing import AllInMotion, AllShares, InMotion, Shares
+from bounds.views.sharing import AllInMotion, AllShares, CheckedShares, InMotion, NumericShares, Shares
 from bounds.views.simulation import SimulatedLoss, SimulatedQueue
-from bounds.views.throughput import Throughput
+from bounds.views.throughput import ItemBins, Throughput
 
 ANSWERS: dict[str, tuple[str, Any]] = {
     "solve": ("packproof solve --json", Solved),

@@ -1,24 +1,26 @@
-"""``packproof share``: one allocation, all mechanisms side by side, users coming and going; text and pictures."""
+"""``packproof share``: exact and numeric allocations, stored ones, users coming and going; text and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from msgspec import UNSET, UnsetType
 
+from bounds.views.answers import Answer, Exact, named
 from bounds.views.panels import Bars, Chart, Curve, draw, in_rows
 from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
 from bounds.views.tables import aligned
-from bounds.views.text import Answer, Exact
 from fluid.limits.sharing import History
 from theory.errors import quoted
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation, WholeTasks, jain_index, nash_welfare
-from theory.sharing.model import Cluster
-from theory.sharing.properties import Verdict
+from theory.sharing.model import Cluster, eligibility
+from theory.sharing.properties import PROPERTIES, Verdict
+from theory.sharing.violation import Violation, shares_of
 
 
 class Property(Answer, frozen=True):
@@ -81,44 +83,39 @@ class AllInMotion(Answer, frozen=True):
 
 def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], whole: WholeTasks | None = None) -> Shares:
     """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well."""
-    cluster = allocation.cluster
-    servers = [server.name for server in cluster.servers]
-    users = [user.name for user in cluster.users]
-    utilisation = {
-        server: {
-            resource: float(allocation.utilisation(i, r))
-            for r, resource in enumerate(cluster.resources)
-            if cluster.capacity[i][r]
-        }
-        for i, server in enumerate(servers)
-    }
-    return Shares(
-        mechanism=allocation.mechanism,
-        division=allocation.division,
-        exact=allocation.exact,
-        tasks=dict(zip(users, map(float, allocation.totals), strict=True)),
-        tasks_exact=dict(zip(users, map(text, allocation.totals), strict=True)) if allocation.exact else None,
-        allocation={
-            user: dict(zip(servers, map(float, row), strict=True))
-            for user, row in zip(users, allocation.tasks, strict=True)
-        },
-        utilisation=utilisation,
-        jain_index=float(jain_index(allocation.shares)),
+    cluster, totals = allocation.cluster, named(allocation.cluster.users, allocation.totals)
+    return Shares.of(
+        allocation,
+        tasks=totals,
+        tasks_exact=totals if allocation.exact else None,
+        allocation=_by_user(cluster, allocation.tasks),
+        utilisation=_by_server(cluster, allocation.utilisation),
+        jain_index=jain_index(allocation.shares),
         nash_welfare=nash_welfare(allocation),
-        rounds=allocation.rounds,
-        damped=allocation.damped,
-        properties={name: Property(holds=one.holds, witness=one.witness) for name, one in properties.items()},
-        whole=UNSET if whole is None else _whole(allocation, whole),
+        properties=properties,
+        whole=whole and _whole(allocation, whole),
     )
 
 
+def _by_user(cluster: Cluster, tasks: Sequence[Sequence[Any]]) -> dict[str, dict[str, Any]]:
+    """Return tasks, shape (N, K), by the names of user and server."""
+    return named(cluster.users, [named(cluster.servers, row) for row in tasks])
+
+
+def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, dict[str, Any]]:
+    """Return a value by the names of server and resource, of the resources that the server has."""
+    return {
+        server.name: {resource: value(i, r) for r, resource in enumerate(cluster.resources) if cluster.capacity[i][r]}
+        for i, server in enumerate(cluster.servers)
+    }
+
+
 def _whole(allocation: Allocation, whole: WholeTasks) -> Whole:
-    servers = [server.name for server in allocation.cluster.servers]
-    users = [user.name for user in allocation.cluster.users]
-    return Whole(
-        tasks=dict(zip(users, map(sum, whole.tasks), strict=True)),
-        allocation={user: dict(zip(servers, row, strict=True)) for user, row in zip(users, whole.tasks, strict=True)},
-        lost=dict(zip(users, map(text, whole.lost), strict=True)),
+    cluster = allocation.cluster
+    return Whole.of(
+        tasks=named(cluster.users, list(map(sum, whole.tasks))),
+        allocation=_by_user(cluster, whole.tasks),
+        lost=named(cluster.users, whole.lost),
         lost_part=float(_lost(allocation, whole)),
     )
 
@@ -133,10 +130,7 @@ def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
     """Return one allocation as text."""
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
     if allocation.violation is not None:
-        from theory.sharing.mechanisms import MECHANISMS
-
-        conditions = MECHANISMS[allocation.mechanism].conditions
-        kind = f"numeric, within {allocation.violation.value:.1e} of {conditions}"
+        kind = f"numeric, within {allocation.violation.value:.1e} of {_conditions(allocation.mechanism)}"
     lines = [f"{allocation.mechanism} ({kind})", *sized_lines(allocation, answer.utilisation)]
     lines.append(f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}")
     for name, verdict in answer.properties.items():
@@ -187,19 +181,12 @@ def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[st
 
 def history_answer(mechanism: str, history: History, cluster: Cluster) -> InMotion:
     """Return a run with users coming and going: tasks of each user, and utilisation, at the end of each period."""
-    return InMotion(
+    return InMotion.of(
+        history,
         mechanism=mechanism,
-        time=history.time.tolist(),
-        tasks={u.name: history.tasks[:, n].sum(axis=1).tolist() for n, u in enumerate(cluster.users)},
-        present={u.name: history.present[:, n].tolist() for n, u in enumerate(cluster.users)},
-        utilisation={
-            server.name: {
-                resource: history.utilisation[:, i, r].tolist()
-                for r, resource in enumerate(cluster.resources)
-                if cluster.capacity[i][r]
-            }
-            for i, server in enumerate(cluster.servers)
-        },
+        tasks=named(cluster.users, history.tasks.sum(axis=2).T),
+        present=named(cluster.users, history.present.T),
+        utilisation=_by_server(cluster, lambda i, r: history.utilisation[:, i, r]),
     )
 
 
@@ -318,3 +305,175 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
     ][:MOST_PANELS]
     made, _ = in_rows(charts, 2, 2.2)
     save(made, path)
+
+
+MOST_CELLS = 400
+"""Up to this many pairs of user and server the tasks are printed, beyond it what they come to."""
+
+
+class NumericShares(Answer, frozen=True):
+    """Shares within a tolerance; tasks and allocation are totals over a server class, zeros left out of allocation.
+
+    Prices, of mechanisms that are max-min fair in one number a user, are by stage, server and resource, of the whole of
+    each resource; zeros are left out.
+    """
+
+    mechanism: str
+    division: str
+    exact: bool
+    evidence: str
+    tolerance: float
+    violation: float
+    user: str | None
+    server: str | None
+    rounds: int | None
+    interrupted: bool
+    tasks: dict[str, float]
+    allocation: dict[str, dict[str, float]]
+    utilisation: dict[str, dict[str, float]]
+    jain_index: float
+    nash_welfare: float
+    properties: dict[str, Property]
+    prices: list[dict[str, dict[str, float]]] | None
+
+
+class CheckedShares(Answer, frozen=True):
+    """How far a stored allocation is from the conditions of its mechanism (null: no tolerance excuses it)."""
+
+    mechanism: str
+    division: str
+    evidence: str
+    valid: bool
+    tolerance: float
+    violation: float | None
+    overload: float | None
+    bottleneck: float | None
+    user: str | None
+    server: str | None
+    reason: str | None
+
+
+def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> NumericShares:
+    """Return numeric shares as an answer; no property is decided of them."""
+    cluster = allocation.cluster
+    jain, nash = _welfare(allocation)
+    undecided = Property(holds=None, witness={"note": "not decided of numeric shares"})
+    return NumericShares.of(
+        allocation,
+        found,
+        exact=False,
+        evidence="numeric",
+        tolerance=tolerance,
+        violation=found.value,
+        tasks=named(cluster.users, allocation.totals),
+        allocation={
+            user.name: {server.name: x for server, x in zip(cluster.servers, row, strict=True) if x}
+            for user, row in zip(cluster.users, allocation.tasks, strict=True)
+        },
+        utilisation=_by_server(cluster, lambda i, r: allocation.used[i][r] / cluster.capacity[i][r]),
+        jain_index=jain,
+        nash_welfare=nash,
+        properties=dict.fromkeys((*PROPERTIES, "strategy_proofness"), undecided),
+        prices=_prices(allocation) if allocation.stages else None,
+    )
+
+
+def _prices(allocation: Allocation) -> list[dict[str, dict[str, float]]]:
+    """Return the prices of all stages by name."""
+    cluster = allocation.cluster
+    return [
+        {
+            server.name: {r: float(price) for r, price in zip(cluster.resources, row, strict=True) if price}
+            for server, row in zip(cluster.servers, stage.prices, strict=True)
+            if any(row)
+        }
+        for stage in allocation.stages
+    ]
+
+
+def _welfare(allocation: Allocation) -> tuple[float, float]:
+    """Return Jain's index and Nash welfare in floats: `jain_index` and `nash_welfare` are too slow here."""
+    cluster = allocation.cluster
+    may, share = eligibility(cluster), shares_of(cluster)
+    alone = np.zeros(len(cluster.users))
+    for i in range(len(cluster.servers)):
+        largest = share(i).max(axis=1)
+        alone += np.divide(1.0, largest, out=np.zeros_like(alone), where=may[:, i])
+    weights = np.array([float(weight) for weight in cluster.weights])
+    part = np.array([float(x) for x in allocation.totals]) / alone
+    weighted = part / weights
+    nash = 0.0 if part.min() == 0 else float(np.exp((weights * np.log(part)).sum() / weights.sum()))
+    return float(weighted.sum() ** 2 / (len(part) * (weighted**2).sum())), nash
+
+
+def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
+    """Return numeric shares as text: every user and server of a small cluster, what they come to of a large one."""
+    cluster = allocation.cluster
+    lines = [
+        f"{answer.mechanism} (numeric: feasible exactly, within {answer.violation:.1e} of"
+        f" {_conditions(answer.mechanism)}; {answer.tolerance:.1e} asked for)"
+    ]
+    if answer.user is not None:
+        lines.append(_furthest(answer))
+    if len(cluster.users) * len(cluster.servers) <= MOST_CELLS:
+        lines += sized_lines(allocation, answer.utilisation)
+    else:
+        tasks = np.array(list(answer.tasks.values()))
+        held = sum(map(len, answer.allocation.values()))
+        lines += [
+            f"{len(cluster.users):,} users on {len(cluster.servers):,} server classes, {held:,} pairs with tasks",
+            "tasks of a user: "
+            + ", ".join(f"{word} {np.quantile(tasks, q):.4g}" for word, q in _QUANTILES)
+            + " (all of them with --json)",
+        ]
+        for resource in cluster.resources:
+            used = [row[resource] for row in answer.utilisation.values() if resource in row]
+            lines.append(f"{quoted(resource)}: in use on a class {100 * min(used):.1f} % to {100 * max(used):.1f} %")
+    lines.append(
+        f"Jain index {answer.jain_index:.4f}, Nash welfare {answer.nash_welfare:.4f}, "
+        + (f"prices of {len(answer.prices)} stages" if answer.prices else f"{answer.rounds:,} rounds")
+    )
+    return lines
+
+
+_QUANTILES: Sequence[tuple[str, float]] = (("least", 0.0), ("median", 0.5), ("most", 1.0))
+
+
+def _conditions(mechanism: str) -> str:
+    """Return what the conditions of a mechanism are called."""
+    from theory.sharing.mechanisms import MECHANISMS
+
+    return MECHANISMS[mechanism].conditions
+
+
+def _furthest(answer: NumericShares | CheckedShares) -> str:
+    if answer.server is None:
+        return f"who might gain most: {quoted(answer.user or '')}"
+    return f"furthest from a bottleneck: user {quoted(answer.user or '')} on server {quoted(answer.server)}"
+
+
+def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> CheckedShares:
+    """Return the check of a stored allocation as an answer."""
+    return CheckedShares.of(
+        found,
+        mechanism=mechanism,
+        division=division,
+        evidence="numeric",
+        valid=found.value <= tolerance,
+        tolerance=tolerance,
+        violation=found.value,
+    )
+
+
+def checked_lines(answer: CheckedShares) -> list[str]:
+    """Return the check of a stored allocation as text."""
+    if answer.reason is not None:
+        return [f"refused: {answer.reason}"]
+    far = inf if answer.violation is None else answer.violation
+    word = "valid" if answer.valid else "refused"
+    lines = [f"{word}: within {far:.3e} of {_conditions(answer.mechanism)}, {answer.tolerance:.3e} allowed"]
+    if answer.overload:
+        lines.append(f"a server is loaded beyond its capacity, by at most {answer.overload:.3e} of it")
+    if answer.user is not None:
+        lines.append(_furthest(answer))
+    return lines

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
+from bounds.views.answers import Answer, Ends, Number, named
 from bounds.views.panels import Chart, Curve, Line, draw
 from bounds.views.pictures import figure, save, styled
 from bounds.views.tables import aligned
-from bounds.views.text import INTERVALS, Answer, Ends, Number, ends, many, number, with_interval
+from bounds.views.text import INTERVALS, many, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Array, LossResult, QueueResult, Result, Run, replications
+from fluid.statistics import Interval
 from fluid.traces.jobs import last_arrival, same_jobs, trace_warnings
 from theory.errors import quoted
 from theory.greedy.servers import apportion
@@ -108,27 +110,33 @@ class Growth(Answer, frozen=True, kw_only=False):
     ci95: Ends
     grows: bool
 
+    @property
+    def rate(self) -> Number:
+        """The growth with its interval."""
+        return Number(self.per_time, self.ci95)
 
-class Delay(Answer, frozen=True, kw_only=False):
+
+class Delay(Number, frozen=True, kw_only=False):
     """Waiting time of the jobs that start; quantiles are off by at most the relative error.
 
     Their intervals come from the replications, and are null where there is only one.
     """
 
-    mean: float | None
-    ci95: Ends
     p95: float | None
     p99: float | None
     relative_error: float
     p95_ci95: Ends
     p99_ci95: Ends
 
+    @property
+    def tail(self) -> tuple[Number, Number]:
+        """The quantiles with their intervals."""
+        return Number(self.p95, self.p95_ci95), Number(self.p99, self.p99_ci95)
 
-class Queue(Answer, frozen=True, kw_only=False):
+
+class Queue(Number, frozen=True, kw_only=False):
     """Jobs that wait, in the whole cluster."""
 
-    mean: float | None
-    ci95: Ends
     growth: Growth
     delay: Delay
     by_type: dict[str, float]
@@ -144,114 +152,103 @@ class SimulatedQueue(Simulated, frozen=True, kw_only=True):
 
 def simulation_answer(result: Result[Any], given: Given) -> SimulatedLoss | SimulatedQueue:
     """Return the answer for replications of the scenario that a file gives."""
+    scenario, runs, edges = result.scenario, result.distinct, result.runs[0].measures.edges
+    events, seconds = (sum(getattr(run, name) for run in runs) for name in ("events", "seconds"))
+    suggested = edges[min(result.warm_up.suggested, result.bins)]
+    common = {
+        "policy": result.policy.name,
+        "until": min(run.until for run in result.runs),
+        "replications": replications([result]),
+        "events": events,
+        "events_as_python": sum(run.interpreted for run in runs),
+        "events_per_second": events / seconds if seconds > 0 else None,
+        "reward": Number(None, (None, None)) if scenario.rewards is None else result.reward(),
+        "jobs": _by_type(result, result.jobs),
+        "utilisation": result.utilisation(),
+        "warmup_check": WarmupCheck.of(result.warm_up, suggested=suggested),
+        "trace": _trace_use(given),
+        "initial": _initial_jobs(given),
+        "pools": _pools(given),
+        "log": logged(result) if scenario.log else None,
+    }
     if isinstance(result, QueueResult):
-        return _queue_answer(result, given)
+        return SimulatedQueue.of(result, scenario, **common, **_queue_fields(result))
     assert isinstance(result, LossResult)
-    names = result.scenario.names
-    accepted = [number(result.acceptance(j)) for j in range(len(names))]
-    idle: dict[str, Number] | UnsetType = UNSET
-    if result.policy.reserves:
-        idle = {name: number(result.idle_reserve(j)) for j, name in enumerate(names)}
-    return SimulatedLoss(
-        **_common(result, given),
-        acceptance={name: share.mean for name, share in zip(names, accepted, strict=True)},
-        accepted=number(result.accepted()),
-        acceptance_ci95={name: share.ci95 for name, share in zip(names, accepted, strict=True)},
-        migrations=number(result.rate("migrations")),
-        reassignments=number(result.rate("reassigned")),
-        preemptions=number(result.rate("preempted")),
-        reserved_idle=idle,
-    )
+    return SimulatedLoss.of(result, scenario, **common, **_loss_fields(result))
 
 
-def _queue_answer(result: QueueResult[Any], given: Given) -> SimulatedQueue:
-    names, queue, delay = result.scenario.names, result.queue(), result.delay()
-    p95, p99 = (number(result.quantile_interval(q)) for q in (0.95, 0.99))
-    return SimulatedQueue(
-        **_common(result, given),
-        traffic_intensity=result.scenario.intensity,
-        acceptance=dict.fromkeys(names, 1.0),
-        started={name: number(result.acceptance(j)) for j, name in enumerate(names)},
-        queue=Queue(
-            number(queue).mean,
-            ends(queue),
-            growth_of(result),
-            Delay(number(delay).mean, ends(delay), p95.mean, p99.mean, RELATIVE_ERROR, p95.ci95, p99.ci95),
-            {name: result.waiting(j).mean for j, name in enumerate(names)},
-        ),
+def _by_type(result: Result[Any], measure: Callable[[int], Interval]) -> dict[str, Interval]:
+    """Return a measure of each type by its name."""
+    return {name: measure(j) for j, name in enumerate(result.scenario.names)}
+
+
+def _loss_fields(result: LossResult[Any]) -> dict[str, Any]:
+    return {
+        "acceptance": _by_type(result, result.acceptance),
+        "accepted": result.accepted(),
+        "migrations": result.rate("migrations"),
+        "reassignments": result.rate("reassigned"),
+        "preemptions": result.rate("preempted"),
+        "reserved_idle": _by_type(result, result.idle_reserve) if result.policy.reserves else None,
+    }
+
+
+def _queue_fields(result: QueueResult[Any]) -> dict[str, Any]:
+    delay = Delay.of(
+        result.delay(),
+        p95=result.quantile_interval(0.95),
+        p99=result.quantile_interval(0.99),
+        relative_error=RELATIVE_ERROR,
     )
+    waiting = _by_type(result, result.waiting)
+    return {
+        "acceptance": dict.fromkeys(result.scenario.names, 1.0),  # a queue refuses no job
+        "traffic_intensity": result.scenario.intensity,
+        "started": _by_type(result, result.acceptance),
+        "queue": Queue.of(result.queue(), growth=growth_of(result), delay=delay, by_type=waiting),
+    }
 
 
 def growth_of(result: QueueResult[Any]) -> Growth:
     """Return the growth of the queue, and whether it grows beyond doubt."""
-    rate = number(result.growth())
-    return Growth(rate.mean, rate.ci95, bool(result.growth(SURE).low > 0))
+    rate = result.growth()
+    return Growth.of(rate, per_time=rate, grows=result.growth(SURE).low > 0)
 
 
-def _common(result: Result[Any], given: Given) -> dict[str, Any]:
-    """Return the fields that every model has."""
-    scenario, names = result.scenario, result.scenario.names
-    seconds = sum(run.seconds for run in result.distinct)
-    events = sum(run.events for run in result.distinct)
-    jobs = [result.jobs(j) for j in range(len(names))]
-    suggested = result.runs[0].measures.edges[min(result.warm_up.suggested, result.bins)]
-    return {
-        "policy": result.policy.name,
-        "servers": scenario.servers,
-        "until": min(run.until for run in result.runs),
-        "warmup": scenario.warmup,
-        "replications": replications([result]),
-        "interrupted": result.interrupted,
-        "events": events,
-        "events_as_python": sum(run.interpreted for run in result.distinct),
-        "events_per_second": events / seconds if seconds > 0 else None,
-        "reward": Number(None, (None, None)) if scenario.rewards is None else number(result.reward()),
-        "jobs": {name: found.mean for name, found in zip(names, jobs, strict=True)},
-        "jobs_ci95": {name: ends(found) for name, found in zip(names, jobs, strict=True)},
-        "utilisation": {name: number(share) for name, share in result.utilisation().items()},
-        "warmup_check": WarmupCheck(result.warm_up.enough, float(suggested)),
-        "trace": _trace_use(given),
-        "initial": _initial_jobs(given),
-        "pools": _pools(given),
-        "log": logged(result) if scenario.log else UNSET,
-    }
-
-
-def _pools(given: Given) -> dict[str, int] | UnsetType:
+def _pools(given: Given) -> dict[str, int] | None:
     """Return the servers of each pool, where there are several; servers are numbered pool after pool."""
     if given.instance is None or len(given.instance.pools) < 2:
-        return UNSET
+        return None
     pools = given.instance.pools
-    sizes = apportion(given.scenario.servers, [pool.share for pool in pools])
-    return {pool.name: size for pool, size in zip(pools, sizes, strict=True)}
+    return named(pools, apportion(given.scenario.servers, [pool.share for pool in pools]))
 
 
-def _trace_use(given: Given) -> TraceUse | UnsetType:
+def _trace_use(given: Given) -> TraceUse | None:
     if given.traced is None:
-        return UNSET
+        return None
     scenario, traced = given.scenario, given.traced
     assert scenario.jobs is not None
     times = scenario.jobs.times
     before = len(traced.present.times) if len(times) > len(traced.arriving.times) else 0
     last = last_arrival(scenario)
-    return TraceUse(
-        len(traced.arriving.times),
-        int(np.searchsorted(times, scenario.until, side="left")) - before,
-        last,
-        scenario.unit,
-        last < scenario.until,
-        traced.unfinished,
-        list(traced.notes),
+    return TraceUse.of(
+        traced,
+        scenario,
+        arrivals=len(traced.arriving.times),
+        used=np.searchsorted(times, scenario.until, side="left") - before,
+        last=last,
+        ends_early=last < scenario.until,
+        cut_off=traced.unfinished,
     )
 
 
-def _initial_jobs(given: Given) -> InitialJobs | UnsetType:
+def _initial_jobs(given: Given) -> InitialJobs | None:
     """Jobs at time 0 of a trace have what was left of their service; those of a law have whole service."""
     if given.table.initial.waiting:
         return InitialJobs(given.table.initial.waiting, "whole", 0)
     if given.traced is not None and given.traced.initial:
         return InitialJobs(len(given.traced.present.types), "left", given.traced.cut)
-    return UNSET
+    return None
 
 
 def logged(result: Result[Any]) -> list[LoggedEvent]:
@@ -371,17 +368,17 @@ def _loss_lines(answer: SimulatedLoss) -> list[str]:
 
 def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-    quantiles = (("95 %", delay.p95, delay.p95_ci95), ("99 %", delay.p99, delay.p99_ci95))
-    tail = "".join(f"   {name}: {with_interval(Number(q, its), 5, least=0.0)}" for name, q, its in quantiles if q)
-    rate = with_interval(Number(growth.per_time, growth.ci95), 5)
+    quantiles = zip(("95 %", "99 %"), delay.tail, strict=True)
+    tail = "".join(f"   {name}: {with_interval(number, 5, least=0.0)}" for name, number in quantiles if number.mean)
+    rate = with_interval(growth.rate, 5)
     made = []
     if answer.traffic_intensity is not None:
         made.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
     made += [
         *start_lines(answer),
-        f"jobs waiting {with_interval(Number(queue.mean, queue.ci95), 5, least=0.0)}",
+        f"jobs waiting {with_interval(queue, 5, least=0.0)}",
         f"growth per unit time {rate}{'   (it grows, at 99.9 %)' * growth.grows}",
-        f"delay {with_interval(Number(delay.mean, delay.ci95), 5, least=0.0)}{tail}",
+        f"delay {with_interval(delay, 5, least=0.0)}{tail}",
         "",
     ]
     table = [["type", "in service", "waiting", "started/came"]]

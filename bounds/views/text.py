@@ -2,71 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, isfinite
-from typing import Annotated, TypeVar
+from math import inf
 
-import msgspec
-
+from bounds.views.answers import Number
 from fluid.statistics import Interval
 from theory.errors import quoted
 from theory.instance import Configuration, Instance
 from theory.numbers import text
 
-Value = TypeVar("Value")
-Ends = tuple[float | None, float | None]
-Exact = Annotated[str, msgspec.Meta(pattern="^-?[0-9]+(/[0-9]+)?$")]
-"""An exact rational as text: p/q, or n."""
 
-
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The base of answers: typed records, from which the JSON and its schema are made (`bounds.views.schemas`)."""
-
-
-class Number(Answer, frozen=True, kw_only=False):
-    """A measured number with its 95 % interval; null where there is none."""
-
-    mean: float | None
-    ci95: Ends
-
-
-def ends(found: Interval) -> Ends:
-    """Return the ends of an interval; None for those that are not finite."""
-    return (found.low if isfinite(found.low) else None), (found.high if isfinite(found.high) else None)
-
-
-def number(found: Interval) -> Number:
-    """Return an interval as it stands in answers."""
-    return Number(found.mean if isfinite(found.mean) else None, ends(found))
-
-
-def named(instance: Instance, values: Sequence[Fraction | int]) -> dict[str, str]:
-    """Return exact numbers, shape (J,), as {type: text}."""
-    return dict(zip(instance.names, map(text, values), strict=True))
-
-
-def by_type(instance: Instance, values: Sequence[Value]) -> dict[str, Value]:
-    """Return values, shape (J,), as {type: value}."""
-    return dict(zip(instance.names, values, strict=True))
-
-
-def short(value: Fraction) -> str:
-    """Write a number for people: exact where that is short, rounded beside it otherwise."""
+def short(value: Fraction | str) -> str:
+    """Write an exact number for people: exact where that is short, rounded beside it otherwise."""
+    value = Fraction(value)
     exact = text(value)
     if value.denominator == 1:
         return exact
     return f"{exact} ({float(value):.6g})" if len(exact) <= 24 else f"{float(value):.9g}"
 
 
-def packed(instance: Instance, configuration: Configuration, empty: str = "empty") -> str:
-    """Write a configuration for people: ``16 small + 3 large``."""
+def in_pool(instance: Instance, pool: int, words: str) -> str:
+    """Write words about servers with the name of their pool before them, where there are several pools."""
+    return f"{quoted(instance.pools[pool].name)}: {words}" if len(instance.pools) > 1 else words
+
+
+def packed(instance: Instance, configuration: Configuration, empty: str = "empty", *, pool: int = 0) -> str:
+    """Write a configuration of a pool for people: ``16 small + 3 large``."""
     parts = [f"{slots} {quoted(name)}" for name, slots in zip(instance.names, configuration, strict=True) if slots]
-    return " + ".join(parts) or empty
+    return in_pool(instance, pool, " + ".join(parts) or empty)
+
+
+def and_more(count: int, more: str = "more") -> list[str]:
+    """Write how many rows a text leaves out."""
+    return [f"  and {count:,} {more}"] if count > 0 else []
 
 
 def many(count: int, thing: str) -> str:
-    """Return a number of things.
+    """Write a number of things.
 
     Examples
     --------
@@ -77,20 +49,21 @@ def many(count: int, thing: str) -> str:
 
 
 INTERVALS = "intervals in brackets are of 95 % confidence"
-"""Said once in every answer that has some."""
+"""A line of every text with intervals."""
 
 
-def with_interval(found: Number, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
-    """Return a number with its 95 % interval, as far as that lies where the number can.
+def with_interval(measured: Number | Interval, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
+    """Write a number with its 95 % interval, cut to the range from `least` to `most` of possible values.
 
     Examples
     --------
     >>> with_interval(Number(1.0, (-0.5, 2.5))), with_interval(Number(0.5, (-0.5, 1.5)), least=0.0, most=1.0)
     ('1  [-0.5, 2.5]', '0.5  [0, 1]')
     """
-    low, high = found.ci95
-    if found.mean is None:
+    number = Number.of(measured) if isinstance(measured, Interval) else measured
+    low, high = number.ci95
+    if number.mean is None:
         return "-"
     if low is None or high is None:
-        return f"{found.mean:.{digits}g}"
-    return f"{found.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
+        return f"{number.mean:.{digits}g}"
+    return f"{number.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"

@@ -1,4 +1,4 @@
-"""``packproof throughput``: the supportable workload of a law of sizes, its text and its pictures."""
+"""``packproof throughput``: the workload that a law of sizes allows, bins for items, their text and their pictures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET, UnsetType
 
+from bounds.views.answers import Answer, Exact
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import Answer, Exact, many, short
+from bounds.views.text import many, short
+from theory.errors import quoted
+from theory.files.items import ItemList
 from theory.files.sizes import Sizes
-from theory.numbers import ceiling, text
+from theory.greedy.servers import least_servers
+from theory.numbers import ceiling
 from theory.partition.bounding import Bracket
 from theory.partition.guarantees import Guarantee
 from theory.partition.laws import Law
@@ -112,44 +116,29 @@ def throughput_answer(
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
-    partition: Rounded | UnsetType = UNSET
-    if rounded is not None:
-        below, above = (None if bound is None else text(bound) for bound in rounded)
-        partition = Rounded(upper_rounded=below, lower_rounded=above)
-    return Throughput(
-        maximum=Maximum(
-            lower=float(lower),
-            upper=float(upper),
-            exact=text(lower) if lower == upper else None,
-            lower_exact=text(lower),
-            upper_exact=text(upper),
-        ),
-        gap=float(best.gap),
+    exact = lower if lower == upper else None
+    partition = None if rounded is None else Rounded.of(upper_rounded=rounded[0], lower_rounded=rounded[1])
+    return Throughput.of(
+        sizes,
+        maximum=Maximum.of(lower=lower, upper=upper, exact=exact),
+        gap=best.gap,
         reached=best.gap <= gap,
         cells=len(best.below.cells),
-        servers=servers,
-        mean_size=text(sizes.law.mean),
-        vqs=float(servers * vqs.workload),
-        vqs_exact=text(servers * vqs.workload),
+        mean_size=sizes.law.mean,
+        vqs=servers * vqs.workload,
         vqs_J=vqs.J,
-        vqs_lost=float(vqs.lost),
-        vqs_guarantee=float(lower * 2 / 3),
-        best_fit_guarantee=float(lower / 2),
-        rounds=[
-            Round(cells=cells, lower=float(servers * low), upper=float(servers * high))
-            for cells, low, high in best.history
-        ],
+        vqs_lost=vqs.lost,
+        vqs_guarantee=lower * 2 / 3,
+        best_fit_guarantee=lower / 2,
+        rounds=[Round.of(cells=cells, lower=servers * low, upper=servers * high) for cells, low, high in best.history],
         partition=partition,
-        bins=UNSET
-        if bins is None
-        else Bins(
-            jobs=bins[0],
-            configurations=text(bins[1]),
-            proper=text(bins[2]),
-            at_least=ceiling(bins[2]),
-            at_most=bins[3],
-        ),
+        bins=bins and _bins(*bins),
     )
+
+
+def _bins(jobs: int, configurations: Fraction, proper: Fraction, at_most: int) -> Bins:
+    at_least = ceiling(proper)
+    return Bins.of(jobs=jobs, configurations=configurations, proper=proper, at_least=at_least, at_most=at_most)
 
 
 def _between(bins: Bins) -> str:
@@ -193,6 +182,83 @@ def throughput_lines(answer: Throughput) -> list[str]:
             f"  servers in fractions: {every} with any configurations, {proper} with proper ones",
         ]
     return lines
+
+
+MOST_SHOWN = 20
+"""Kinds of bins that the text shows."""
+
+
+class ItemKind(Answer, frozen=True):
+    """Equal items: their sizes by resource, how many there are, and the price of one that proves the lower bound."""
+
+    size: dict[str, Exact]
+    count: int
+    price: Exact
+
+
+class Filled(Answer, frozen=True):
+    """Equal bins: how many there are, and the places for items in each, by the place of the kind from 0."""
+
+    bins: int
+    places: dict[str, int]
+
+
+class ItemBins(Answer, frozen=True):
+    """The least number of bins for a list of items lies between `at_least` and `at_most`, and they are proved.
+
+    At the prices of `kinds` the items are worth more than ``at_least - 1`` bins can be, whatever these hold (where one
+    resource alone binds, `at_least` may be proved by bins that hold no more items of a kind than there are); `packing`
+    has places for all items in `at_most` bins.
+    """
+
+    items: int
+    capacity: dict[str, Exact]
+    at_least: int
+    at_most: int
+    exact: bool
+    kinds: list[ItemKind]
+    packing: list[Filled]
+
+
+def items_answer(items: ItemList) -> ItemBins:
+    """Solve the configuration program and return the answer."""
+    least = least_servers(items.instance(), list(map(Fraction, items.counts)))
+    rows = zip(items.sizes, items.counts, least.slot_prices, strict=True)
+    return ItemBins.of(
+        items,
+        names=items.resources,
+        items=sum(items.counts),
+        at_least=least.lower,
+        at_most=least.upper,
+        exact=least.lower == least.upper,
+        kinds=[ItemKind.of(names=items.resources, size=size, count=count, price=price) for size, count, price in rows],
+        packing=[
+            Filled(bins=number, places={str(k): places for k, places in enumerate(column) if places})
+            for _, column, number in least.columns
+        ],
+    )
+
+
+def items_lines(answer: ItemBins) -> list[str]:
+    """Return the answer as text."""
+    number = (
+        f"{answer.at_least:,}, exactly" if answer.exact else f"at least {answer.at_least:,}, at most {answer.at_most:,}"
+    )
+    lines = [
+        f"bins for {many(answer.items, 'item')} of {many(len(answer.kinds), 'kind')}: {number}",
+        "  lower bound: the configuration program over all resources, exact; upper bound: the packing below",
+        "",
+    ]
+    for filled in answer.packing[:MOST_SHOWN]:
+        held = " + ".join(f"{places} of ({_size(answer.kinds[int(k)])})" for k, places in filled.places.items())
+        lines.append(f"  {many(filled.bins, 'bin')}: {held}")
+    if len(answer.packing) > MOST_SHOWN:
+        lines.append(f"  and {len(answer.packing) - MOST_SHOWN:,} more, which --json has")
+    return lines
+
+
+def _size(kind: ItemKind) -> str:
+    return ", ".join(f"{quoted(name)} {size}" for name, size in kind.size.items())
 
 
 LARGEST_TABLE = 2_000_000

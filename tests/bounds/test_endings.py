@@ -13,7 +13,7 @@ import pytest
 
 from bounds.cli import run
 from bounds.views import admission_pictures
-from bounds.views.admission_runs import tuned_answer, tuned_lines
+from bounds.views.admission import tuned_answer, tuned_lines
 from fluid.admission.files import read_admission
 from fluid.admission.simulate import AdmissionPolicy
 from fluid.admission.tuning import Tuned, tune

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from bounds.adversary.documents import items_of
 from bounds.adversary.items import fewest_bins
 from bounds.cli import run
-from bounds.views.items import MOST_SHOWN, ItemBins, items_answer, items_lines
 from bounds.views.schemas import schema
+from bounds.views.throughput import MOST_SHOWN, ItemBins, items_answer, items_lines
 from theory.errors import InputError
 from theory.files.items import ItemList, parse_items
 from theory.greedy import servers

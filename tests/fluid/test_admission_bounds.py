@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.rare_refusals import drawn_runs, plain_buckets, tuned_buckets, variance_ratio
 from fluid.admission.chain import best_threshold, small_space, solved
 from fluid.admission.estimation import (
     Watched,
@@ -23,7 +24,6 @@ from fluid.admission.model import AdmissionCluster, Gamma, Kind, Priors
 from fluid.admission.moments import Moments
 from fluid.admission.optimal import optimal_policy
 from fluid.admission.pricing import hourly_payment, mixture, saved_by_labels
-from benchmarks.rare_refusals import drawn_runs, plain_buckets, tuned_buckets, variance_ratio
 from fluid.admission.simulate import AdmissionPolicy
 from fluid.admission.world import Drawn, draw_parameters, draw_world
 from theory.errors import InputError

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
+from fluid.simulation.slotted.ranking import BITS, BLOCKS, HALF, fullest, most_free, move, new_ranking
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +20,6 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted import by_arrival, rooms
-from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
 from fluid.simulation.slotted.ends import (
     HELD,
     NEVER,
@@ -36,7 +37,6 @@ from fluid.simulation.slotted.ends import (
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.policies import best_fit
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.ranking import BITS, BLOCKS, HALF, fullest, most_free, move, new_ranking
 from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.simulation.slotted.trees import (

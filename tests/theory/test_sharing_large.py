@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bounds.claims.packproof.sharing import eisenberg_gale
 
 from bounds import checker
 from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
 from bounds.certificates.allocation import allocation_certificate
-from bounds.claims.packproof.sharing import eisenberg_gale
 from theory.jit import plain
 from theory.sharing import filling, per_server
 from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm

@@ -6,9 +6,9 @@ import random
 from fractions import Fraction
 
 import pytest
+from bounds.claims.packproof.sharing import eisenberg_gale
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
-from bounds.claims.packproof.sharing import eisenberg_gale
 from theory.errors import InputError
 from theory.sharing import per_server
 from theory.sharing.allocation import whole_tasks
