@@ -13,6 +13,9 @@ from pathlib import Path
 POINTING = frozenset(["found", "made", "one", "given", "left", "known", "held", "whole", "mine"])
 """Words that point at a value and do not say what it is."""
 
+DIRECTIVES = ("# noqa", "# type:", "# fmt:", "# pragma")
+"""How comments begin that are for tools."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -46,7 +49,7 @@ class Source:
         return {
             token.start[0]
             for token in self._tokens
-            if token.type == tokenize.COMMENT and not token.string.startswith(("# noqa", "# type:", "# fmt:", "# pragma"))
+            if token.type == tokenize.COMMENT and not token.string.startswith(DIRECTIVES)
         }
 
     @cached_property
@@ -64,7 +67,8 @@ class Source:
         """Lines of texts that are statements of their own: docstrings, and those of constants."""
         lines: set[int] = set()
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            text = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
                 lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         return lines
 
