@@ -18,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.event_list import EventList, enlarged, new_event_list, pop, push
-from fluid.simulation.loss.ahead import Guesses, no_guesses
 from fluid.simulation.state import Common
-from fluid.simulation.words import Words, no_words, uniform
 from theory.jit import step
-
-AT_ONCE = 1024
-"""Random words drawn at once; they stay in the first cache of a processor."""
 
 
 class Urn(NamedTuple):
@@ -40,18 +35,12 @@ class Urn(NamedTuple):
         Entries in each urn, stale ones included.
     stale : int32[L, J]
         Stale entries by server and type; L = 0 where the policy moves no jobs.
-    words : Words
-        What the events of many servers are drawn from; not used for few.
-    guesses : Guesses
-        What the next events will be, likewise.
     """
 
     servers: NDArray[np.int32]
     first: NDArray[np.int64]
     length: NDArray[np.int64]
     stale: NDArray[np.int32]
-    words: Words
-    guesses: Guesses
 
 
 def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
@@ -64,7 +53,7 @@ def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_j
     for j, n in enumerate(held):
         servers[first[j] : first[j] + n] = np.repeat(numbers, counts[:, j])
     stale = np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32)
-    return Urn(servers, first, held, stale, no_words(AT_ONCE), no_guesses())
+    return Urn(servers, first, held, stale)
 
 
 def _margin(types: int) -> int:
@@ -93,14 +82,14 @@ def draw_job(urn: Urn, state: Common, job_type: int, rng: Any) -> int:
     first = urn.first[job_type]
     while True:
         length = urn.length[job_type]
-        entry = first + int(uniform(urn.words, rng) * length)
+        entry = first + int(rng.random() * length)
         server = urn.servers[entry]
         urn.servers[entry] = urn.servers[first + length - 1]
         urn.length[job_type] = length - 1
         if len(urn.stale) == 0:
             return int(server)
         stale = urn.stale[server, job_type]
-        if stale == 0 or int(uniform(urn.words, rng) * (stale + state.counts[server, job_type])) >= stale:
+        if stale == 0 or int(rng.random() * (stale + state.counts[server, job_type])) >= stale:
             return int(server)
         urn.stale[server, job_type] = stale - 1
 

@@ -22,7 +22,6 @@ from fluid.simulation.loop import (
     place,
     settle,
 )
-from fluid.simulation.loss.ahead import look_ahead
 from fluid.simulation.loss.jobs import (
     Calendar,
     Urn,
@@ -43,7 +42,6 @@ from fluid.simulation.measures import (
     note,
 )
 from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, fits, put, take
-from fluid.simulation.words import exponential, uniform
 from theory.jit import step
 
 
@@ -162,7 +160,7 @@ def jump_chain(
     rates : Rates
     measures : Measures
     arrival_rng : numpy.random.Generator
-        Three numbers an event, by way of ``urn.words``: holding time, which type, which job.
+        Three numbers an event: holding time, which type, which job.
     policy_rng : numpy.random.Generator
         What the policy draws from.
     most : int
@@ -183,7 +181,7 @@ def jump_chain(
         if total <= 0.0:
             advance(measures, state, np.inf)
             return FINISHED
-        holding, level = exponential(urn.words, arrival_rng) / total, uniform(urn.words, arrival_rng) * total
+        holding, level = arrival_rng.standard_exponential() / total, arrival_rng.random() * total
         if not advance(measures, state, measures.now[0] + holding):
             return FINISHED
         if level < arriving:
@@ -200,7 +198,6 @@ def jump_chain(
             leave(state, measures, server, j)
             follow(state, urn, measures, server, j, policy_rng)
         finish_event(state, urn, measures, policy_rng)
-        look_ahead(urn.guesses, urn, state, rates, arrival_rng)
         if state.done[ASKS] != 0:
             return GOING
         observe(state, urn, measures)
