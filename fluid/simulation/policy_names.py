@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError, meant
@@ -54,6 +56,16 @@ def policy(name: str) -> Policy:
         known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
         raise InputError(f"--policy: expected {known}, got {name!r}{meant(name, HOMES)}")
     return _known(name)
+
+
+def _reduced(policy: Policy) -> Any:
+    """Let a policy travel to other processes by name, where it has one: functions of a file cannot be sent."""
+    if not policy.source:
+        return policy.__reduce_ex__(2)
+    return sent_policy, (policy.source, os.getcwd(), policy.code)
+
+
+copyreg.pickle(Policy, _reduced)  # type: ignore[type-var]
 
 
 def sent_policy(name: str, folder: str, code: str) -> Policy:

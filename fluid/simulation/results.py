@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.measures import Measures, quantile
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State
 from fluid.statistics import Interval, WarmUp, band, batch_means, growth, mean_interval, ratio_interval, warm_up
 from theory.shown import Shown
-
-if TYPE_CHECKING:
-    from fluid.simulation.policy_interface import Policy
-    from fluid.simulation.scenario import Scenario
 
 BATCHES = 20
 """Batches of a single run."""
 
 Array = NDArray[np.float64]
 
-AnyScenario = TypeVar("AnyScenario", bound="Scenario")
+AnyScenario = TypeVar("AnyScenario", bound=Any)
 
 
 @dataclass(frozen=True)

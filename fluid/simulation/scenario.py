@@ -6,22 +6,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, refuse_endless
+from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures, new_measures
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.results import Result, Run
 from fluid.simulation.state import Setting
 from theory.errors import InputError
 from theory.greedy.servers import apportion
 from theory.instance import Additive, Instance
-
-if TYPE_CHECKING:
-    from fluid.simulation.driver import Engine
-    from fluid.simulation.policy_interface import Policy
-    from fluid.simulation.results import Result, Run
 
 
 class Scenario(ABC):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import sample, stream_of
-from fluid.simulation.driver import Engine, next_chunk
+from fluid.simulation.loop import Engine, next_chunk
 from fluid.simulation.loss import jobs as lists
 from fluid.simulation.loss.loop import Rates, accumulate, carry_out, event_list, finish_event, jump_chain
 from fluid.simulation.measures import Measures
@@ -117,7 +117,7 @@ class _JumpChain(_LossEngine):
         self.coming = Rates(rates, services)
 
     def spare(self) -> int:
-        return lists.spare(self.jobs)
+        return lists.spare_in_urn(self.jobs)
 
     def larger(self) -> lists.Urn:
         return lists.larger_urn(self.jobs)
@@ -147,7 +147,7 @@ class _EventList(_LossEngine):
         self.coming = next_chunk(self._stream)
 
     def spare(self) -> int:
-        return len(self.jobs.server) - int(self.jobs.ends.size[0])
+        return lists.spare_in_calendar(self.jobs)
 
     def larger(self) -> lists.Calendar:
         return lists.larger_calendar(self.jobs)

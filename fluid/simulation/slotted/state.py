@@ -345,6 +345,8 @@ def front(state: Any, queue: int) -> int:
 @step
 def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
+    if job_class < 0 or server < 0:  # numbers beyond the last one are refused as indices
+        raise PolicyError("begin: expected a class and a server")
     line = state.lines
     at, size = line[job_class, FIRST], line[job_class, SIZE]
     row = state.done[MOVES]
