@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.chains.elimination import stationary
-from fluid.simulation.guard import python_functions
+from fluid.simulation.authors import python_functions
 from fluid.simulation.policy_interface import RESTLESS, UNANSWERED, Policy
 from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.state import (

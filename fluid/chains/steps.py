@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.chains.loss import Branching
-from fluid.simulation.guard import python_functions
+from fluid.simulation.authors import python_functions
 from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.slotted.trees import NOTHING

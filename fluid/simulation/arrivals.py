@@ -25,9 +25,6 @@ MOST = 1e13
 TOGETHER = 2**22
 """Most jobs of batches that are drawn together, on average."""
 
-FEW = 16
-"""Steps up to which `step_of` compares instead of searching."""
-
 CHUNK = 1 << 15
 """Jobs drawn at a time. Part of what a seed means: another value gives other paths."""
 
@@ -133,36 +130,39 @@ def stream_of(
     service: Law,
     rates: NDArray[np.float64],
     service_rates: NDArray[np.float64],
-    draws: np.random.Generator,
+    generator: np.random.Generator,
     jobs: JobList | None = None,
 ) -> Stream:
-    """Return the stream of jobs with arrival and service times; a list of jobs stands instead of both laws."""
+    """Return the stream of jobs with arrival and service times; a list of jobs replaces both laws."""
     if jobs is not None:
         return listed(jobs)
     if law.is_poisson:
-        return poisson(rates.tolist(), service_rates.tolist(), service, draws)
-    batches = (rates / law.batch).tolist()
+        return poisson(rates, service_rates, service, generator)
     if law.between.name == "exponential":
-        heads = poisson(batches, service_rates.tolist(), service, draws)
+        heads = poisson(rates / law.batch, service_rates, service, generator)
     else:
-        heads = renewal(batches, service_rates.tolist(), law.between, service, draws)
-    return heads if law.batch == 1 else _in_batches(heads, law, service, service_rates, draws)
+        heads = renewal(rates / law.batch, service_rates, law.between, service, generator)
+    return heads if law.batch == 1 else _in_batches(heads, law, service, service_rates, generator)
 
 
 def _in_batches(
-    heads: Stream, law: ArrivalLaw, service: Law, service_rates: NDArray[np.float64], draws: np.random.Generator
+    heads: Stream, law: ArrivalLaw, service: Law, service_rates: NDArray[np.float64], generator: np.random.Generator
 ) -> Stream:
     """Follow each job by the rest of its batch: the same type and time, a service time of its own."""
     most = max(1, int(TOGETHER / law.batch))
     for chunk in heads:
         for first in range(0, len(chunk.times), most):
             time, head = chunk.times[first : first + most], chunk.types[first : first + most]
-            sizes = draws.geometric(1 / law.batch, len(time)) if law.geometric else np.full(len(time), int(law.batch))
+            equal = np.full(len(time), int(law.batch))
+            sizes = generator.geometric(1 / law.batch, len(time)) if law.geometric else equal
             kind = np.repeat(head, sizes)
-            yield JobList(np.repeat(time, sizes), kind, sample(service, draws, len(kind)) / service_rates[kind])
+            yield JobList(np.repeat(time, sizes), kind, sample(service, generator, len(kind)) / service_rates[kind])
 
 
-def poisson(rates: Sequence[float], services: Sequence[float], service: Law, generator: np.random.Generator) -> Stream:
+Rates = Sequence[float] | NDArray[np.float64]
+
+
+def poisson(rates: Rates, services: Rates, service: Law, generator: np.random.Generator) -> Stream:
     """Draw Poisson arrivals of each type.
 
     Parameters
@@ -181,19 +181,14 @@ def poisson(rates: Sequence[float], services: Sequence[float], service: Law, gen
     steps = np.cumsum(arriving / total)
     now = 0.0
     while True:
+        # one Poisson stream of the total rate, each of whose jobs is of type j with probability rates_j / total
         time = now + np.cumsum(generator.standard_exponential(CHUNK)) / total
         now = float(time[-1])
         kind = step_of(steps, generator.random(CHUNK))
         yield JobList(time, kind, sample(service, generator, CHUNK) * mean[kind])
 
 
-def renewal(
-    rates: Sequence[float],
-    services: Sequence[float],
-    between: Law,
-    service: Law,
-    generator: np.random.Generator,
-) -> Stream:
+def renewal(rates: Rates, services: Rates, between: Law, service: Law, generator: np.random.Generator) -> Stream:
     """Draw an independent renewal process for each type, with interarrival times of a law (see `poisson`).
 
     Notes
@@ -204,22 +199,20 @@ def renewal(
     live = np.flatnonzero(arriving > 0)
     if not len(live):
         return
-    last = np.zeros(len(arriving))
-    span = CHUNK / float(arriving.sum())
-    end = 0.0
-    ahead: list[NDArray[np.float64]] = [np.empty(0) for _ in arriving]
+    last, end, span = np.zeros(len(arriving)), 0.0, CHUNK / float(arriving.sum())
+    drawn: list[NDArray[np.float64]] = [np.empty(0) for _ in arriving]
     while True:
         end += span
         times, kinds = [], []
         for j in live:
             while last[j] < end:
                 more = last[j] + np.cumsum(sample(between, generator, 256)) / arriving[j]
-                ahead[j] = np.concatenate([ahead[j], more])
+                drawn[j] = np.concatenate([drawn[j], more])
                 last[j] = more[-1]
-            cut = int(np.searchsorted(ahead[j], end))
-            times.append(ahead[j][:cut])
+            cut = int(np.searchsorted(drawn[j], end))
+            times.append(drawn[j][:cut])
             kinds.append(np.full(cut, j, np.int32))
-            ahead[j] = ahead[j][cut:]
+            drawn[j] = drawn[j][cut:]
         time, kind = np.concatenate(times), np.concatenate(kinds)
         if len(time):
             order = np.argsort(time, kind="stable")
@@ -278,7 +271,7 @@ def listed(jobs: JobList, kind: type[np.float64] | type[np.int64] = np.float64) 
 
 
 def sample(law: Law, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
-    """Draw so many times of a law with mean 1.
+    """Draw `count` times of a law with mean 1.
 
     Examples
     --------
@@ -293,22 +286,18 @@ def sample(law: Law, generator: np.random.Generator, count: int) -> NDArray[np.f
     if law.name == "log-normal":
         variance = log(1 + law.scv)
         return generator.lognormal(-variance / 2, sqrt(variance), count)
+    # two phases of equal share of the mean: p / (2 p) = (1 - p) / (2 (1 - p)) = 1 / 2, and p by the variance
     p = (1 + sqrt((law.scv - 1) / (law.scv + 1))) / 2
     fast = generator.random(count) < p
     return generator.standard_exponential(count) / np.where(fast, 2 * p, 2 * (1 - p))
 
 
 def step_of(steps: NDArray[np.float64], level: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return which step each level falls on, the last one for those beyond; a few steps are compared one by one.
+    """Return which step each level falls on, the last one for those beyond.
 
     Examples
     --------
     >>> step_of(np.array([0.5, 0.5, 1.0]), np.array([0.1, 0.5, 1.0])).tolist()
     [0, 2, 2]
     """
-    if len(steps) <= FEW:
-        found = np.zeros(len(level), np.int32)
-        for step in steps[:-1]:
-            found += level >= step
-        return found
     return np.minimum(np.searchsorted(steps, level, side="right"), len(steps) - 1).astype(np.int32)

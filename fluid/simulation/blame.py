@@ -17,15 +17,13 @@ from fluid.simulation.state import PolicyError, State
 from theory.files.code import text_of
 from theory.reach import OURS, source_of
 
-_SIMULATION = Path(__file__).resolve().parent
+_HOME = Path(__file__).resolve().parent
 _TOOLS = (
-    *(str(_SIMULATION / name) for name in ("policy_interface.py", "state.py", "bitset.py", "options.py", "guard.py")),
-    *(str(_SIMULATION / name) for name in ("loss/authors.py", "queue/authors.py", "slotted/authors.py")),
-    *(str(_SIMULATION / name) for name in ("queue/state.py", "slotted/state.py", "slotted/trees.py")),
-    *(str(_SIMULATION / name) for name in ("authors.py", "prepared.py")),
-    str(_SIMULATION.parent / "chains" / "loss.py"),
-    str(_SIMULATION.parents[1] / "theory" / "bits.py"),
-    str(_SIMULATION.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
+    *(str(_HOME / f"{name}.py") for name in ("policy_interface", "state", "options", "prepared", "bitset")),
+    *(str(_HOME / "slotted" / f"{name}.py") for name in ("state", "trees")),
+    str(_HOME.parent / "chains" / "loss.py"),
+    str(_HOME.parents[1] / "theory" / "bits.py"),
+    str(_HOME.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
 )
 """Files whose functions an author calls: exceptions raised there are attributed to the author's code."""
 

@@ -2,77 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fluid.simulation.arrivals import Stream
-from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Coming
+from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Engine
 from fluid.simulation.measures import Measures, reached
 from fluid.simulation.policy_interface import UNANSWERED, Policy
 from fluid.simulation.prepared import answered, prepared
 from fluid.simulation.results import Run
 from fluid.simulation.runner import Function, Runner
+from fluid.simulation.scenario import Scenario
 from fluid.simulation.state import ASKS, PATIENCE, State
 from theory.errors import InputError
-
-if TYPE_CHECKING:
-    from fluid.simulation.scenario import Scenario
-
-
-class Engine(ABC):
-    """A model at work: its event loop and the loop's own lists of jobs.
-
-    Attributes
-    ----------
-    loop : callable
-        ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> how it ended``.
-    parts : mapping
-        The model's functions that the loop names (`fluid.simulation.loop`).
-    jobs, coming : NamedTuple
-        The jobs in service and waiting, and the jobs that come next.
-    part : int
-        Events between two looks at the clock on the wall; no part of what a seed means.
-    """
-
-    loop: Function
-    parts: Mapping[str, Function]
-    jobs: Any
-    coming: Any
-    part: int = 1 << 18
-
-    def next_part(self) -> int:
-        """Return how many events the next part may run, with memory for them."""
-        return self.part
-
-    def supply(self) -> None:
-        """Take the next chunk of jobs."""
-        return
-
-    @abstractmethod
-    def enlarge(self, state: State) -> State:
-        """Make more memory for jobs; return the state, which may hold some of it."""
-
-    def open(
-        self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any, watch: Function
-    ) -> None:
-        """Let jobs wait at time 0, and the policy start what it can."""
-        del functions, state, measures, draws, watch
-
-    def resume(self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any) -> None:
-        """Let the policy go on after an answer (`fluid.simulation.policy_interface.Policy.answer`)."""
-        del functions, state, measures, draws
-
-
-def next_chunk(stream: Stream, kind: type[np.float64] | type[np.int64] = np.float64) -> Coming:
-    """Return the next chunk of a stream, or the note that none follows."""
-    chunk = next(stream, None)
-    if chunk is None:
-        return Coming(np.zeros(0, kind), np.zeros(0, np.int32), np.zeros(0, kind), np.array([0, 1]))
-    return Coming(*chunk, np.zeros(2, np.int64))
 
 
 def sequence(seed: np.random.SeedSequence | int) -> np.random.SeedSequence:

@@ -2,19 +2,39 @@
 
 ``theory.jit.bound(loop, place=..., depart=..., refresh=..., ...)`` makes the loop of one policy: the functions below
 stand for those of the policy and of the model, and are replaced wherever the loop, or a step it calls, names them.
+
+Every loop is a function ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> ending``:
+
+state
+    Of the policy whose functions the loop is bound to.
+jobs
+    The loop's own lists of the jobs in the system.
+coming
+    The jobs that come next (`Coming`), or the rates at which they come.
+measures
+    What is measured (`fluid.simulation.measures.Measures`).
+arrival_rng, policy_rng
+    Generators of the arriving jobs, where they are not in `coming`, and of what the policy draws.
+most
+    Events to run at most; cutting a run into parts does not change its path.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.simulation.arrivals import Stream
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import RESTLESS
-from fluid.simulation.state import MOVES, PATIENCE, Common, PolicyError
+from fluid.simulation.state import MOVES, PATIENCE, Common, PolicyError, State, fits
 from theory.jit import step
+
+Function = Callable[..., Any]
 
 GOING, FINISHED, NEEDS_JOBS, NEEDS_ROOM = 0, 1, 2, 3
 """How a part of a run ends: another may follow, the horizon is reached, the loop needs more jobs, or more memory."""
@@ -39,6 +59,18 @@ class Coming(NamedTuple):
     types: NDArray[np.int32]
     durations: NDArray[Any]
     at: NDArray[np.int64]
+
+
+@step
+def is_used_up(coming: Coming) -> bool:
+    """Return whether the next job is in a chunk that has not been drawn yet."""
+    return bool(coming.at[0] == len(coming.times) and coming.at[1] == 0)
+
+
+@step
+def next_arrival(coming: Coming) -> float:
+    """Return when the next job comes, infinite if none does."""
+    return float(coming.times[coming.at[0]]) if coming.at[0] < len(coming.times) else np.inf
 
 
 @step
@@ -80,6 +112,15 @@ def observe(state: Common, jobs: Any, measures: Measures) -> None:
 
 
 @step
+def server_for(state: Common, job_type: int, draws: Any) -> int:
+    """Ask the policy for the server of a job, and look whether the job fits there; -1 for none."""
+    server = place(state, job_type, draws)
+    if server >= 0 and (server >= len(state.counts) or not fits(state, server, job_type)):
+        raise PolicyError(NO_SERVER)
+    return server
+
+
+@step
 def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
     """Let the policy refresh after an event for as long as it asks to, and carry out its moves."""
     calls, going = 0, True
@@ -92,3 +133,55 @@ def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
         calls += 1 if going else 0
         if calls > PATIENCE and calls > PATIENCE + most_calls(state):
             raise PolicyError(RESTLESS)
+
+
+class Engine(ABC):
+    """A model at work: its event loop and the loop's own lists of jobs.
+
+    Attributes
+    ----------
+    loop : callable
+        ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> how it ended``.
+    parts : mapping
+        The model's functions that the loop names (`fluid.simulation.loop`).
+    jobs, coming : NamedTuple
+        The jobs in service and waiting, and the jobs that come next.
+    part : int
+        Events between two looks at the clock on the wall; no part of what a seed means.
+    """
+
+    loop: Function
+    parts: Mapping[str, Function]
+    jobs: Any
+    coming: Any
+    part: int = 1 << 18
+
+    def next_part(self) -> int:
+        """Return how many events the next part may run, with memory for them."""
+        return self.part
+
+    def supply(self) -> None:
+        """Take the next chunk of jobs."""
+        return
+
+    @abstractmethod
+    def enlarge(self, state: State) -> State:
+        """Make more memory for jobs; return the state, which may hold some of it."""
+
+    def open(
+        self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any, watch: Function
+    ) -> None:
+        """Let jobs wait at time 0, and the policy start what it can."""
+        del functions, state, measures, draws, watch
+
+    def resume(self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any) -> None:
+        """Let the policy go on after an answer (`fluid.simulation.policy_interface.Policy.answer`)."""
+        del functions, state, measures, draws
+
+
+def next_chunk(stream: Stream, kind: type[np.float64] | type[np.int64] = np.float64) -> Coming:
+    """Return the next chunk of a stream, or the note that none follows."""
+    chunk = next(stream, None)
+    if chunk is None:
+        return Coming(np.zeros(0, kind), np.zeros(0, np.int32), np.zeros(0, kind), np.array([0, 1]))
+    return Coming(*chunk, np.zeros(2, np.int64))

@@ -171,12 +171,10 @@ def new_measures(
 def reached(measures: Measures) -> Measures:
     """Keep the bins that an interrupted run has reached; the last of them ends now."""
     bins, now = int(measures.bin[0]), measures.now
-    if bins < len(measures.edges) - 1 and now[0] > measures.edges[bins]:
-        whole = {name: getattr(measures, name)[: bins + 1] for name in BY_BIN}
-        return measures._replace(edges=np.append(measures.edges[: bins + 1], now), **whole)
-    return measures._replace(
-        edges=measures.edges[: bins + 1], **{name: getattr(measures, name)[:bins] for name in BY_BIN}
-    )
+    edges = measures.edges[: bins + 1]
+    if bins < len(measures.edges) - 1 and now[0] > edges[-1]:
+        bins, edges = bins + 1, np.append(edges, now)
+    return measures._replace(edges=edges, **{name: getattr(measures, name)[:bins] for name in BY_BIN})
 
 
 @step

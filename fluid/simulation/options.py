@@ -8,6 +8,7 @@ may hold options of several policies; a policy declares those that it reads
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,66 +24,51 @@ if TYPE_CHECKING:
 
 
 _OPERATORS: dict[type, Callable[[float, float], float]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.Pow: lambda a, b: a**b,
-}
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}  # fmt: skip
 _FUNCTIONS: dict[str, Callable[[float], float]] = {"log": log, "sqrt": sqrt}
 
 
-def function_of_servers(text: str) -> Callable[[int], float]:
-    """Turn text into a function of the number of servers.
+@dataclass(frozen=True)
+class Expression:
+    """A function of the number of servers that remembers its text, so that it can be hashed and sent elsewhere.
 
     Parameters
     ----------
     text : str
         Numbers, ``L``, ``+ - * / ^``, brackets, ``log`` (natural) and ``sqrt``; ``log L`` may go without brackets.
 
-    Raises
-    ------
-    ValueError
-        If it is anything else.
-
     Examples
     --------
-    >>> round(function_of_servers("(log L)^1.5")(1000), 6), function_of_servers("sqrt(L)/2 + 1")(100)
+    >>> round(Expression("(log L)^1.5")(1000), 6), Expression("sqrt(L)/2 + 1")(100)
     (18.155383, 6.0)
     """
-    if len(text) > 200:
-        raise ValueError("longer than 200 characters")
-    source = re.sub(r"\b(log|sqrt)\s+L\b", r"\1(L)", text).replace("^", "**")
-    try:
-        tree = ast.parse(source.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError):
-        raise ValueError("not an expression in L") from None
-    _evaluate(tree.body, 100.0)
-
-    def function(servers: int) -> float:
-        value = _evaluate(tree.body, float(servers))
-        if not isfinite(value):
-            raise ValueError(f"infinite at L = {servers}")
-        return value
-
-    return function
-
-
-@dataclass(frozen=True)
-class Expression:
-    """A function of the number of servers that remembers its text, so that it can be hashed and sent elsewhere."""
 
     text: str
 
     @classmethod
     def of(cls, text: str) -> Expression:
         """Return the expression of a text; raise ValueError where it is none."""
-        function_of_servers(text)
-        return cls(text)
+        expression = cls(text)
+        _evaluate(expression._parsed(), 100.0)
+        return expression
 
     def __call__(self, servers: int) -> float:
-        """Evaluate it."""
-        return function_of_servers(self.text)(servers)
+        """Evaluate it; raise ValueError where it has no finite value."""
+        value = _evaluate(self._parsed(), float(servers))
+        if not isfinite(value):
+            raise ValueError(f"infinite at L = {servers}")
+        return value
+
+    def _parsed(self) -> ast.expr:
+        if len(self.text) > 200:
+            raise ValueError("longer than 200 characters")
+        source = re.sub(r"\b(log|sqrt)\s+L\b", r"\1(L)", self.text).replace("^", "**")
+        try:
+            return ast.parse(source.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError):
+            raise ValueError("not an expression in L") from None
 
 
 def _evaluate(node: ast.expr, servers: float) -> float:
@@ -93,10 +79,10 @@ def _evaluate(node: ast.expr, servers: float) -> float:
             return servers
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             return -_evaluate(inner, servers)
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
             try:
-                value = _OPERATORS[type(operator)](_evaluate(left, servers), _evaluate(right, servers))
-            except (ArithmeticError, OverflowError):
+                value = _OPERATORS[type(sign)](_evaluate(left, servers), _evaluate(right, servers))
+            except ArithmeticError:
                 raise ValueError(f"no number at L = {servers:g}") from None
             if isinstance(value, complex):
                 raise ValueError(f"no real number at L = {servers:g}")
@@ -222,9 +208,9 @@ class _ByType(Option):
         if types is None:
             return fields.take(self.name, expected)
         table = fields.table(self.name, expected)
-        found = {name: (table.integer if self.whole else table.number)(name, self.entry) for name in types}
+        values = {name: (table.integer if self.whole else table.number)(name, self.entry) for name in types}
         table.finish()
-        return found
+        return values
 
 
 def _number(least: float = -inf, most: float = inf) -> Check:
@@ -244,14 +230,12 @@ def _number(least: float = -inf, most: float = inf) -> Check:
 
 
 def _whole(least: int, most: int) -> Check:
-    within = _number(least, most)
-
     def check(value: Any) -> int:
         try:
-            number = within(value)
+            number = _number(least, most)(value)
         except ValueError:
-            number = 0.5
-        if number != int(number):
+            number = inf
+        if number % 1 != 0:  # infinite: the remainder is no number
             raise ValueError(f"expected a whole number from {least} to {most}")
         return int(number)
 
@@ -366,6 +350,6 @@ def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in table:
         if name not in OPTIONS and name not in policy.options:
-            known = ", ".join(dict.fromkeys([*policy.options, *OPTIONS]))
-            raise InputError(f"simulation.{name}: unknown option, expected one of {known}")
+            options = ", ".join(dict.fromkeys([*policy.options, *OPTIONS]))
+            raise InputError(f"simulation.{name}: unknown option, expected one of {options}")
     return {name: value for name, value in table.items() if name in policy.options}

@@ -52,7 +52,7 @@ Rules
   change by its ``moves`` alone; compiled, every index is looked at, its tools look before they write, and the state is
   compared with the loop's own lists after each part of a run. What goes wrong ends in one line with file, line,
   function and event (`fluid.simulation.authors`). State types of one's own are replaced by equal ones of
-  `fluid.simulation.state_types`: a state has fields, no methods.
+  `fluid.simulation.state.type_of`: a state has fields, no methods.
 - Where a policy of a loss system must be extended from outside (a table that it fills as sets of types come up), it
   sets ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a
   larger one, calls ``refresh`` once more, and goes on.
@@ -65,14 +65,13 @@ and real sizes on one resource; what stands for the type is the class, a place a
 (`fluid.simulation.slotted.state`).
 
 What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
-``QueueCommon(**queue_fields(setting))`` (`fluid.simulation.queue.state`); in slots ``SlottedCommon(**shared(setting))``
+``QueueCommon(**queue_fields(setting))``; in slots ``SlottedCommon(**shared(setting))``
 (`fluid.simulation.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not
 when what it imports has.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import signature
@@ -190,14 +189,6 @@ class Policy:
     options: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
     code: str = field(default="", compare=False)
-
-    def __reduce__(self) -> Any:
-        """Travel to other processes by name, where there is one: functions of a file cannot be sent."""
-        if not self.source:
-            return super().__reduce__()
-        from fluid.simulation.policy_names import sent_policy
-
-        return sent_policy, (self.source, os.getcwd(), self.code)
 
     def __post_init__(self) -> None:
         """Refuse functions that cannot be called as they will be."""

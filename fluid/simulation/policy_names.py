@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError, meant
@@ -16,10 +18,10 @@ from theory.files.source_digest import code_digest
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",
     "dra-preemption": "fluid.simulation.loss.policies.preemption:DRA_PREEMPTION",
-    "power-of-d": "fluid.simulation.loss.policies.power_of_d:POWER_OF_D",
+    "power-of-d": "fluid.simulation.loss.policies.unreserved:POWER_OF_D",
     "static": "fluid.simulation.loss.policies.static:STATIC",
-    "first-fit": "fluid.simulation.loss.policies.first_fit:FIRST_FIT",
-    "best-fit": "fluid.simulation.loss.policies.best_fit:BEST_FIT",
+    "first-fit": "fluid.simulation.loss.policies.unreserved:FIRST_FIT",
+    "best-fit": "fluid.simulation.loss.policies.unreserved:BEST_FIT",
     "nonpreemptive": "fluid.simulation.queue.policies.nonpreemptive:NONPREEMPTIVE",
     "max-weight-local": "fluid.simulation.queue.policies.max_weight_local:MAX_WEIGHT_LOCAL",
     "randomized-sampling": "fluid.simulation.queue.policies.randomized_sampling:RANDOMIZED_SAMPLING",
@@ -51,9 +53,19 @@ def policy(name: str) -> Policy:
         path, _, attribute = name.rpartition(":")
         return _authored(name, module_of(path, "--policy"), path, attribute)
     if name not in HOMES:
-        known = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
-        raise InputError(f"--policy: expected {known}, got {name!r}{meant(name, HOMES)}")
-    return _known(name)
+        expected = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
+        raise InputError(f"--policy: expected {expected}, got {name!r}{meant(name, HOMES)}")
+    return _policy_of_packproof(name)
+
+
+def _reduced(policy: Policy) -> Any:
+    """Let a policy travel to other processes by name, where it has one: functions of a file cannot be sent."""
+    if not policy.source:
+        return policy.__reduce_ex__(2)
+    return sent_policy, (policy.source, os.getcwd(), policy.code)
+
+
+copyreg.pickle(Policy, _reduced)  # type: ignore[type-var]
 
 
 def sent_policy(name: str, folder: str, code: str) -> Policy:
@@ -66,9 +78,9 @@ def sent_policy(name: str, folder: str, code: str) -> Policy:
     """
     if ".py:" not in name:
         return policy(name)
-    found = policy(os.path.join(folder, name))
-    refuse_other_code(found, name, code)
-    return replace(found, source=name)
+    sent = policy(os.path.join(folder, name))
+    refuse_other_code(sent, name, code)
+    return replace(sent, source=name)
 
 
 def refuse_other_code(policy: Policy, name: str, code: str | None) -> None:
@@ -81,18 +93,17 @@ def refuse_other_code(policy: Policy, name: str, code: str | None) -> None:
 
 
 @cache
-def _known(name: str) -> Policy:
+def _policy_of_packproof(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
-    found: Policy = getattr(import_module(module), attribute)
-    return replace(found, source=name)
+    return replace(getattr(import_module(module), attribute), source=name)
 
 
 def _authored(name: str, module: ModuleType, path: str, attribute: str) -> Policy:
     """Return a policy of an author's module."""
-    found = getattr(module, attribute, None)
-    if not isinstance(found, Policy):
-        known = [each for each, value in vars(module).items() if isinstance(value, Policy)]
+    value = getattr(module, attribute, None)
+    if not isinstance(value, Policy):
+        names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
         raise InputError(
-            f"--policy: {path}: expected the name of a Policy ({', '.join(known) or 'none'}), got {attribute!r}"
+            f"--policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
         )
-    return replace(found, source=name, code=code_digest(module))
+    return replace(value, source=name, code=code_digest(module))

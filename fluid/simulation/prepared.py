@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.authors import by_author, rules_of
+from fluid.simulation.authors import Guard, by_author, guard_of
 from fluid.simulation.blame import blamed, place_of, worded, written_by_author
 from fluid.simulation.compiling import FEW_SERVERS, beside
-from fluid.simulation.guard import form_as_python
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.state import State
-from fluid.simulation.state_types import known_everywhere
+from fluid.simulation.state import State, type_of
 from theory.errors import InputError
 from theory.inside import called_as
 from theory.jit import plain, plain_unless_kept, retooled
@@ -52,7 +50,8 @@ def answered(policy: Policy, setting: Any, state: State) -> State:
 
 def _made(policy: Policy, setting: Any, function: Callable[..., State], name: str, *arguments: Any) -> State:
     is_authors = written_by_author(function)
-    form = form_as_python({}) if setting.servers <= FEW_SERVERS else cache(_looking)
+    # the tools that the author's function calls: as Python, or where that would take long with every index looked at
+    form = cache(plain if setting.servers <= FEW_SERVERS else _looking)
     try:
         with called_as(form) if is_authors else nullcontext():
             state = function(*arguments)
@@ -68,21 +67,21 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
         raise kind(f"--policy: {where}: {name} of {policy.name}{words}") from None
     if not by_author(policy):
         return state
-    complaint = _refusal(policy, state)
+    guard = guard_of(policy)
+    complaint = _refusal(policy.model, guard, state)
     if not complaint and is_authors and name == "prepare":
-        complaint = rules_of(policy).refusal(setting, state)
+        complaint = guard.refusal(setting, state)
     if complaint:
         raise InputError(f"--policy: {place_of(function)}: {name} of {policy.name}: {complaint}")
-    return known_everywhere(state)
+    return state if type(state).__module__.startswith("fluid.") else type_of(state._fields)(*state)
 
 
 def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
     return retooled(function, {}, allocating=True)
 
 
-def _refusal(policy: Policy, state: Any) -> str | None:
+def _refusal(model: str, guard: type[Guard], state: Any) -> str | None:
     """Return why a thing cannot be the state of a policy, whatever the model; None if it can."""
-    rules = rules_of(policy)
     if not isinstance(state, tuple) or not hasattr(state, "_fields"):
         return f"expected a NamedTuple of numpy arrays, got {type(state).__name__}"
     for name, value in zip(state._fields, state, strict=True):
@@ -91,12 +90,12 @@ def _refusal(policy: Policy, state: Any) -> str | None:
             return f"field {name}: expected a numpy array of numbers, got {kind}"
         if not (value.flags.c_contiguous and value.flags.writeable and value.flags.aligned and value.dtype.isnative):
             return f"field {name}: expected an array of its own, contiguous and not read-only, got a view or a constant"
-    lacking = [name for name in rules.fields if name not in state._fields]
-    if lacking:
-        return (
-            f"field {lacking[0]}: missing, expected the fields of model {policy.model}: {', '.join(rules.fields)} "
-            f"(made by {rules.maker}, see fluid/simulation/policy_interface.py)"
-        )
+    for name in guard.fields:
+        if name not in state._fields:
+            return (
+                f"field {name}: missing, expected the fields of model {model}: {', '.join(guard.fields)} "
+                f"(made by {guard.maker}, see fluid/simulation/policy_interface.py)"
+            )
     for (name, one), (other, two) in combinations(zip(state._fields, state, strict=True), 2):
         if one.size and two.size and np.may_share_memory(one, two):
             return f"field {other}: expected an array of its own, got one that shares its memory with {name}"

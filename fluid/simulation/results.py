@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.measures import Measures, quantile
+from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State
 from fluid.statistics import Interval, WarmUp, band, batch_means, growth, mean_interval, ratio_interval, warm_up
 from theory.shown import Shown
-
-if TYPE_CHECKING:
-    from fluid.simulation.policy_interface import Policy
-    from fluid.simulation.scenario import Scenario
 
 BATCHES = 20
 """Batches of a single run."""
 
 Array = NDArray[np.float64]
 
-AnyScenario = TypeVar("AnyScenario", bound="Scenario")
+AnyScenario = TypeVar("AnyScenario", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -221,8 +218,8 @@ class LossResult(Result[AnyScenario]):
         """Events of a kind per unit time: migrations, reassigned (servers) or preempted (jobs)."""
 
         def per_time(run: Run) -> Array:
-            counted = getattr(run.measures, name)
-            return np.asarray((counted if counted.ndim == 1 else counted.sum(axis=1)) / run.spans)
+            counted = getattr(run.measures, name)  # by bin, or by bin and type
+            return np.asarray(counted.reshape(len(run.spans), -1).sum(axis=1) / run.spans)
 
         return self.interval(per_time, level)
 
@@ -264,9 +261,9 @@ class QueueResult(Result[AnyScenario]):
 
         Delays within a run depend on each other, so that a single run gives no interval (its ends are infinite).
         """
-        found = self.quantile(q)
+        middle = self.quantile(q)
         width = mean_interval([quantile(run.measures.sketch, q) for run in self.distinct], level).half_width
-        return Interval(found, found - width, found + width, level, len(self.distinct))
+        return Interval(middle, middle - width, middle + width, level, len(self.distinct))
 
     def curve(self) -> tuple[Array, ...]:
         """Return the curve by which the warm-up is judged: the queue over time."""

@@ -1,13 +1,12 @@
 """A loop under a policy: compiled where numba can, as Python where it cannot, on the same path.
 
 A policy that comes with packproof is bound to the loop and compiled, by another process where the run need not wait
-for it (`fluid.simulation.compiling`). With an author's
+for it (`fluid.simulation.compiling`). With an author's (see `fluid.simulation.authors`)
 
-- the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at
-  (`fluid.simulation.guard.Guard`);
-- loop and functions are compiled so that every index is looked at, with tools that look before they write; what numba
-  cannot compile runs as Python, said on stderr once in a process;
-- after each part of the run the state is compared with the loop's own lists (`fluid.simulation.authors.Books`);
+- the first events of a system of a new size are rehearsed on a copy as Python, where all that it does is looked at;
+- loop and functions are compiled so that every index is looked at; what numba cannot compile runs as Python, which a
+  line on stderr says once in a process;
+- after each part of the run the state is compared with the loop's own lists;
 - if compiled code raises, or leaves a state that does not agree with them, the part is halved until the event is found,
   from a copy of the system taken before it, and that event runs as Python, so that the message names it.
 """
@@ -18,17 +17,15 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
+from copy import deepcopy
 from functools import cache, cached_property
 from io import StringIO
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
-
-from fluid.simulation.authors import Books, by_author, rules_of
+from fluid.simulation.authors import Guard, by_author, guard_of
 from fluid.simulation.blame import place_of, worded, written_by_author
 from fluid.simulation.compiling import PART, Compilation, alone
-from fluid.simulation.guard import Guard
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
@@ -52,8 +49,7 @@ class Runner:
     ----------
     policy : Policy
     loop : callable
-        ``loop(*inputs, most) -> status``, 0 where it may go on; the state comes first among the inputs, and one of them
-        has the time in ``now``.
+        An event loop (`fluid.simulation.driver.Engine`).
     parts : mapping
         The model's functions that the loop names.
     watch : callable, optional
@@ -86,17 +82,15 @@ class Runner:
     ) -> None:
         from numba import config
 
-        rules = rules_of(policy)
-        self.policy, self._loop, self._names = policy, loop, rules.functions
+        guard = guard_of(policy)
+        self.policy, self._loop, self._names = policy, loop, guard.called
         self.watch = watch or observe
-        self.guard: Guard | None = rules.guard(policy, types) if by_author(policy) else None
+        self.guard: Guard | None = guard(policy, types) if by_author(policy) else None
         self.functions: dict[str, Function] = (
-            {name: getattr(policy, name) for name in self._names}
-            if self.guard is None
-            else self.guard.functions(*self._names)
+            self.guard.functions if self.guard else {name: getattr(policy, name) for name in self._names}
         )
-        self._parts = _checks(policy, tuple(parts.items())) if self.guard else parts
-        self._setting, self._books = setting, cast(Books, None)
+        self._parts = dict(_counting(policy, tuple(parts.items())) if self.guard else parts)
+        self._setting = setting
         self._compiles = compiled and watch is None and not config.DISABLE_JIT
         self._run = self._as_python
         self._awaited: tuple[Compilation, Function] | None = None
@@ -104,8 +98,8 @@ class Runner:
     @cached_property
     def _plain(self) -> Function:
         """The loop as Python; most runs are compiled and never ask for it."""
-        parts = self._parts if self.watch is observe else {**self._parts, "observe": self.watch}
-        return plain(self._loop, **self.functions, **parts)
+        watch = {} if self.watch is observe else {"observe": self.watch}
+        return plain(self._loop, **self.functions, **(self._parts | watch))
 
     @property
     def is_python(self) -> bool:
@@ -121,44 +115,38 @@ class Runner:
             An author's policy that does what it must not.
         """
         if self.guard is not None:
-            self._books = rules_of(self.policy).books(self._setting, inputs[0])
+            self.guard.remember(self._setting, inputs[0])
         if not self._compiles:
             return
+        parts = tuple(self._parts.items())
         if self.guard is not None:
             self._rehearse(inputs)
-            self.at(inputs)
-        parts = tuple(self._parts.items())
-        if self.guard is None:
-            later = _bound(self.policy, self._loop, self._names, parts, False)
-            awaited = Compilation.needed(later, inputs)
-            if awaited is not None:
-                self._awaited = awaited, later
-                return
-        run = _compiled(self.policy, self._loop, self._names, parts, inputs)
-        if run is not None:
-            self._run = run if self.guard is None else self._watched(run)
+            self._tell_time(inputs)
+            run = _compiled_for_author(self.policy, self._loop, self._names, parts, inputs)
+            if run is not None:
+                self._run = self._watched(run)
+            return
+        run = _bound(self.policy, self._loop, self._names, parts)
+        awaited = Compilation.needed(run, inputs)
+        if awaited is not None:
+            self._awaited = awaited, run
+            return
+        with alone(run):
+            run(*inputs, 0)  # compiles, and runs nothing
+        self._run = run
 
     def __call__(self, *arguments: Any) -> int:
         """Run the loop; the last argument says how many events at most."""
-        if self._awaited is not None:
-            return self._meanwhile(*arguments)
-        return self._run(*arguments)
-
-    def _meanwhile(self, *arguments: Any) -> int:
-        """Run some events as Python, and look whether the loop has been compiled."""
+        if self._awaited is None:
+            return self._run(*arguments)
+        # some events as Python, and a look whether the loop has been compiled
         begin = perf_counter()
         status = self._as_python(*arguments[:-1], min(arguments[-1], PART))
-        assert self._awaited is not None
         compilation, run = self._awaited
         if compilation.is_over(perf_counter() - begin):
             run(*arguments[:-1], 0)  # loads it
             self._awaited, self._run = None, run
         return status
-
-    def at(self, inputs: tuple[Any, ...]) -> None:
-        """Let messages tell the time of these inputs."""
-        if self.guard is not None:
-            self.guard.now = next(one.now for one in inputs if hasattr(one, "now"))
 
     def refused(self, name: str, state: Any, complaint: str) -> Exception:
         """Return the error of a policy that does what it must not."""
@@ -166,10 +154,15 @@ class Runner:
             return PolicyError(f"{self.policy.name}: {complaint}")
         return self.guard.refuse(name, state, complaint)
 
+    def _tell_time(self, inputs: tuple[Any, ...]) -> None:
+        """Let messages tell the time of these inputs."""
+        assert self.guard is not None
+        self.guard.now = next(part.now for part in inputs if hasattr(part, "now"))
+
     def _as_python(self, *arguments: Any) -> int:
-        self.at(arguments)
         if self.guard is None:
             return self._plain(*arguments)  # type: ignore[no-any-return]
+        self._tell_time(arguments)
         try:
             return self._part(self._plain, *arguments)
         except PolicyError as error:  # what the loop itself complains of
@@ -177,10 +170,11 @@ class Runner:
 
     def _part(self, run: Function, *arguments: Any) -> int:
         """Run a part under an author's policy, and look what it leaves behind."""
+        assert self.guard is not None
         state, jobs, _, measures = arguments[:4]
-        self._books.open(state, measures)
+        self.guard.count(state, measures)
         status: int = run(*arguments)
-        if complaint := self._books.complaint(state, jobs, measures):
+        if complaint := self.guard.complaint(state, jobs, measures):
             raise PolicyError(complaint)
         return status
 
@@ -197,7 +191,7 @@ class Runner:
         key = (self.policy, self._loop, *(array.shape for array in inputs[0]))
         if key in _REHEARSED:
             return
-        trial = _copied(inputs)
+        trial = deepcopy(inputs)
         end = perf_counter() + REHEARSAL
         with redirect_stdout(StringIO()):  # what the author prints comes with the run itself
             for _ in range(REHEARSED):
@@ -207,22 +201,23 @@ class Runner:
 
     def _watched(self, run: Function) -> Function:
         def watched(*arguments: Any) -> int:
-            before = _noted(arguments[:-1])
+            before = deepcopy(arguments[:-1])
             try:
                 return self._part(run, *arguments)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                self._find(run, _restored(before), arguments[-1])
+                self._find(run, before, arguments[-1])
                 raise self._worded(error, arguments[0]) from None
 
         return watched
 
     def _find(self, run: Function, inputs: tuple[Any, ...], most: int) -> None:
         """Run as Python the first event of a part at which the compiled loop raises, or leaves what it must not."""
+        # the first `most` events from `inputs` on hold it
         while most > 1:
             half = most // 2
-            trial = _copied(inputs)
+            trial = deepcopy(inputs)
             try:
                 self._part(run, *trial, half)
             except KeyboardInterrupt:
@@ -239,91 +234,56 @@ class Runner:
             return  # the loop stumbles over what was left behind; the error that was found first says it
 
 
-def _noted(inputs: tuple[Any, ...]) -> list[Any]:
-    """Copy what a loop is called with, generators as the words that they stand at."""
-    return [_copy_of(one) for one in inputs]
-
-
-def _copy_of(one: Any) -> Any:
-    if isinstance(one, np.ndarray):
-        return one.copy()
-    if isinstance(one, tuple):
-        return type(one)._make([_copy_of(part) for part in one])  # type: ignore[attr-defined]
-    return type(one.bit_generator), one.bit_generator.state
-
-
-def _restored(noted: list[Any]) -> tuple[Any, ...]:
-    """Return what was noted as it was, to be used once."""
-    return tuple(_generator(*one) if type(one) is tuple else one for one in noted)
-
-
-def _generator(kind: type[Any], words: Any) -> np.random.Generator:
-    bits = kind()
-    bits.state = words
-    return np.random.Generator(bits)
-
-
-def _copied(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    return _restored(_noted(inputs))
-
-
 _REHEARSED: set[tuple[Any, ...]] = set()
 """What has been rehearsed in this process: policies and loops with the shapes of a state."""
 
-_AS_PYTHON: set[tuple[Any, ...]] = set()
-"""Policies and loops that numba could not compile in this process."""
+_NOT_COMPILED: set[tuple[Any, ...]] = set()
+"""Policies, loops, and whether the functions may make arrays: what numba could not compile in this process."""
+
+Parts = tuple[tuple[str, Function], ...]
 
 
-def _compiled(
-    policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], inputs: Any
+@cache
+def _counting(policy: Policy, parts: Parts) -> Mapping[str, Function]:
+    """Return the parts of a loop that counts jobs for itself, and what it counts with."""
+    checks = guard_of(policy).checks
+    return {**checks, **{name: bound(part, **checks) for name, part in parts}}
+
+
+@cache
+def _bound(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts) -> Function:
+    return bound(loop, **{name: getattr(policy, name) for name in names}, **dict(parts))
+
+
+@cache
+def _bound_checked(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts, allocating: bool) -> Function:
+    functions = {name: retooled(getattr(policy, name), {}, allocating=allocating) for name in names}
+    return bound(loop, **functions, **dict(parts))
+
+
+def _compiled_for_author(
+    policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts, inputs: Any
 ) -> Function | None:
-    """Return the compiled loop, None where numba cannot compile an author's functions."""
-    if not by_author(policy):
-        run = _bound(policy, loop, names, parts, False)
-        with alone(run):
-            run(*inputs, 0)  # compiles, and runs nothing
-        return run
-    key = (policy, loop, parts)
+    """Return the compiled loop, None where numba cannot compile the author's functions: a line says why, once."""
+    key, failure = (policy, loop, parts), None
     for allocating in (False, True):
-        if (*key, allocating) in _AS_PYTHON:
+        if (*key, allocating) in _NOT_COMPILED:
             continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # numba's, about what it does not like in the author's code
-                run = _bound(policy, loop, names, parts, allocating)
+                run = _bound_checked(policy, loop, names, parts, allocating)
                 run(*inputs, 0)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            _AS_PYTHON.add((*key, allocating))
+            _NOT_COMPILED.add((*key, allocating))
             failure = error
         else:
             return run
-    if key not in _AS_PYTHON:
-        _AS_PYTHON.add(key)
+    if failure is not None:
         print(_why(policy, names, inputs, failure), file=sys.stderr)
     return None
-
-
-@cache
-def _checks(policy: Policy, parts: tuple[tuple[str, Function], ...]) -> dict[str, Function]:
-    """Return the parts of a loop under an author's policy, and what stands for others of its names."""
-    checks, model = rules_of(policy).checks, dict(parts)
-    others = {name: check for name, check in checks.items() if name not in model}
-    inner = {name: bound(part, **others) for name, part in parts}
-    return {**others, **inner, **{name: bound(checks[name], **inner) for name in checks if name in model}}
-
-
-@cache
-def _bound(
-    policy: Policy, loop: Function, names: tuple[str, ...], parts: tuple[tuple[str, Function], ...], allocating: bool
-) -> Function:
-    functions = {name: getattr(policy, name) for name in names}
-    if not by_author(policy):
-        return bound(loop, **functions, **dict(parts))
-    tools = rules_of(policy).tools(policy)
-    looking = {name: retooled(function, tools, allocating=allocating) for name, function in functions.items()}
-    return bound(loop, **looking, **dict(parts))
 
 
 def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: BaseException) -> str:
@@ -349,14 +309,14 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                made: Any = retooled(function, rules_of(policy).tools(policy), allocating=True)
-                made.compile(arguments[name])
+                compiled: Any = retooled(function, {}, allocating=True)
+                compiled.compile(arguments[name])
         except Exception as error:
             return _line(policy, name, error)
         wanted, words = results.get(name, (types.Type, ""))
-        signature = made.nopython_signatures[-1]
-        if not isinstance(signature.return_type, wanted):
-            return _line(policy, name, TypeError(f"it returns {signature.return_type}, expected {words}"))
+        result = compiled.nopython_signatures[-1].return_type
+        if not isinstance(result, wanted):
+            return _line(policy, name, TypeError(f"it returns {result}, expected {words}"))
     return _line(policy, "all", failure)
 
 

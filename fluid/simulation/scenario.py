@@ -6,22 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, refuse_endless
+from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures, new_measures
+from fluid.simulation.policy_interface import Policy
+from fluid.simulation.results import Result, Run
 from fluid.simulation.state import Setting
 from theory.errors import InputError
-from theory.greedy.servers import apportion
 from theory.instance import Additive, Instance
-
-if TYPE_CHECKING:
-    from fluid.simulation.driver import Engine
-    from fluid.simulation.policy_interface import Policy
-    from fluid.simulation.results import Result, Run
 
 
 class Scenario(ABC):
@@ -109,25 +106,15 @@ class Scenario(ABC):
 
 @dataclass(frozen=True)
 class TypedScenario(Scenario):
-    """The base of scenarios in continuous time, of the types of an instance.
+    """The base of scenarios in continuous time, of the types of an instance; the other fields as in `Scenario`.
 
     Attributes
     ----------
     instance : Instance
-    servers : int
-        L.
-    until, warmup : float
-        Averages are over [warmup, until].
     arrivals : ArrivalLaw
         L workload_j service_rate_j jobs of type j per unit time.
     service : Law
         With mean 1 / service_rate_j.
-    jobs : JobList, optional
-        Jobs with arrival times and durations, instead of both laws.
-    options : mapping
-        For the policy.
-    bins, log : int
-        Equal time bins of [warmup, until]; events whose log is wanted.
     """
 
     instance: Instance
@@ -187,17 +174,12 @@ class TypedScenario(Scenario):
 
     def utilisation(self, run: Run) -> dict[str, NDArray[np.float64]]:
         """Share of each resource in use by bin, over all pools; nothing where a pool lists its configurations."""
-        pools = with_capacities(self.instance, self.servers)
-        found = {}
-        for r, name in enumerate(pools[0][1].resources if pools else ()):
-            total = sum(n * space.capacity[r] for n, space in pools)
-            found[name] = run.jobs @ (np.array([row[r] for row in pools[0][1].demands], float) / total)
-        return found
-
-
-def with_capacities(instance: Instance, servers: int) -> list[tuple[int, Additive]]:
-    """Return how many servers each pool has, with its capacities; nothing where one lists configurations instead."""
-    counts = apportion(servers, [pool.share for pool in instance.pools])
-    spaces = [pool.space for pool in instance.pools]
-    listed = [(n, space) for n, space in zip(counts, spaces, strict=True) if isinstance(space, Additive)]
-    return listed if len(listed) == len(spaces) else []
+        spaces = [pool.space for pool in self.instance.pools if isinstance(pool.space, Additive)]
+        if len(spaces) < len(self.instance.pools):
+            return {}
+        demands = np.array(spaces[0].demands, float)
+        shares: dict[str, NDArray[np.float64]] = {}
+        for r, name in enumerate(spaces[0].resources):
+            total = sum(n * space.capacity[r] for n, space in zip(self.setting().pool_sizes, spaces, strict=True))
+            shares[name] = run.jobs @ (demands[:, r] / total)
+        return shares

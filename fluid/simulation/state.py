@@ -1,6 +1,6 @@
 """What a policy sees and changes: its setting, the common part of every state, and the tools that change it.
 
-How the tools are used stands in `fluid.simulation.policy_interface`.
+`fluid.simulation.policy_interface` says how the tools are used.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -30,9 +30,6 @@ MOVES, REASSIGNED, ASKS = 0, 1, 2
 
 UNLIMITED = 2**62
 """Free units on a server whose pool lists its configurations instead of resources."""
-
-NO_ROOM = "more moves in one call than the state has rows for: refresh returns True where it needs another call"
-"""What `write_move` says."""
 
 PATIENCE = 1000
 """Calls of ``refresh`` that every event has; see `most_calls`."""
@@ -56,7 +53,7 @@ class Common(NamedTuple):
     free : int64[L, R]
         Free units of each resource; R = 0 where the policy does not want them kept.
     demands : int64[J, R]
-        Units that a job takes; changed by nobody.
+        Units that a job takes; constant.
     generators : int32[G, J]
         Maximal configurations of the pools that list them.
     spans : int64[P, 2]
@@ -137,23 +134,23 @@ def common(setting: Setting, *, resources: bool = True, room: int = 4096) -> dic
     >>> state.free.tolist(), [bool(fits(state, l, 1)) for l in range(3)]
     ([[12], [7], [12]], [True, True, True])
     """
-    instance, servers = setting.instance, setting.servers
-    types = len(instance.types)
-    initial = np.zeros((servers, types), np.int32) if setting.initial is None else setting.initial.astype(np.int32)
-    if initial.shape != (servers, types):
+    types = len(setting.instance.types)
+    shape = (setting.servers, types)
+    initial = np.zeros(shape, np.int32) if setting.initial is None else setting.initial.astype(np.int32)
+    if initial.shape != shape:
         raise InputError(
-            f"simulation.initial: expected {servers} rows of {types} numbers, got an array of shape {initial.shape}"
+            f"simulation.initial: expected {shape[0]} rows of {types} numbers, got an array of shape {initial.shape}"
         )
     _refuse_overfull(setting, initial)
-    spaces = [pool.space for pool in instance.pools]
-    capacities = [space.capacity if isinstance(space, Additive) else None for space in spaces]
+    spaces = [pool.space for pool in setting.instance.pools]
+    # all pools with capacities have the same resources, so the demands of one are those of all
     demands = next((space.demands for space in spaces if isinstance(space, Additive)), ((),) * types)
     width = len(demands[0]) if resources else 0
-    free = np.zeros((servers, width), np.int64)
     needs = np.array(demands, np.int64).reshape(types, -1)[:, :width]
+    capacities = [space.capacity if isinstance(space, Additive) else (UNLIMITED,) * width for space in spaces]
+    free = np.zeros((setting.servers, width), np.int64)
     if width:
-        rows = [capacity if capacity is not None else (UNLIMITED,) * width for capacity in capacities]
-        free[:] = np.array(rows, np.int64)[setting.pool] - initial.astype(np.int64) @ needs
+        free[:] = np.array(capacities, np.int64)[setting.pool] - initial.astype(np.int64) @ needs
     generators: list[tuple[int, ...]] = []
     spans = np.zeros((len(spaces), 2), np.int64)
     for p, space in enumerate(spaces):
@@ -203,8 +200,8 @@ def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], ND
 
 def named_jobs(setting: Setting, jobs: Sequence[int] | NDArray[Any]) -> str:
     """Return the jobs of a server by name, as messages show them."""
-    held = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
-    return (", ".join(held[:8]) or "nothing") + (", ..." if len(held) > 8 else "")
+    parts = [f"{number} {name}" for name, number in zip(setting.instance.names, jobs, strict=True) if number]
+    return (", ".join(parts[:8]) or "nothing") + (", ..." if len(parts) > 8 else "")
 
 
 @step
@@ -255,8 +252,17 @@ def one_of(draws: Any, number: int) -> int:
 
 @step
 def move(state: State, job_type: int, source: int, target: int) -> None:
-    """Migrate a job of a type from one server to another."""
-    write_move(state, job_type, source, target)
+    """Migrate a job of a type from one server to another.
+
+    Raises
+    ------
+    PolicyError
+        No such job on the source, no room on the target, or no row of ``moves`` left; `stop` and `start` likewise.
+    """
+    _expect_job(state, source, job_type)
+    if not _has_room(state, target, job_type):
+        raise PolicyError("move: expected a target with room for the job")
+    _write_move(state, job_type, source, target)
     take(state, source, job_type)
     put(state, target, job_type)
 
@@ -264,29 +270,40 @@ def move(state: State, job_type: int, source: int, target: int) -> None:
 @step
 def stop(state: State, job_type: int, server: int) -> None:
     """Preempt a job of a type on a server: it leaves the system."""
-    write_move(state, job_type, server, OUTSIDE)
+    _expect_job(state, server, job_type)
+    _write_move(state, job_type, server, OUTSIDE)
     take(state, server, job_type)
 
 
 @step
 def start(state: State, job_type: int, server: int) -> None:
     """Begin the service of a waiting job of a type on a server (``waiting`` is the caller's to lower)."""
-    write_move(state, job_type, OUTSIDE, server)
+    if not _has_room(state, server, job_type):
+        raise PolicyError("start: expected a server with room for the job")
+    _write_move(state, job_type, OUTSIDE, server)
     put(state, server, job_type)
 
 
 @step
-def write_move(state: State, job_type: int, source: int, target: int) -> None:
-    """Write a row of ``moves``; in an author's policy a stricter one stands for it (`fluid.simulation.authors`)."""
-    write_row(state, job_type, source, target)
+def _expect_job(state: State, server: int, job_type: int) -> None:
+    if server < 0 or server >= len(state.counts) or state.counts[server, job_type] < 1:
+        raise PolicyError("move, stop: expected a server that holds a job of the type")
 
 
 @step
-def write_row(state: State, job_type: int, source: int, target: int) -> None:
-    """Write a row of ``moves``, whatever it is."""
+def _has_room(state: State, server: int, job_type: int) -> bool:
+    return 0 <= server < len(state.counts) and fits(state, server, job_type)
+
+
+@step
+def _write_move(state: State, job_type: int, source: int, target: int) -> None:
     row = state.done[MOVES]
+    if job_type < 0:  # a type beyond the last one has been refused as an index
+        raise PolicyError("move, stop, start: expected a type")
     if row == len(state.moves):
-        raise PolicyError(NO_ROOM)
+        raise PolicyError(
+            "more moves in one call than the state has rows for: refresh returns True where it needs another call"
+        )
     state.moves[row, 0] = job_type
     state.moves[row, 1] = source
     state.moves[row, 2] = target
@@ -314,6 +331,57 @@ def state_type(module: str, name: str, fields: Sequence[str], *own: str) -> Any:
     ('done', 'seen')
     """
     return namedtuple(name, (*fields, *own), module=module)
+
+
+QUEUE = (*Common._fields, "waiting", "clocks")
+"""Fields of every state of a queue in continuous time: the common part, ``waiting`` int64[J], the jobs of each type
+that wait, and ``clocks`` float64[K], the rates of the policy's own clocks."""
+
+QueueCommon = state_type(__name__, "QueueCommon", QUEUE)
+"""A state with these fields alone, enough for a policy of queues without memory."""
+
+
+def queue_fields(
+    setting: Setting, name: str = "a policy of queues", *, resources: bool = True, room: int = 4096, clocks: int = 0
+) -> dict[str, NDArray[Any]]:
+    """Make those fields for empty servers (see `common`), to be spread into the policy's state.
+
+    Raises
+    ------
+    InputError
+        Jobs on servers at time 0.
+    """
+    if setting.initial is not None and setting.initial.any():
+        raise InputError(f"simulation.initial: expected empty servers for {name}")
+    fields = common(setting, resources=resources, room=room)
+    return {**fields, "waiting": np.zeros(len(setting.instance.types), np.int64), "clocks": np.zeros(clocks)}
+
+
+@cache
+def type_of(fields: tuple[str, ...]) -> Any:
+    """Return the type of states with these fields that every process can make from its name.
+
+    Numba stores compiled code by the types of its arguments, and reads all that it has stored of a function at once: a
+    type of an author's file, or of a notebook, would be looked for by processes that have never seen it. The states of
+    authors' policies are therefore of types of this module, which `__getattr__` makes from their names.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> state = type_of(("counts", "own_"))([1], [2])
+    >>> pickle.loads(pickle.dumps(state)) == state, state.own_
+    (True, [2])
+    """
+    kind = namedtuple("State", fields, module=__name__)  # type: ignore[misc]
+    kind.__qualname__ = ",".join(("State", *fields))
+    return kind
+
+
+def __getattr__(name: str) -> Any:
+    head, *fields = name.split(",")
+    if head != "State" or not fields:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return type_of(tuple(fields))
 
 
 def copied(state: State) -> State:

@@ -59,8 +59,7 @@ import fluid.simulation.state as st
 import fluid.simulation.slotted.state as sl
 from packproof import Policy, simulation, step
 from fluid.simulation.state import *
-from fluid.simulation.state_types import type_of
-from fluid.simulation.queue.state import queue_fields
+from fluid.simulation.state import queue_fields, type_of
 from fluid.simulation.slotted.state import COUNT, FIRST, SIZE, begin, shared
 class Kit(NamedTuple):
     tool: object
@@ -368,7 +367,7 @@ ENDING = ("prepare ends", "an end", "a crash", "a kill", "another program")
 
 RIGHT_FILE = """\
 import functools
-from fluid.simulation.queue.state import QueueCommon
+from fluid.simulation.state import QueueCommon
 from fluid.simulation.policy_interface import nothing_to_depart as quiet, nothing_to_refresh as done
 def right(s): return Common(**common(s))
 def first(state, j, draws): return -1

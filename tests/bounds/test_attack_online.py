@@ -21,8 +21,7 @@ from bounds.views.schemas import schema
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
-from fluid.simulation.queue.state import QueueCommon, queue_fields
-from fluid.simulation.state import start
+from fluid.simulation.state import QueueCommon, queue_fields, start
 from fluid.statistics import Interval
 from theory.errors import InputError
 from theory.instance import additive

@@ -13,7 +13,7 @@ from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_experiment
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
-from fluid.simulation.options import OPTIONS, function_of_servers, read_by
+from fluid.simulation.options import OPTIONS, Expression, read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.slotted.policies.vqs import virtual_queues
@@ -34,7 +34,7 @@ TWO = additive([12], [[5], [7]])
         ("max-weight-local", {"renewal": "never"}, "simulation.renewal: expected one of while-empty, on-emptying, got"),
         ("randomized-sampling", {"sampling": "1e30"}, "simulation.sampling: expected a number from 0 to 1e+12"),
         ("randomized-sampling", {"expiry": -1}, "simulation.expiry: expected a number from 0 to 1e+12, got -1"),
-        ("dra", {"reservation": function_of_servers("L^L")}, "simulation.reservation: expected a number from 0 to"),
+        ("dra", {"reservation": Expression("L^L")}, "simulation.reservation: expected a number from 0 to"),
         ("dra", {"reservation": -1}, "simulation.reservation: expected a number from 0 to 2^31 at L = 1000, got -1"),
         ("dra", {"reservation": "many"}, "simulation.reservation: expected a number from 0 to 2^31 at L = 1000, got"),
     ],

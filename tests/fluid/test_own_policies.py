@@ -36,7 +36,7 @@ intensity = 0.7
 service_rate = 0.05
 """
 HEAD = """\
-from fluid.simulation.queue.state import QueueCommon, queue_fields
+from fluid.simulation.state import QueueCommon, queue_fields
 from fluid.simulation.slotted.policies.best_fit import place_nowhere
 from fluid.simulation.slotted.state import SIZE, COUNT, SlottedCommon, begin, shared
 from fluid.simulation.policy_interface import *
@@ -149,7 +149,7 @@ WRONG = {
     ),
     "moves": (
         "loss",
-        "def bad(s, l, j, d): move(s, j, 1, 0)\n{first, bad, done}",
+        "def bad(s, l, j, d): s.counts[l, j] > 0 and move(s, j, l, l)\n{first, bad, done}",
         "moves_jobs=True",
     ),
     "moves nothing": (

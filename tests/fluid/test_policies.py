@@ -22,7 +22,7 @@ from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import drained
-from fluid.simulation.options import function_of_servers
+from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
@@ -181,7 +181,7 @@ def test_explicit_servers_fit_what_is_listed() -> None:
     [("(log L)^1.5", 100, np.log(100) ** 1.5), ("2*sqrt L", 16, 8.0), ("3", 5, 3.0), ("-L/4+10", 8, 8.0)],
 )
 def test_expressions(text: str, servers: int, value: float) -> None:
-    assert function_of_servers(text)(servers) == pytest.approx(value)
+    assert Expression.of(text)(servers) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_expressions(text: str, servers: int, value: float) -> None:
 )
 def test_bad_expressions(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        function_of_servers(text)(10)
+        Expression.of(text)(10)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,18 @@ from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing
 from fluid.simulation.policy_names import policy
 from fluid.simulation.prepared import prepared
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.queue.state import QueueCommon, queue_fields
 from fluid.simulation.replicate import simulate
-from fluid.simulation.state import ASKS, Common, Setting, common, fits, one_of, start
+from fluid.simulation.state import (
+    ASKS,
+    Common,
+    QueueCommon,
+    Setting,
+    common,
+    fits,
+    one_of,
+    queue_fields,
+    start,
+)
 from theory.errors import InputError
 from theory.instance import additive
 
@@ -138,7 +147,7 @@ def test_states_of_own_types_are_known_to_every_process() -> None:
     state = prepared(made, Setting(additive([2], [[1]]), 2))
     kind = pickle.loads(pickle.dumps(type(state)))
     assert kind is type(state)
-    assert kind.__module__ == "fluid.simulation.state_types"
+    assert kind.__module__ == "fluid.simulation.state"
     assert kind._fields == Mine._fields
 
 

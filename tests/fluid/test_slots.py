@@ -14,7 +14,7 @@ from fluid.simulation.slotted.ranking import BITS, BLOCKS, HALF, fullest, most_f
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from fluid.simulation.arrivals import FEW, JobList, step_of
+from fluid.simulation.arrivals import JobList
 from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_from
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
@@ -348,11 +348,3 @@ def test_beside_a_large_job_vqs_uses_a_third_of_the_server() -> None:
     run = run_once(policy("vqs"), SlottedScenario(law, 1, 40, 0, jobs=jobs, log=100), 1)
     rows = run.measures.log[: run.measures.logged[0]]
     assert [(int(t), int(c)) for t, what, c, *_ in rows if what == START] == [(0, 1), (0, 0)]
-
-
-@given(st.lists(st.integers(0, 20), min_size=1, max_size=2 * FEW), st.lists(st.floats(0, 1), max_size=30))
-def test_steps_are_found_by_comparing_and_by_searching(widths: list[int], levels: list[float]) -> None:
-    steps = np.cumsum(widths) / max(1, sum(widths))
-    level = np.array([*levels, *steps])
-    found = np.minimum(np.searchsorted(steps, level, side="right"), len(steps) - 1)
-    assert step_of(steps, level).tolist() == found.tolist()

@@ -1,7 +1,7 @@
 """The jobs in service of a loss system, kept so that the loop finds the next to end: an urn, or a calendar.
 
 An urn serves exponential service times: for each type it holds the servers of the jobs, and the next to end is drawn. A
-job that migrates or is preempted leaves its entry behind, since nobody knows where in the urn it lies. Entries of one
+job that migrates or is preempted leaves its entry behind, since its place in the urn is not known. Entries of one
 type and server are exchangeable, so it is enough to count these stale entries: an entry drawn from a server with n jobs
 and s stale entries is stale with probability s / (n + s), and is then thrown away and the draw repeated. Every job in
 service is thus as likely as any other to be the next, and each stale entry costs one draw at most.
@@ -18,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.event_list import EventList, enlarged, new_event_list, pop, push
-from fluid.simulation.loss.ahead import Guesses, no_guesses
 from fluid.simulation.state import Common
-from fluid.simulation.words import Words, no_words, uniform
 from theory.jit import step
-
-AT_ONCE = 1024
-"""Random words drawn at once; they stay in the first cache of a processor."""
 
 
 class Urn(NamedTuple):
@@ -38,53 +33,49 @@ class Urn(NamedTuple):
         Where each urn begins.
     length : int64[J]
         Entries in each urn, stale ones included.
+    moves_jobs : bool
+        Whether the policy moves or stops jobs, so that entries become stale.
     stale : int32[L, J]
-        Stale entries by server and type; L = 0 where the policy moves no jobs.
-    words : Words
-        What the events of many servers are drawn from; not used for few.
-    guesses : Guesses
-        What the next events will be, likewise.
+        Stale entries by server and type; L = 0 where there can be none.
     """
 
     servers: NDArray[np.int32]
     first: NDArray[np.int64]
     length: NDArray[np.int64]
+    moves_jobs: bool
     stale: NDArray[np.int32]
-    words: Words
-    guesses: Guesses
 
 
 def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
     """Make the urns of jobs in service, with memory for the numbers expected."""
-    held = counts.sum(axis=0, dtype=np.int64)
-    length = np.maximum(held, np.ceil(expected).astype(np.int64)) + _margin(len(held))
-    first = np.concatenate([[0], np.cumsum(length)])
-    servers = np.zeros(first[-1], np.int32)
-    numbers = np.arange(len(counts), dtype=np.int32)
-    for j, n in enumerate(held):
-        servers[first[j] : first[j] + n] = np.repeat(numbers, counts[:, j])
-    stale = np.zeros((len(counts) if moves_jobs else 0, len(held)), np.int32)
-    return Urn(servers, first, held, stale, no_words(AT_ONCE), no_guesses())
+    servers = len(counts)
+    jobs = counts.sum(axis=0, dtype=np.int64)
+    urn = _urns(np.maximum(jobs, np.ceil(expected).astype(np.int64)), servers if moves_jobs else 0)
+    for j, n in enumerate(jobs):
+        urn.servers[urn.first[j] : urn.first[j] + n] = np.repeat(np.arange(servers, dtype=np.int32), counts[:, j])
+    return urn._replace(length=jobs, moves_jobs=moves_jobs)
 
 
-def _margin(types: int) -> int:
-    """Return memory beside what is used: a loop runs so many events at a stretch."""
-    return max(2048, min(1 << 16, (1 << 20) // max(1, types)))
+def _urns(memory: NDArray[np.int64], moving: int) -> Urn:
+    """Make empty urns with memory for so many entries each, and a margin: a loop runs thousands of events at once."""
+    types = len(memory)
+    margin = max(2048, min(1 << 16, (1 << 20) // max(1, types)))
+    first = np.concatenate([[0], np.cumsum(memory + margin)])
+    stale = np.zeros((moving, types), np.int32)
+    return Urn(np.zeros(first[-1], np.int32), first, np.zeros(types, np.int64), False, stale)
 
 
-def spare(urn: Urn) -> int:
+def spare_in_urn(urn: Urn) -> int:
     """Return how many entries can surely be added to any urn."""
     return int((np.diff(urn.first) - urn.length).min())
 
 
 def larger_urn(urn: Urn) -> Urn:
     """Copy urns, each with half as much memory again as it uses."""
-    length = urn.length + urn.length // 2 + _margin(len(urn.length))
-    first = np.concatenate([[0], np.cumsum(length)])
-    servers = np.zeros(first[-1], np.int32)
+    larger = _urns(urn.length + urn.length // 2, 0)
     for j, n in enumerate(urn.length):
-        servers[first[j] : first[j] + n] = urn.servers[urn.first[j] : urn.first[j] + n]
-    return urn._replace(servers=servers, first=first)
+        larger.servers[larger.first[j] : larger.first[j] + n] = urn.servers[urn.first[j] : urn.first[j] + n]
+    return urn._replace(servers=larger.servers, first=larger.first)
 
 
 @step
@@ -93,14 +84,14 @@ def draw_job(urn: Urn, state: Common, job_type: int, rng: Any) -> int:
     first = urn.first[job_type]
     while True:
         length = urn.length[job_type]
-        entry = first + int(uniform(urn.words, rng) * length)
+        entry = first + int(rng.random() * length)
         server = urn.servers[entry]
         urn.servers[entry] = urn.servers[first + length - 1]
         urn.length[job_type] = length - 1
-        if len(urn.stale) == 0:
+        if not urn.moves_jobs:
             return int(server)
         stale = urn.stale[server, job_type]
-        if stale == 0 or int(uniform(urn.words, rng) * (stale + state.counts[server, job_type])) >= stale:
+        if stale == 0 or int(rng.random() * (stale + state.counts[server, job_type])) >= stale:
             return int(server)
         urn.stale[server, job_type] = stale - 1
 
@@ -108,7 +99,7 @@ def draw_job(urn: Urn, state: Common, job_type: int, rng: Any) -> int:
 @step
 def add_job(urn: Urn, job_type: int, server: int) -> None:
     """Put a job into the urn of its type."""
-    if len(urn.stale) != 0 and urn.stale[server, job_type] > 0:
+    if urn.moves_jobs and urn.stale[server, job_type] > 0:
         urn.stale[server, job_type] -= 1  # a stale entry comes to life again
         return
     length = urn.length[job_type]
@@ -132,9 +123,11 @@ class Calendar(NamedTuple):
     ends : EventList
         Numbers of the jobs by the time at which they end.
     server, kind : int32[N]
-        Where each job runs and its type; server -1 for one that was stopped and still stands among the ends.
+        Where each job runs and its type; server -1 for one that was stopped and is still among the ends.
     unused : int32[N]
-        Free numbers: the first N - n of them, as a stack, where n jobs stand among the ends.
+        Free numbers: the first N - n of them, as a stack, where n jobs are among the ends.
+    moves_jobs : bool
+        Whether the policy moves or stops jobs, so that they must be found by server and type.
     after, before : int32[N]
         Neighbours in the list of the server and type.
     first : int32[L, J]
@@ -145,6 +138,7 @@ class Calendar(NamedTuple):
     server: NDArray[np.int32]
     kind: NDArray[np.int32]
     unused: NDArray[np.int32]
+    moves_jobs: bool
     after: NDArray[np.int32]
     before: NDArray[np.int32]
     first: NDArray[np.int32]
@@ -158,22 +152,28 @@ def new_calendar(length: int, servers: int, types: int, *, moves_jobs: bool) -> 
         np.zeros(length, np.int32),
         np.zeros(length, np.int32),
         np.arange(length - 1, -1, -1, dtype=np.int32),
+        moves_jobs,
         np.full(length, -1, np.int32),
         np.full(length, -1, np.int32),
         np.full((servers if moves_jobs else 0, types), -1, np.int32),
     )
 
 
+def spare_in_calendar(calendar: Calendar) -> int:
+    """Return how many more jobs there is memory for."""
+    return len(calendar.server) - int(calendar.ends.size[0])
+
+
 def larger_calendar(calendar: Calendar) -> Calendar:
     """Copy a calendar with twice the memory."""
-    length = len(calendar.server)
-    grown = new_calendar(2 * length, 0, 1, moves_jobs=False)
+    length, spare = len(calendar.server), spare_in_calendar(calendar)
+    larger = new_calendar(2 * length, *calendar.first.shape, moves_jobs=calendar.moves_jobs)
     for name in ("server", "kind", "after", "before"):
-        getattr(grown, name)[:length] = getattr(calendar, name)
-    left = length - int(calendar.ends.size[0])
-    grown.unused[:length] = np.arange(2 * length - 1, length - 1, -1)
-    grown.unused[length : length + left] = calendar.unused[:left]
-    return grown._replace(ends=enlarged(calendar.ends), first=calendar.first)
+        getattr(larger, name)[:length] = getattr(calendar, name)
+    # the new numbers lie below the free ones, which go out first
+    larger.unused[:length] = np.arange(2 * length - 1, length - 1, -1)
+    larger.unused[length : length + spare] = calendar.unused[:spare]
+    return larger._replace(ends=enlarged(calendar.ends), first=calendar.first)
 
 
 @step
@@ -182,7 +182,7 @@ def schedule(calendar: Calendar, due: float, job_type: int, server: int) -> None
     job = calendar.unused[len(calendar.server) - calendar.ends.size[0] - 1]
     calendar.kind[job] = job_type
     calendar.server[job] = server
-    if len(calendar.first) > 0:
+    if calendar.moves_jobs:
         _link(calendar, job, server)
     push(calendar.ends, due, job)
 
@@ -198,7 +198,7 @@ def take_next(calendar: Calendar) -> int:
     """Remove the next job to end and return its number, which stays readable until the next `schedule`."""
     job = pop(calendar.ends)
     calendar.unused[len(calendar.server) - calendar.ends.size[0] - 1] = job
-    if len(calendar.first) > 0 and calendar.server[job] >= 0:
+    if calendar.moves_jobs and calendar.server[job] >= 0:
         _unlink(calendar, job)
     return job
 

@@ -15,23 +15,15 @@ from fluid.simulation.loop import (
     FINISHED,
     GOING,
     NEEDS_JOBS,
-    NO_SERVER,
     Coming,
     depart,
+    is_used_up,
+    next_arrival,
     observe,
-    place,
+    server_for,
     settle,
 )
-from fluid.simulation.loss.ahead import look_ahead
-from fluid.simulation.loss.jobs import (
-    Calendar,
-    Urn,
-    add_job,
-    draw_job,
-    next_end,
-    schedule,
-    take_next,
-)
+from fluid.simulation.loss.jobs import Calendar, Urn, add_job, draw_job, next_end, schedule, take_next
 from fluid.simulation.measures import (
     ARRIVAL,
     DEPARTURE,
@@ -42,8 +34,7 @@ from fluid.simulation.measures import (
     advance,
     note,
 )
-from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, fits, put, take
-from fluid.simulation.words import exponential, uniform
+from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, put, take
 from theory.jit import step
 
 
@@ -78,9 +69,13 @@ def accumulate(measures: Measures, state: Common, b: int, length: float) -> None
 @step
 def carry_out(state: Common, jobs: Any, measures: Measures) -> None:
     """Follow the moves that the policy has made, count them, and clear them."""
+    if not jobs.moves_jobs:
+        raise PolicyError("refresh: expected Policy(..., moves_jobs=True) of a policy that moves or stops jobs")
     b = measures.bin[0]
     for row in range(state.done[MOVES]):
         job_type, source, target = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
+        if source < 0:
+            raise PolicyError("refresh: expected moves and stops only, in a loss system no job waits to start")
         transfer(jobs, job_type, source, target)
         if target < 0:
             measures.preempted[b, job_type] += 1
@@ -105,14 +100,12 @@ def try_to_place(state: Common, jobs: Any, measures: Measures, job_type: int, dr
     b = measures.bin[0]
     measures.events[0] += 1
     measures.arrivals[b, job_type] += 1
-    server = place(state, job_type, draws)
-    if state.done[MOVES] > 0:
+    server = server_for(state, job_type, draws)
+    if state.done[MOVES] > 0:  # jobs that were stopped for this one
         carry_out(state, jobs, measures)
     if server < 0:
         note(measures, REFUSAL, job_type, -1, -1)
         return -1
-    if server >= len(state.counts) or not fits(state, server, job_type):
-        raise PolicyError(NO_SERVER)
     measures.starts[b, job_type] += 1
     note(measures, ARRIVAL, job_type, server, -1)
     put(state, server, job_type)
@@ -151,39 +144,26 @@ def leaving_type(state: Common, rates: Rates, level: float) -> int:
 def jump_chain(
     state: Common, urn: Urn, rates: Rates, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
-    """Run at most so many events; return whether it is `FINISHED` or `GOING`.
-
-    Parameters
-    ----------
-    state : Common
-        Of the policy whose functions the loop is bound to.
-    urn : Urn
-        Jobs in service, with memory for `most` more of each type.
-    rates : Rates
-    measures : Measures
-    arrival_rng : numpy.random.Generator
-        Three numbers an event, by way of ``urn.words``: holding time, which type, which job.
-    policy_rng : numpy.random.Generator
-        What the policy draws from.
-    most : int
-        Cutting a run into parts does not change its path.
+    """Run a part of a jump chain (`fluid.simulation.loop`): `FINISHED` or `GOING`.
 
     Notes
     -----
-    O(J) an event and what the policy takes; nothing grows with the number of servers.
+    The urn has memory for `most` more jobs of each type. An event draws three numbers of the arrivals: holding time,
+    which type, which job. It takes O(J) and what the policy takes; nothing grows with the number of servers.
     """
     types = len(rates.arrival)
     arriving = 0.0
     for j in range(types):
         arriving += rates.arrival[j]
     for _ in range(most):
+        # the chain leaves its state at rate sum_j (L lambda_j + Y_j mu_j)
         total = arriving
         for j in range(types):
             total += state.totals[j] * rates.service[j]
         if total <= 0.0:
             advance(measures, state, np.inf)
             return FINISHED
-        holding, level = exponential(urn.words, arrival_rng) / total, uniform(urn.words, arrival_rng) * total
+        holding, level = arrival_rng.standard_exponential() / total, arrival_rng.random() * total
         if not advance(measures, state, measures.now[0] + holding):
             return FINISHED
         if level < arriving:
@@ -200,7 +180,6 @@ def jump_chain(
             leave(state, measures, server, j)
             follow(state, urn, measures, server, j, policy_rng)
         finish_event(state, urn, measures, policy_rng)
-        look_ahead(urn.guesses, urn, state, rates, arrival_rng)
         if state.done[ASKS] != 0:
             return GOING
         observe(state, urn, measures)
@@ -211,37 +190,17 @@ def jump_chain(
 def event_list(
     state: Common, calendar: Calendar, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
-    """Run at most so many events; return whether it is `FINISHED`, `NEEDS_JOBS` or `GOING`.
-
-    Parameters
-    ----------
-    state : Common
-        Of the policy whose functions the loop is bound to.
-    calendar : Calendar
-        Jobs in service, with memory for `most` more.
-    coming : Coming
-        The next jobs of a stream, with their service times: two policies with equal seeds see the same jobs.
-    measures : Measures
-    arrival_rng : numpy.random.Generator
-        Not used: the stream has drawn already.
-    policy_rng : numpy.random.Generator
-        What the policy draws from.
-    most : int
-        Cutting a run into parts does not change its path.
+    """Run a part of an event list (`fluid.simulation.loop`): `FINISHED`, `NEEDS_JOBS` or `GOING`.
 
     Notes
     -----
-    O(log n + J) an event with n jobs in service, and what the policy takes.
+    The calendar has memory for `most` more jobs. The stream has drawn the jobs with their service times: two policies
+    with equal seeds see the same jobs. O(log n + J) an event with n jobs in service, and what the policy takes.
     """
     for _ in range(most):
-        row = coming.at[0]
-        if row < len(coming.times):
-            arrival = float(coming.times[row])
-        elif coming.at[1] == 0:
+        if is_used_up(coming):
             return NEEDS_JOBS
-        else:
-            arrival = np.inf
-        departure = next_end(calendar)
+        arrival, departure = next_arrival(coming), next_end(calendar)
         if departure <= arrival:
             if departure == np.inf or not advance(measures, state, departure):
                 advance(measures, state, np.inf)
@@ -255,6 +214,7 @@ def event_list(
         else:
             if not advance(measures, state, arrival):
                 return FINISHED
+            row = coming.at[0]
             coming.at[0] = row + 1
             j = coming.types[row]
             server = try_to_place(state, calendar, measures, j, policy_rng)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import sample, stream_of
-from fluid.simulation.driver import Engine, next_chunk
+from fluid.simulation.loop import Engine, next_chunk
 from fluid.simulation.loss import jobs as lists
-from fluid.simulation.loss.ahead import look_nowhere
 from fluid.simulation.loss.loop import Rates, accumulate, carry_out, event_list, finish_event, jump_chain
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
@@ -22,13 +21,7 @@ from fluid.simulation.results import LossResult
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
 from fluid.simulation.state import Setting, State, most_calls
-from fluid.simulation.words import exponential_at_once, uniform_at_once
 from theory.jit import bound, plain
-
-FAR = 1 << 15
-"""Servers from which on a jump chain looks ahead; the caches of a processor hold what fewer need.
-
-The loop is compiled apart for few and for many: one loop for both would take a tenth longer to compile."""
 
 FEWEST = 1024
 """Events that a part of a run has memory for at least."""
@@ -116,22 +109,15 @@ class _JumpChain(_LossEngine):
 
     loop = staticmethod(jump_chain)
     parts = _parts(lists.transfer_in_urn)
-    parts_of_few = parts | {
-        "exponential": exponential_at_once,
-        "uniform": uniform_at_once,
-        "look_ahead": look_nowhere,
-    }
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State) -> None:
         rates, services = scenario.rates, scenario.service_rates
         expected = np.minimum(1.2 * rates / services, 10.0 * scenario.servers) + 1024
         self.jobs = lists.new_urn(state.counts, expected, moves_jobs=policy.moves_jobs)
         self.coming = Rates(rates, services)
-        if scenario.servers < FAR:
-            self.parts = self.parts_of_few
 
     def spare(self) -> int:
-        return lists.spare(self.jobs)
+        return lists.spare_in_urn(self.jobs)
 
     def larger(self) -> lists.Urn:
         return lists.larger_urn(self.jobs)
@@ -161,7 +147,7 @@ class _EventList(_LossEngine):
         self.coming = next_chunk(self._stream)
 
     def spare(self) -> int:
-        return len(self.jobs.server) - int(self.jobs.ends.size[0])
+        return lists.spare_in_calendar(self.jobs)
 
     def larger(self) -> lists.Calendar:
         return lists.larger_calendar(self.jobs)

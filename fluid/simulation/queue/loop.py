@@ -18,17 +18,17 @@ from fluid.simulation.loop import (
     GOING,
     NEEDS_JOBS,
     NEEDS_ROOM,
-    NO_SERVER,
     Coming,
     depart,
+    is_used_up,
+    next_arrival,
     observe,
-    place,
     ring,
+    server_for,
     settle,
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, RING, START, Measures, advance, count_delay, note
-from fluid.simulation.queue.state import QueueCommon
-from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, fits, put, start, take
+from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, QueueCommon, put, start, take
 from theory.jit import step
 
 
@@ -145,45 +145,36 @@ def accumulate(measures: Measures, state: QueueCommon, b: int, length: float) ->
 
 
 @step
+def next_ring(state: QueueCommon, rate: float, policy_rng: Any) -> int:
+    """Return which of the policy's clocks rings, each with probability its share of `rate`, the sum of their rates."""
+    level = policy_rng.random() * rate
+    k = 0
+    while k < len(state.clocks) - 1 and level >= state.clocks[k]:
+        level -= state.clocks[k]
+        k += 1
+    return k
+
+
+@step
 def run(
     state: QueueCommon, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
-    """Run at most so many events; say why it stopped.
-
-    Parameters
-    ----------
-    state : NamedTuple
-        Of the policy whose functions the loop is bound to, with `waiting` and `clocks`.
-    jobs : Jobs
-    coming : Coming
-    measures : Measures
-    arrival_rng : numpy.random.Generator
-        Not used: the stream has drawn already.
-    policy_rng : numpy.random.Generator
-        For the policy's own clocks and what it draws.
-    most : int
-        Cutting a run into parts does not change its path.
-
-    Returns
-    -------
-    int
-        `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs or moves have no place left).
+    """Run a part (`fluid.simulation.loop`): `GOING`, `FINISHED`, `NEEDS_JOBS` or `NEEDS_ROOM`.
 
     Notes
     -----
-    O(log n) an event for n jobs in service, and what the policy takes.
+    The stream has drawn the jobs with their service times. O(log n) an event for n jobs in service, and what the policy
+    takes. Clocks are exponential, so that their time may be drawn anew at every event.
     """
     types = len(state.totals)
     ends, lines = jobs
     for _ in range(most):
-        cursor = coming.at[0]
-        if cursor == len(coming.times) and coming.at[1] == 0:
+        if is_used_up(coming):
             return NEEDS_JOBS
         if lines.free[0] < 0 or ends.size[0] + len(state.moves) >= len(ends.time):
             return NEEDS_ROOM
-        arriving = coming.times[cursor] if cursor < len(coming.times) else np.inf
+        arriving, ringing = next_arrival(coming), np.inf
         ending = ends.time[0] if ends.size[0] > 0 else np.inf
-        ringing = np.inf
         rate = 0.0
         for k in range(len(state.clocks)):
             rate += state.clocks[k]
@@ -201,27 +192,22 @@ def run(
             take(state, server, j)
             depart(state, server, j, policy_rng)
         elif arriving <= ringing:
-            coming.at[0] = cursor + 1
-            j = coming.types[cursor]
+            row = coming.at[0]
+            coming.at[0] = row + 1
+            j = coming.types[row]
             measures.arrivals[b, j] += 1
             note(measures, ARRIVAL, j, -1, -1)
-            server = place(state, j, policy_rng)
+            server = server_for(state, j, policy_rng)
             if server < 0:
                 state.waiting[j] += 1
-                join(lines, j, arriving, coming.durations[cursor])
+                join(lines, j, arriving, coming.durations[row])
             else:
-                if server >= len(state.counts) or not fits(state, server, j):
-                    raise PolicyError(NO_SERVER)
                 put(state, server, j)
-                begin(measures, ends, types, j, server, 0.0, coming.durations[cursor])
+                begin(measures, ends, types, j, server, 0.0, coming.durations[row])
         else:
-            level = policy_rng.random() * rate
-            k = 0
-            while k < len(state.clocks) - 1 and level >= state.clocks[k]:
-                level -= state.clocks[k]
-                k += 1
-            note(measures, RING, k, -1, -1)
-            ring(state, k, policy_rng)
+            clock = next_ring(state, rate, policy_rng)
+            note(measures, RING, clock, -1, -1)
+            ring(state, clock, policy_rng)
         settle(state, jobs, measures, policy_rng)
         observe(state, jobs, measures)
     return GOING
@@ -282,10 +268,8 @@ def _start_all(state: QueueCommon, jobs: Jobs, measures: Measures, draws: Any, k
     before = -1
     while state.waiting[kind] > 0 and before != np.sum(state.waiting):
         before = np.sum(state.waiting)
-        server = place(state, kind, draws)
+        server = server_for(state, kind, draws)
         if server >= 0:
-            if server >= len(state.counts) or not fits(state, server, kind):
-                raise PolicyError(NO_SERVER)
             state.waiting[kind] -= 1
             start(state, kind, server)
         settle(state, jobs, measures, draws)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fluid.simulation.arrivals import JobList, Stream, joined, sample, stream_of
-from fluid.simulation.driver import Engine, next_chunk
 from fluid.simulation.event_list import enlarged, new_event_list
+from fluid.simulation.loop import Engine, next_chunk
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue import loop

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.authors import Books, Rules, first_difference
+from fluid.simulation.authors import Guard
 from fluid.simulation.bitset import empty_sets, insert
-from fluid.simulation.guard import Guard
-from fluid.simulation.loop import carry_out
 from fluid.simulation.measures import Measures
-from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.ends import BEHIND, CLASS, SERVER, UNUSED
 from fluid.simulation.slotted.loop import Jobs
 from fluid.simulation.slotted.state import (
@@ -32,69 +29,8 @@ from fluid.simulation.slotted.state import (
     shared,
 )
 from fluid.simulation.slotted.trees import new_tree
-from fluid.simulation.state import MOVES, PolicyError, State
+from fluid.simulation.state import PolicyError, State
 from theory.jit import plain, step
-
-_begin = plain(begin)
-
-
-class SlottedGuard(Guard):
-    """The functions of an author's policy of a slotted queue, each call checked."""
-
-    clock = "slot"
-    starts = "begin"
-    policys_own = ("moves", "done")
-
-    def refresh(self, state: State, draws: Any) -> bool:
-        """Let the policy look at the system in a slot."""
-        self._event = "jobs that wait"
-        return super().refresh(state, draws)
-
-    def fits(self, state: State, server: int, job_type: int) -> bool:
-        """Return whether a server has free capacity for a job."""
-        return bool(state.lines[job_type, SIZE] <= state.free[server])
-
-    def follow(self, state: State, job_type: int, source: int, target: int) -> None:
-        """Begin a waiting job; the second number is its place."""
-        if not (0 <= job_type < len(state.sizes) and 0 <= target < len(state.free)):
-            raise PolicyError("expected a class, a place and a server")
-        if state.lines[job_type, FIRST] != source:
-            raise PolicyError("expected the place of the first job of the class")
-        _begin(state, job_type, target)
-
-    def kind(self, state: State, job_type: int) -> str:
-        """Return what a size class is called in messages."""
-        return f"class {job_type} (size {state.lines[job_type, SIZE]} of {state.capacity[0]})"
-
-    def contents(self, state: State) -> str:
-        """Return what a message says of the servers where there is no time."""
-        return f"free {state.free.tolist()}"
-
-    def impossible(self, state: State) -> None:
-        """Return None: the state has no more."""
-        del state
-
-
-@step
-def begin_known(state: Any, job_class: int, server: int) -> None:
-    """Start a waiting job, checked; stands for `fluid.simulation.slotted.state.begin`."""
-    if job_class < 0 or job_class >= len(state.sizes) or server < 0 or server >= len(state.free):
-        raise PolicyError("begin: expected a class and a server")
-    begin(state, job_class, server)
-
-
-@step
-def carry_out_begun(state: State, jobs: Jobs, measures: Measures) -> None:
-    """Look at the rows of ``moves`` before the model's own function, which has the name, carries them out."""
-    if state.done[MOVES] > len(state.moves):
-        raise PolicyError("refresh: has left more rows of moves than there is room for")
-    for row in range(state.done[MOVES]):
-        job_class, place, server = state.moves[row, 0], state.moves[row, 1], state.moves[row, 2]
-        if job_class < 0 or job_class >= len(state.sizes) or server < 0 or server >= len(state.free):
-            raise PolicyError("refresh: has left a row of moves without a class and a server")
-        if place < 0 or place >= len(jobs.waiting):
-            raise PolicyError("refresh: has left a row of moves without a place")
-    carry_out(state, jobs, measures)
 
 
 @step
@@ -133,13 +69,84 @@ def count_lines(lines: NDArray[np.int64], after: NDArray[np.int64], seen: NDArra
         lines[job_class, COUNT] = count_places(after, lines[job_class, FIRST], seen)
 
 
-class SlottedBooks(Books):
-    """What the loop knows of a slotted queue: the jobs in service, and how many wait."""
+class SlottedGuard(Guard):
+    """What is checked of an author's policy of a slotted queue."""
 
+    fields = COMMON
+    maker = "shared"
+    free_fields = ("moves", "done")
     constants = ("sizes", "capacity", "keeps", "queue_of")
+    lengths: ClassVar[dict[str, Callable[[State], bool]]] = {
+        "after": lambda state: state.after.ndim == 1 and len(state.after) > 0,
+        "number": lambda state: state.number.shape == state.after.shape,
+        "keeps": lambda state: (
+            state.keeps.shape == (4,) and state.keeps[CONSECUTIVE] == (np.diff(state.sizes) == 1).all()
+        ),
+        "earliest": lambda state: np.array_equal(
+            state.earliest, new_tree(len(state.sizes) if state.keeps[BY_ARRIVAL] else 1)
+        ),
+        "queue_of": lambda state: (
+            state.queue_of.shape == (len(state.sizes) if state.keeps[QUEUES] or state.keeps[HEADS] else 0,)
+        ),
+        "queues": lambda state: state.queues.ndim == 1,
+        "order": lambda state: state.order.shape == (len(state.after) if state.keeps[HEADS] else 0, 2),
+        "fronts": lambda state: state.fronts.shape == (len(state.queues) if state.keeps[HEADS] else 0, 2),
+        "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
+    }
+    checks: ClassVar[dict[str, Any]] = {"observe": check_waiting}
+    clock = "slot"
+    tools = "begin"
+    _begin = staticmethod(plain(begin))
 
-    def open(self, state: State, measures: Measures) -> None:
-        """Do nothing: the loop counts the jobs anyway."""
+    @classmethod
+    def empty(cls, setting: SlottedSetting, state: State) -> dict[str, NDArray[Any]]:
+        """Return the common fields of an empty system."""
+        del state
+        return shared(setting)
+
+    @classmethod
+    def refusal(cls, setting: SlottedSetting, state: State) -> str | None:
+        """Return what is wrong with the common fields of a state that was prepared, None if nothing."""
+        if complaint := super().refusal(setting, state):
+            return complaint
+        if not np.array_equal(state.after, np.append(np.arange(1, len(state.after)), -1)):
+            return "field after: expected each place followed by the next one, and -1"
+        if len(state.queue_of) and not (state.queue_of.min() >= 0 and state.queue_of.max() < len(state.queues)):
+            return f"field queue_of: expected numbers from 0 to {len(state.queues) - 1}"
+        return None
+
+    def refresh(self, state: State, draws: Any) -> bool:
+        """Let the policy look at the system in a slot."""
+        self._event = "jobs that wait"
+        return super().refresh(state, draws)
+
+    def fits(self, state: State, server: int, job_type: int) -> bool:
+        """Return whether a server has free capacity for a job."""
+        return bool(state.lines[job_type, SIZE] <= state.free[server])
+
+    def follow(self, state: State, job_type: int, source: int, target: int) -> None:
+        """Begin a waiting job; the second number is its place."""
+        if not (0 <= job_type < len(state.sizes) and 0 <= target < len(state.free)):
+            raise PolicyError("expected a class, a place and a server")
+        if state.lines[job_type, FIRST] != source:
+            raise PolicyError("expected the place of the first job of the class")
+        self._begin(state, job_type, target)
+
+    def kind(self, state: State, job_type: int) -> str:
+        """Return what a size class is called in messages."""
+        return f"class {job_type} (size {state.lines[job_type, SIZE]} of {state.capacity[0]})"
+
+    def contents(self, state: State) -> str:
+        """Return what a message says of the servers where there is no time."""
+        return f"free {state.free.tolist()}"
+
+    @classmethod
+    def impossible(cls, state: State) -> None:
+        """Return None: a policy changes nothing without a tool but what is its own."""
+        del state
+
+    def count(self, state: State, measures: Measures) -> None:
+        """Do nothing: the loop over slots counts the jobs under every policy."""
         del state, measures
 
     def expected(self, state: State, jobs: Jobs, measures: Measures) -> dict[str, Any]:
@@ -186,55 +193,4 @@ class SlottedBooks(Books):
         return np.asarray(state.free < 0)
 
 
-def refusal(setting: SlottedSetting, state: State) -> str | None:
-    """Return what is wrong with a state as it was prepared."""
-    for name, model in shared(setting).items():
-        array = getattr(state, name)
-        if array.dtype.kind != model.dtype.kind or array.dtype.itemsize < model.dtype.itemsize:
-            return f"field {name}: expected {model.dtype}, got {array.dtype}"
-        if name not in LENGTHS:
-            words = first_difference(array, model)
-        else:
-            words = None if LENGTHS[name](state) else f" of shape {array.shape}"
-        if words is not None:
-            return f"field {name}: is{words}; expected what shared(setting) makes"
-    if not np.array_equal(state.after, np.append(np.arange(1, len(state.after)), -1)):
-        return "field after: expected each place followed by the next one, and -1"
-    if len(state.queue_of) and not (state.queue_of.min() >= 0 and state.queue_of.max() < len(state.queues)):
-        return f"field queue_of: expected numbers from 0 to {len(state.queues) - 1}"
-    return None
-
-
-LENGTHS: dict[str, Callable[[State], bool]] = {
-    "after": lambda state: state.after.ndim == 1 and len(state.after) > 0,
-    "number": lambda state: state.number.shape == state.after.shape,
-    "keeps": lambda state: state.keeps.shape == (4,) and state.keeps[CONSECUTIVE] == (np.diff(state.sizes) == 1).all(),
-    "earliest": lambda state: np.array_equal(
-        state.earliest, new_tree(len(state.sizes) if state.keeps[BY_ARRIVAL] else 1)
-    ),
-    "queue_of": lambda state: (
-        state.queue_of.shape == (len(state.sizes) if state.keeps[QUEUES] or state.keeps[HEADS] else 0,)
-    ),
-    "queues": lambda state: state.queues.ndim == 1,
-    "order": lambda state: state.order.shape == (len(state.after) if state.keeps[HEADS] else 0, 2),
-    "fronts": lambda state: state.fronts.shape == (len(state.queues) if state.keeps[HEADS] else 0, 2),
-    "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
-}
-"""Of the fields that states have in several lengths, whether a length is one of them."""
-
-
-def tools(policy: Policy) -> dict[Any, Any]:
-    """Return what stands for tools in the author's functions."""
-    del policy
-    return {begin: begin_known}
-
-
-RULES = Rules(
-    COMMON,
-    "shared",
-    refusal,
-    SlottedGuard,
-    SlottedBooks,
-    {"carry_out": carry_out_begun, "observe": check_waiting},
-    tools=tools,
-)
+GUARD = SlottedGuard

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList, Stream, refuse_endless
-from fluid.simulation.driver import Engine, next_chunk
+from fluid.simulation.loop import Engine, next_chunk
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Run

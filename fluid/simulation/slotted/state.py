@@ -323,6 +323,8 @@ def _step_out(order: NDArray[np.int64], fronts: NDArray[np.int64], queue: int, a
 @step
 def begin(state: Any, job_class: int, server: int) -> None:
     """Start the first waiting job of a class on a server."""
+    if job_class < 0 or server < 0:  # numbers beyond the last one are refused as indices
+        raise PolicyError("begin: expected a class and a server")
     line = state.lines
     at, size = line[job_class, FIRST], class_size(state, job_class)
     row = state.done[MOVES]

@@ -62,24 +62,29 @@ TYPES = 62
 """Most types: a set of types is a word."""
 
 
+BY_CONFIGURATION: dict[str, tuple[type[np.generic], int]] = {
+    "configurations": (np.int32, 0),
+    "owner": (np.int32, -1),
+    "number": (np.int64, 0),
+    "effective": (np.int64, 0),
+    "newest": (np.int32, -1),
+    "oldest": (np.int32, -1),
+    "border": (np.int32, -1),
+    "lists": (np.int32, -1),
+    "stage": (np.int32, 0),
+}
+"""Fields with an entry for each configuration: their types, and the value of one that is not in use."""
+
 ReservationState = state_type(
     __name__,
     "ReservationState",
     Common._fields,
     "rows",
-    "configurations",
-    "owner",
+    *BY_CONFIGURATION,
     "pool_sizes",
     "clock",
-    "number",
-    "effective",
-    "newest",
-    "oldest",
-    "border",
-    "lists",
     "words",
     "levels",
-    "stage",
     "plan",
     "stages",
     "unmatched",
@@ -91,6 +96,7 @@ ReservationState = state_type(
     "worst_first",
     "plan_",
     "need_",
+    "up_",
     "stands_",
     "sets_",
     "known_",
@@ -98,13 +104,16 @@ ReservationState = state_type(
 )
 """The common part, the servers by configuration (see `slot_lists`), the greedy plan, and the options.
 
-``owner`` int32[C] is the pool of each configuration, -1 for none yet, and ``pool_sizes`` int64[P] the servers of each
-pool; ``clock`` is the last tick of the time in which servers come up (`greedy_stages`). ``plan`` has a row for each
-stage and pool, and ``unmatched`` int64[P] is 1 and the row of the first unmatched stage of a pool, J P + 1 for none.
+``owner`` int32[C] is the pool of each configuration, -1 for none yet, ``stage`` int32[C] its row of the plan, counted
+from 1, and 0 for none; ``pool_sizes`` int64[P] are the servers of each pool, and ``clock`` is the last tick of the time
+in which servers come up (`greedy_stages`). ``plan`` int64[J P, 2] has a row for each stage and pool, the configuration
+and the servers it is to have; ``unmatched`` int64[P] is the first row, counted from 1, that lacks servers of a pool:
+I* of the paper, and J P + 1 for none.
 
 ``changed`` counts the admissions and departures since CRA ran last; ``estimate`` int64[J] is L times the estimated
 workload, rounded up, -1 where CRA takes the jobs in service. ``stands_`` int64[J, 2]: the fewest and the most jobs of
-each type, g among them, for which the plan is the same (`greedy_stages.plan_stands`)."""
+each type, g among them, for which the plan is the same (`greedy_stages.plan_stands`). ``touched_``: the server and type
+of the job that was placed last, until `refresh` has followed it."""
 
 
 @step
@@ -113,6 +122,7 @@ def is_rejecting(state: Any, server: int) -> bool:
     c = state.rows[server, CONFIGURATION]
     if server != state.newest[c]:
         return False
+    # reject group: rank > I* and index 1; a surplus server has rank J + 1, beyond every I* but that of no stage at all
     unmatched = state.unmatched[state.owner[c]]
     if state.rows[server, EFFECTIVE] == 0:
         return bool(unmatched <= len(state.plan))
@@ -122,20 +132,19 @@ def is_rejecting(state: Any, server: int) -> bool:
 @step
 def place(state: Any, job_type: int, draws: Any) -> int:
     """Return the accept-group server of best rank with a free slot of the type."""
-    server = -1
-    if state.worst_first[0]:
-        server = _surplus_with_slot(state, job_type)
+    worst_first = state.worst_first[0]
+    server = _surplus_with_slot(state, job_type) if worst_first else -1
     if server < 0:
+        # effective servers have the ranks 1 to J of their stages, surplus ones J + 1
         for i in range(state.stages[0]):
-            row = state.stages[0] - 1 - i if state.worst_first[0] else i
-            if state.plan[row, 0] < 0:
-                continue
-            server = state.lists[state.plan[row, 0], 1, job_type]
-            if server >= 0 and is_rejecting(state, server):
-                server = state.rows[server, LINKS + 2 * job_type]
-            if server >= 0:
-                break
-    if server < 0 and not state.worst_first[0]:
+            row = state.stages[0] - 1 - i if worst_first else i
+            if server < 0 and state.plan[row, 0] >= 0:
+                server = state.lists[state.plan[row, 0], 1, job_type]
+                if server >= 0 and is_rejecting(
+                    state, server
+                ):  # one server of a configuration at most: the next is not
+                    server = state.rows[server, LINKS + 2 * job_type]
+    if server < 0 and not worst_first:
         server = _surplus_with_slot(state, job_type)
     state.touched_[0] = server
     state.touched_[1] = job_type
@@ -144,6 +153,7 @@ def place(state: Any, job_type: int, draws: Any) -> int:
 
 @step
 def _surplus_with_slot(state: Any, j: int) -> int:
+    """Return a surplus server of the accept group with a free type-j slot, -1 if there is none."""
     types = len(state.totals)
     for p in range(len(state.pool_sizes)):
         first = words_of(types, p)
@@ -151,7 +161,7 @@ def _surplus_with_slot(state: Any, j: int) -> int:
         if c >= 0:
             server = state.lists[c, 0, j]
             return int(state.rows[server, LINKS + 2 * j]) if server == state.newest[c] else int(server)
-        if state.unmatched[p] > len(state.plan):  # nobody is drained: the newest surplus servers are open too
+        if state.unmatched[p] > len(state.plan):  # the reject group is empty: the newest surplus servers are open too
             c = least(state.words, state.levels, first + 2 * types + j)
             if c >= 0:
                 return int(state.newest[c])
@@ -163,12 +173,14 @@ def drained(state: Any, j: int) -> int:
     """Return the reject-group server of highest rank that holds a type-j job, -1 if there is none."""
     pools = len(state.pool_sizes)
     from_row = len(state.plan) + 1
+    # rank J + 1: the newest of surplus servers, where some stage lacks servers
     for p in range(pools):
         if state.unmatched[p] <= len(state.plan):
             from_row = min(from_row, state.unmatched[p])
             c = least(state.words, state.levels, words_of(len(state.totals), p) + j)
             if c >= 0:
                 return int(state.newest[c])
+    # then the newest server of each stage behind I*, from the last one on (row i is stage i + 1)
     for i in range(state.stages[0] - 1, from_row - 1, -1):
         if i >= state.unmatched[i % pools] and state.plan[i, 0] >= 0:
             server = state.newest[state.plan[i, 0]]
@@ -182,6 +194,7 @@ def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Free the slot; if the server accepts, pull a job of the type out of a drained server into it."""
     freed(state, server, job_type)
     state.changed[0] += 1
+    # Algorithm 2 at a departure: one job of the type migrates from the reject group into the slot, and then CRA runs
     if state.migrates[0] and not is_rejecting(state, server):
         source = drained(state, job_type)
         if source >= 0:
@@ -199,7 +212,7 @@ def refresh(state: Any, draws: Any) -> bool:
         state.changed[0] += 1
     if state.changed[0] < state.period[0]:
         return False
-    pools = len(state.pool_sizes)
+    # GPA on Y + g (19)
     if not plan_stands(state):
         stages = plan_greedily(state)
         if stages < 0:
@@ -209,14 +222,16 @@ def refresh(state: Any, draws: Any) -> bool:
         state.changed[0] = 0
         return False
     state.changed[0] = 0
+    pools = len(state.pool_sizes)
     for p in range(pools):
         state.unmatched[p] = len(state.plan) + 1
     for i in range(state.stages[0]):
-        if state.plan[i, 0] < 0:
-            continue
-        set_effective(state, state.plan[i, 0], min(state.plan[i, 1], state.number[state.plan[i, 0]]))
-        if not _match(state, i) and state.unmatched[i % pools] > len(state.plan):
-            state.unmatched[i % pools] = i + 1
+        c, wanted = state.plan[i, 0], state.plan[i, 1]
+        if c >= 0:
+            # X~(i) servers of the configuration get rank i: the oldest, if there are more of them
+            set_effective(state, c, min(wanted, state.number[c]))
+            if not _match(state, i) and state.unmatched[i % pools] > len(state.plan):
+                state.unmatched[i % pools] = i + 1  # I*: the first stage that is not matched
     return False
 
 
@@ -257,6 +272,7 @@ def _empty_server(state: Any, stage: int) -> int:
     c = least(state.words, state.levels, words_of(types, stage % pools) + 3 * types)
     if c >= 0:
         return int(state.lists[c, 0, types])
+    # servers of later stages of the pool still have rank J + 1 while this stage is matched
     for i in range(state.stages[0] - pools + stage % pools, stage, -pools):
         if state.plan[i, 0] >= 0:
             server = state.lists[state.plan[i, 0], 1, types]
@@ -277,7 +293,7 @@ def _fill(state: Any, ids: NDArray[np.int32]) -> None:
 
 
 def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
-    """Make the arrays of a reservation state, servers configured by their initial jobs; CRA has not run yet.
+    """Make the arrays of a reservation state, and the configuration of each server, its initial jobs; CRA has not run.
 
     Raises
     ------
@@ -290,40 +306,34 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     rule = PLACEMENT(setting.options)
     period = floor(_of_servers(setting, PERIOD, 1))
     base = common(setting, resources=False)
-    known = greedy_configurations_of(setting.instance, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
-    table: dict[tuple[int, ...], int] = {(p,) + (0,) * types: p for p in range(pools)}  # a pool, a configuration
-    for every in known.values():
-        for p, k in enumerate(every):
-            table.setdefault((p, *k), len(table))
-    held, _, inverse = unique_rows(np.column_stack([setting.pool, base["counts"]]))
-    ids = np.array([table.setdefault(tuple(row), len(table)) for row in held.tolist()], np.int32)[inverse]
-    room = len(table) if known else len(table) + 64 * pools
-    configurations = np.zeros((room, types), np.int32)
-    owner = np.full(room, -1, np.int32)
-    configurations[: len(table)] = np.array(list(table), np.int32)[:, 1:]
-    owner[: len(table)] = np.array(list(table), np.int32)[:, 0]
-    sets, slots_of = memory(max(types, 4) if known else 10, pools)
-    for types_left, every in known.items():
-        for p, k in enumerate(every):
-            remember(sets, slots_of, types_left, p, table[p, *k])
-    words, levels = empty_sets((3 * types + 1) * pools, room)
-    links = np.full((setting.servers, LINKS + 2 * (types + 1)), -1, np.int32)
     base["slots"] = base["totals"].copy()
-    return base | {
-        "rows": links,
-        "configurations": configurations,
-        "owner": owner,
+    best = greedy_configurations_of(setting.instance, range(1, 2**types)) if types <= TYPES_AT_ONCE else {}
+    # number the configurations, each of a pool: the empty ones, those of MaxReward, those of the initial jobs
+    numbers: dict[tuple[int, ...], int] = {(p,) + (0,) * types: p for p in range(pools)}
+    for every in best.values():
+        for p, k in enumerate(every):
+            numbers.setdefault((p, *k), len(numbers))
+    initial, _, inverse = unique_rows(np.column_stack([setting.pool, base["counts"]]))
+    ids = np.array([numbers.setdefault(tuple(row), len(numbers)) for row in initial.tolist()], np.int32)[inverse]
+    length = len(numbers) if best else len(numbers) + 64 * pools
+    wider = {"configurations": (types,), "lists": (2, types + 1)}
+    by_configuration = {
+        name: np.full((length, *wider.get(name, ())), value, kind) for name, (kind, value) in BY_CONFIGURATION.items()
+    }
+    table = np.array(list(numbers), np.int32)
+    by_configuration["owner"][: len(table)] = table[:, 0]
+    by_configuration["configurations"][: len(table)] = table[:, 1:]
+    sets, known = memory(max(types, 4) if best else 10, pools)
+    for types_left, every in best.items():
+        for p, k in enumerate(every):
+            remember(sets, known, types_left, p, numbers[p, *k])
+    words, levels = empty_sets((3 * types + 1) * pools, length)
+    return base | by_configuration | {
+        "rows": np.full((setting.servers, LINKS + 2 * (types + 1)), -1, np.int32),
         "pool_sizes": np.array(setting.pool_sizes, np.int64),
         "clock": np.full(1, _clock(setting.pool_sizes), np.int64),
-        "number": np.zeros(room, np.int64),
-        "effective": np.zeros(room, np.int64),
-        "newest": np.full(room, -1, np.int32),
-        "oldest": np.full(room, -1, np.int32),
-        "border": np.full(room, -1, np.int32),
-        "lists": np.full((room, 2, types + 1), -1, np.int32),
         "words": words,
         "levels": levels,
-        "stage": np.zeros(room, np.int32),
         "plan": np.zeros((types * pools, 2), np.int64),
         "stages": np.zeros(1, np.int64),
         "unmatched": np.full(pools, types * pools + 1),
@@ -335,12 +345,13 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
         "worst_first": np.full(1, rule == "worst-ranked", np.int64),
         "plan_": np.zeros((types * pools, 2), np.int64),
         "need_": np.zeros(types, np.int64),
+        "up_": np.zeros((2, pools), np.int64),
         "stands_": np.tile(np.array([1, 0], np.int64), (types, 1)),
         "sets_": sets,
-        "known_": slots_of,
+        "known_": known,
         "touched_": np.full(2, -1),
         "ids": ids,
-    }
+    }  # fmt: skip
 
 
 def _clock(pool_sizes: Sequence[int]) -> int:
@@ -371,10 +382,10 @@ def reservation(setting: Setting) -> float:
 
 def _of_servers(setting: Setting, option: Option, least: int) -> float:
     """Return the value at L servers of an option that is a number or a function of L."""
-    given = option(setting.options)
+    number = option(setting.options)
     expected = f"simulation.{option.name}: expected a number from {least} to 2^31 at L = {setting.servers}"
     try:
-        value = float(cast(Callable[[int], float], given)(setting.servers) if callable(given) else given)
+        value = float(cast(Callable[[int], float], number)(setting.servers) if callable(number) else number)
     except (ArithmeticError, TypeError, ValueError) as error:
         raise InputError(f"{expected}, got none ({type(error).__name__}: {error})") from None
     if not least <= value < 2**31:
@@ -384,14 +395,14 @@ def _of_servers(setting: Setting, option: Option, least: int) -> float:
 
 def _estimated_jobs(setting: Setting) -> NDArray[np.int64]:
     """Return L times the estimated workload of each type, rounded up, int64[J]; -1 where there is no estimate."""
-    names, given = setting.instance.names, ESTIMATE(setting.options)
-    if given is None:
+    names, estimate = setting.instance.names, ESTIMATE(setting.options)
+    if estimate is None:
         return np.full(len(names), -1, np.int64)
     expected = f"simulation.estimate: expected jobs per server, at least 0, for each of {', '.join(names)}"
-    if not isinstance(given, Mapping) or set(given) != set(names):
+    if not isinstance(estimate, Mapping) or set(estimate) != set(names):
         raise InputError(expected)
     try:
-        jobs = [setting.servers * rational(given[name]) for name in names]
+        jobs = [setting.servers * rational(estimate[name]) for name in names]
     except ValueError as error:
         raise InputError(f"{expected} ({error})") from None
     if not all(0 <= number < 2**31 for number in jobs):
@@ -401,9 +412,9 @@ def _estimated_jobs(setting: Setting) -> NDArray[np.int64]:
 
 def prepare(setting: Setting) -> Any:
     """Make the state of dynamic reservation and run CRA once."""
-    made = arrays(setting)
-    ids = made.pop("ids")
-    state: Any = settled(setting, ReservationState(**made), ids, refresh, answer)
+    fields = arrays(setting)
+    ids = fields.pop("ids")
+    state: Any = settled(setting, ReservationState(**fields), ids, refresh, answer)
     return state
 
 
@@ -424,7 +435,7 @@ def answer(setting: Setting, state: Any) -> Any:
     types_left = int(state.done[ASKS])
     (every,) = greedy_configurations_of(setting.instance, (types_left,)).values()
     used = int(np.count_nonzero(state.sets_)) + 1
-    if 2 * used > len(state.sets_):
+    if 2 * used > len(state.sets_):  # the memory is at most half full, so that places are found at once
         sets, known = memory(len(state.sets_).bit_length(), len(every))
         for word, row in zip(state.sets_, state.known_, strict=True):
             for p, c in enumerate(row):
@@ -432,11 +443,10 @@ def answer(setting: Setting, state: Any) -> Any:
                     remember(sets, known, word, p, c)
         state = state._replace(sets_=sets, known_=known)
     for p, k in enumerate(every):
-        mine = state.owner == p
-        same = np.flatnonzero(mine & (state.configurations == np.array(k, np.int32)).all(axis=1))
-        c = int(same[0]) if len(same) else int(np.count_nonzero(state.owner >= 0))
+        same = (state.owner == p) & (state.configurations == np.array(k, np.int32)).all(axis=1)
+        c = int(np.argmax(same)) if same.any() else int(np.count_nonzero(state.owner >= 0))
         if c == len(state.configurations):
-            state = _with_room(state, 2 * c)
+            state = _with_configurations(state, 2 * c)
         state.configurations[c] = k
         state.owner[c] = p
         remember(state.sets_, state.known_, types_left, p, c)
@@ -444,17 +454,14 @@ def answer(setting: Setting, state: Any) -> Any:
     return state
 
 
-def _with_room(state: Any, room: int) -> Any:
-    """Copy a state with room for more configurations."""
-    before = len(state.configurations)
+def _with_configurations(state: Any, length: int) -> Any:
+    """Copy a state with memory for more configurations."""
     changes: dict[str, NDArray[Any]] = {}
-    for name in ("configurations", "owner", "number", "effective", "newest", "oldest", "border", "lists", "stage"):
+    for name, (kind, value) in BY_CONFIGURATION.items():
         array = getattr(state, name)
-        value = -1 if name in ("owner", "newest", "oldest", "border", "lists") else 0
-        wider = np.full((room, *array.shape[1:]), value, array.dtype)
-        wider[:before] = array
-        changes[name] = wider
-    words, levels = empty_sets(len(state.words), room)
+        changes[name] = np.full((length, *array.shape[1:]), value, kind)
+        changes[name][: len(array)] = array
+    words, levels = empty_sets(len(state.words), length)
     state = state._replace(**changes, words=words, levels=levels)
     _mark_everything(state)
     return state

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.loss.policies.slot_lists import set_effective
 from fluid.simulation.state import ASKS
-from theory.jit import routine, step
+from theory.jit import step
 
 
 def memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -57,33 +57,11 @@ def plan_stands(state: Any) -> bool:
 
 
 @step
-def _narrow(state: Any, c: int, least: int, first: int, left: int) -> None:
-    """Bound ``stands_`` by what makes a stage as it is: c on ``min(left, least)`` servers, then `first` is dropped.
-
-    A type needs at least n servers just if its residual is more than (n - 1) k. Where the servers end with the stage,
-    all types need at least those left, and it does not matter which needs the fewest. Otherwise the first type of the
-    minimum needs just `least`, types before it more, types behind it as many or more. The other stages make the
-    residuals, so as long as all bounds hold no stage changes: by induction on the stages.
-    """
-    for j in range(len(state.totals)):
-        slots = state.configurations[c, j]
-        if slots > 0:
-            placed = _wanted(state, j) - state.need_[j]
-            servers = left if least >= left else least + 1 if j < first else least
-            if servers > 0:
-                state.stands_[j, 0] = max(state.stands_[j, 0], placed + (servers - 1) * slots + 1)
-            if least < left and j == first:
-                state.stands_[j, 1] = min(state.stands_[j, 1], placed + least * slots)
-
-
-@step
 def plan_greedily(state: Any) -> int:
     """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; write ``plan_``.
 
-    For which numbers of jobs the plan would be the same, at least, is written to ``stands_`` (one pool).
-
     Row i P + p of ``plan_`` is the configuration of stage i in pool p, of P, and how many servers it gets; stages after
-    the servers have ended are left out.
+    the servers have ended are left out. The numbers of jobs for which the plan is surely the same go to ``stands_``.
 
     Returns
     -------
@@ -92,57 +70,148 @@ def plan_greedily(state: Any) -> int:
 
     Notes
     -----
-    Algorithm 1 of the auto-scaling paper: stage i gives ``min_j ceil(residual_j / k_j)`` servers to k = MaxReward of
-    the types left, as far as there are servers, and drops the first type of that minimum. O(J^2). Several pools: see
-    `_plan_in_pools`.
+    Algorithm 1 of the auto-scaling paper: stage i gives min_j ceil(residual_j / k_j) servers to k = MaxReward of the
+    types left, as far as there are servers, and drops the first type of that minimum.
+
+    With several pools, which the paper does not have, servers come up in proportion, each with MaxReward of its pool
+    and the types left, as in `theory.greedy.servers.greedy_placement`: ``tick n // last`` servers of a pool of n are up
+    at a tick, of ``last`` ticks. With one pool a tick is a server. O(J (J + log P) P) where few servers share a tick.
     """
-    types = len(state.totals)
+    types, pools, last = len(state.totals), len(state.pool_sizes), state.clock[0]
+    types_left, now = (1 << types) - 1, 0
     for j in range(types):
         state.need_[j] = _wanted(state, j)
-        state.stands_[j, 0] = FAR  # of several pools, and until the plan is whole: it never stands
-        state.stands_[j, 1] = -FAR
-    if len(state.pool_sizes) > 1:
-        return _plan_in_pools(
-            state.pool_sizes,
-            state.clock[0],
-            state.configurations,
-            state.sets_,
-            state.known_,
-            state.need_,
-            state.plan_,
-            state.done,
-        )
-    left = len(state.rows)
-    mask = (1 << types) - 1
-    for j in range(types):
         state.stands_[j, 0] = -FAR
         state.stands_[j, 1] = FAR
+    _bring_up(state, 0, 0)
     for i in range(types):
-        place = _place_of(state.sets_, mask)
+        place = _place_of(state.sets_, types_left)
         if state.sets_[place] == 0:
-            state.done[ASKS] = mask
-            state.stands_[0, 1] = -FAR
+            state.done[ASKS] = types_left
+            state.stands_[0, 1] = -FAR  # a plan that is not whole never stands
             return -1
-        c = state.known_[place, 0]
-        least, first = 0, -1
-        for j in range(types):
-            slots = state.configurations[c, j]
-            if slots > 0:
-                need = state.need_[j]
-                servers = 0 if need <= 0 else (need + slots - 1) // slots
-                if first < 0 or servers < least:
-                    least, first = servers, j
-        _narrow(state, c, least, first, left)
-        servers = min(left, least)
-        state.plan_[i, 0] = c
-        state.plan_[i, 1] = servers
-        for j in range(types):
-            state.need_[j] -= servers * state.configurations[c, j]
-        left -= servers
-        mask &= ~(1 << first)
-        if left == 0:
-            return i + 1
-    return types
+        finish = _end_of_stage(state, place, now)
+        first = _narrow(state, place, now, finish)
+        for p in range(pools):
+            _give_servers(state, place, i * pools + p, state.up_[1, p] - state.up_[0, p])
+            state.up_[0, p] = state.up_[1, p]
+        if finish == last:
+            return (i + 1) * pools
+        types_left &= ~(1 << first)
+        now = finish
+    return types * pools
+
+
+@step
+def _bring_up(state: Any, row: int, tick: int) -> None:
+    """Write to a row of ``up_`` how many servers of each pool are up at a tick."""
+    for p in range(len(state.pool_sizes)):
+        state.up_[row, p] = tick * state.pool_sizes[p] // state.clock[0]
+
+
+@step
+def _slots(state: Any, place: int, j: int) -> int:
+    """Return the type-j slots of the servers that came up in this stage: those of the second row of ``up_``."""
+    slots = 0
+    for p in range(len(state.pool_sizes)):
+        slots += (state.up_[1, p] - state.up_[0, p]) * state.configurations[state.known_[place, p], j]
+    return int(slots)
+
+
+@step
+def _offered(state: Any, place: int, j: int) -> tuple[int, int]:
+    """Return the type-j slots of all servers in this stage's configurations, and of one server of each pool."""
+    everywhere, once = 0, 0
+    for p in range(len(state.pool_sizes)):
+        if state.pool_sizes[p] > 0:
+            slots = state.configurations[state.known_[place, p], j]
+            everywhere += state.pool_sizes[p] * slots
+            once += slots
+    return int(everywhere), int(once)
+
+
+@step
+def _end_of_stage(state: Any, place: int, now: int) -> int:
+    """Return the first tick from now on at which a type has its slots, or the last tick.
+
+    If the servers of all pools offer R slots of a type, and one server of each offers K, then at tick t more than
+    R (t - now) / last - K have come up, and fewer than R (t - now) / last + K: so ticks up to ``before`` are too early,
+    and ``finish`` is not.
+    """
+    last = state.clock[0]
+    before, finish = last - 1, last
+    for j in range(len(state.need_)):
+        everywhere, once = _offered(state, place, j)
+        need = state.need_[j]
+        if everywhere > 0 and need < everywhere + once:
+            before = min(before, now + (need - once) * last // everywhere)
+            finish = min(finish, now + -(-(need + once) * last // everywhere))
+    before, finish = max(before, now - 1), max(finish, now)
+    while finish - before > 1:  # no type has its slots at `before`, some type at `finish` unless it is the last tick
+        tick = (before + finish) // 2
+        _bring_up(state, 1, tick)
+        if _first_covered(state, place) >= 0:
+            finish = tick
+        else:
+            before = tick
+    return int(finish)
+
+
+@step
+def _first_covered(state: Any, place: int) -> int:
+    """Return the first type that has its slots, -1 if none has; types of which no server has slots do not count."""
+    for j in range(len(state.need_)):
+        everywhere, _ = _offered(state, place, j)
+        if everywhere > 0 and _slots(state, place, j) >= state.need_[j]:
+            return j
+    return -1
+
+
+@step
+def _narrow(state: Any, place: int, now: int, finish: int) -> int:
+    """Bring the servers of a stage up, and bound ``stands_`` by what makes it as it is; return the type that it drops.
+
+    The stage ends at this tick as long as no type has its slots a tick before. Where the servers end with the stage it
+    does not matter which type has its slots then; otherwise types before the one that is dropped must not have theirs,
+    and that one must. The other stages make the residuals, so as long as all bounds hold no stage changes: by induction
+    on the stages.
+    """
+    _bring_up(state, 1, finish)
+    first = _first_covered(state, place)
+    for j in range(len(state.need_)):
+        placed = _wanted(state, j) - state.need_[j]
+        if finish < state.clock[0] and j < first and _offered(state, place, j)[0] > 0:
+            state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots(state, place, j) + 1)
+        elif finish < state.clock[0] and j == first:
+            state.stands_[j, 1] = min(state.stands_[j, 1], placed + _slots(state, place, j))
+    if finish > now:
+        _bring_up(state, 1, finish - 1)
+        for j in range(len(state.need_)):
+            if _offered(state, place, j)[0] > 0:
+                placed = _wanted(state, j) - state.need_[j]
+                state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots(state, place, j) + 1)
+        _bring_up(state, 1, finish)
+    return first
+
+
+@step
+def _give_servers(state: Any, place: int, row: int, servers: int) -> None:
+    """Write a row of ``plan_``, and take what its servers hold from the residuals.
+
+    A pool whose MaxReward is that of an earlier stage has one row for both: the earlier, so that its servers have that
+    rank; this row then has the configuration -1.
+    """
+    pools = len(state.pool_sizes)
+    c = state.known_[place, row % pools]
+    for j in range(len(state.need_)):
+        state.need_[j] -= servers * state.configurations[c, j]
+    state.plan_[row, 0] = c
+    state.plan_[row, 1] = servers
+    for earlier in range(row % pools, row, pools):
+        if state.plan_[earlier, 0] == c:
+            state.plan_[earlier, 1] += servers
+            state.plan_[row, 0] = -1
+            state.plan_[row, 1] = 0
 
 
 @step
@@ -157,74 +226,7 @@ def take_plan(state: Any, stages: int) -> None:
     for i in range(state.stages[0]):
         if state.plan[i, 0] >= 0 and state.stage[state.plan[i, 0]] == 0:
             set_effective(state, state.plan[i, 0], 0)
-    for i in range(stages):
-        state.plan[i, 0] = state.plan_[i, 0]
-        state.plan[i, 1] = state.plan_[i, 1]
-    for i in range(stages, len(state.plan)):
-        state.plan[i, 0] = 0
-        state.plan[i, 1] = 0
+    for i in range(len(state.plan)):
+        state.plan[i, 0] = state.plan_[i, 0] if i < stages else 0
+        state.plan[i, 1] = state.plan_[i, 1] if i < stages else 0
     state.stages[0] = stages
-
-
-@routine
-def _plan_in_pools(
-    sizes: NDArray[np.int64],
-    last: int,
-    configurations: NDArray[np.int32],
-    sets: NDArray[np.int64],
-    known: NDArray[np.int32],
-    need: NDArray[np.int64],
-    plan: NDArray[np.int64],
-    done: NDArray[np.int64],
-) -> int:
-    """Ascend in all pools at once: servers come up in proportion, each with MaxReward of its pool and the types left.
-
-    The m-th server of a pool of n comes up at time m / n, and a stage ends when a type has its slots, as in
-    `theory.greedy.servers.greedy_placement`; the time is found by bisection on ticks, ``tick n // last`` of a pool's
-    servers being up at a tick. A pool whose MaxReward is that of an earlier stage has one row for both: the earlier, so
-    that its servers have that rank; the later row then has the configuration -1. O(J^2 P log L). It takes arrays in
-    place of the state, of which the compiler is quicker.
-    """
-    types, pools = len(need), len(sizes)
-    mask, now = (1 << types) - 1, 0
-    for i in range(types):
-        place = _place_of(sets, mask)
-        if sets[place] == 0:
-            done[ASKS] = mask
-            return -1
-        # `finish` is the first tick from now on at which a type is covered, or the last; `first` is that type
-        before, finish, tick, first = now - 1, last, last, -1
-        while True:
-            covered = -1
-            for j in range(types):
-                slots, offered = 0, False
-                for p in range(pools):
-                    k = configurations[known[place, p], j]
-                    slots += (tick * sizes[p] // last - now * sizes[p] // last) * k
-                    offered = offered or (sizes[p] > 0 and k > 0)
-                if covered < 0 and offered and mask >> j & 1 and slots >= need[j]:
-                    covered = j
-            if covered >= 0 or tick == last:
-                finish, first = tick, covered
-            else:
-                before = tick
-            if finish - before <= 1 or first < 0:
-                break
-            tick = (before + finish) // 2
-        for p in range(pools):
-            c, row = known[place, p], i * pools + p
-            servers = finish * sizes[p] // last - now * sizes[p] // last
-            for j in range(types):
-                need[j] -= servers * configurations[c, j]
-            plan[row, 0] = c
-            plan[row, 1] = servers
-            for earlier in range(p, row, pools):
-                if plan[earlier, 0] == c:
-                    plan[earlier, 1] += servers
-                    plan[row, 0] = -1
-                    plan[row, 1] = 0
-        now = finish
-        if now == last or first < 0:
-            return (i + 1) * pools
-        mask &= ~(1 << first)
-    return types * pools

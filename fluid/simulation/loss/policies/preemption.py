@@ -48,8 +48,7 @@ PreemptionState = state_type(
 )
 """The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J];
 ``serves`` whether the job that they are stopped for is; ``victims`` lists the types of priority 0 from the smallest;
-``held``, ``held_levels``: the servers with a job of each victim type
-(`fluid.simulation.bitset`)."""
+``held``, ``held_levels``: the servers with a job of each victim type (`fluid.simulation.bitset`)."""
 
 
 def prepare(setting: Setting) -> Any:
@@ -63,27 +62,32 @@ def prepare(setting: Setting) -> Any:
             f"--policy dra-preemption: expected one pool of servers, got {len(instance.pools)}; "
             "--policy dra takes several, without preemption"
         )
-    made = arrays(setting)
-    ids = made.pop("ids")
-    given = PRIORITY(setting.options)
-    if given is None or set(given) != set(instance.names):
+    fields = arrays(setting)
+    ids = fields.pop("ids")
+    priorities = PRIORITY(setting.options)
+    if priorities is None or set(priorities) != set(instance.names):
         raise InputError(f"simulation.priority: expected a priority for each of {', '.join(instance.names)}")
-    priority = np.array([given[name] for name in instance.names], np.int64)
+    priority = np.array([priorities[name] for name in instance.names], np.int64)
     space = instance.pools[0].space
     if not isinstance(space, Additive):
         raise InputError("--policy dra-preemption: expected a server with capacity, whose types have sizes")
-    whole, _ = to_integers(
+    # sizes max_r d_jr / c_r as multiples of one unit
+    sizes, _ = to_integers(
         [max(Fraction(d, c) for d, c in zip(row, space.capacity, strict=True) if c) for row in space.demands]
     )
-    size = np.array(whole, np.int64)
-    victims = np.array(sorted(np.flatnonzero(priority == 0).tolist(), key=lambda j: (whole[j], j)), np.int64)
+    victims = sorted(np.flatnonzero(priority == 0).tolist(), key=lambda j: (sizes[j], j))
     held, levels = empty_sets(len(victims), setting.servers)
     for row, j in enumerate(victims):
-        for server in np.flatnonzero(made["counts"][:, j]).tolist():
+        for server in np.flatnonzero(fields["counts"][:, j]).tolist():
             insert(held, levels, row, server)
-    serves = np.full(1, TRIGGER(setting.options) == "served", np.int64)
     state = PreemptionState(
-        **made, priority=priority, size=size, serves=serves, victims=victims, held=held, held_levels=levels
+        **fields,
+        priority=priority,
+        size=np.array(sizes, np.int64),
+        serves=np.full(1, TRIGGER(setting.options) == "served", np.int64),
+        victims=np.array(victims, np.int64),
+        held=held,
+        held_levels=levels,
     )
     return settled(setting, state, ids, refresh_by_reservation, answer)
 
@@ -109,11 +113,13 @@ def place(state: Any, job_type: int, draws: Any) -> int:
     server = place_by_reservation(state, job_type, draws)
     if server >= 0 or state.priority[job_type] == 0:
         return server
+    # room for g(L) jobs like this one
     wanted = state.reserve[0] * state.size[job_type]
     stopped = 0
     for row in range(len(state.victims)):
         j = state.victims[row]
         while stopped < wanted and state.totals[j] > 0 and state.done[MOVES] < len(state.moves):
+            # out of the reject group first, where the job would have to leave anyway
             source = drained(state, j)
             if source < 0:
                 source = least(state.held, state.held_levels, row)

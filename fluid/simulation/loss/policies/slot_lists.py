@@ -73,9 +73,8 @@ def _mark(state: Any, c: int, slot: int) -> None:
         _put_bit(state, first_word + 3 * types, c, state.lists[c, 0, types] >= 0)
         return
     head = state.newest[c]
-    surplus = state.number[c] > state.effective[c]
     holds, top, other = False, False, False
-    if surplus:
+    if state.number[c] > state.effective[c]:  # the newest server is surplus
         holds = state.counts[head, slot] > 0
         top = state.counts[head, slot] < state.configurations[c, slot]
         first = state.lists[c, 0, slot]
@@ -132,28 +131,34 @@ def freed(state: Any, server: int, j: int) -> None:
         _mark(state, c, j)
 
 
+@step
+def _is_listed(state: Any, server: int, slot: int) -> bool:
+    """Return whether a server belongs to a list of its class: it has a free slot of the type, or no job at all."""
+    if slot == len(state.totals):
+        return bool(state.rows[server, JOBS] == 0)
+    return bool(state.counts[server, slot] < state.configurations[state.rows[server, CONFIGURATION], slot])
+
+
+@step
+def _join_lists(state: Any, server: int) -> None:
+    for slot in range(len(state.totals) + 1):
+        if _is_listed(state, server, slot):
+            _link(state, server, slot)
+
+
+@step
+def _leave_lists(state: Any, server: int) -> None:
+    for slot in range(len(state.totals) + 1):
+        if _is_listed(state, server, slot):
+            _unlink(state, server, slot)
+
+
 @routine
 def _turn(state: Any, server: int, e: int) -> None:
     """Make a server effective (1) or surplus (0): it changes all its lists."""
-    c = state.rows[server, CONFIGURATION]
-    types = len(state.totals)
-    for slot in range(types + 1):
-        member = (
-            state.rows[server, JOBS] == 0
-            if slot == types
-            else state.counts[server, slot] < state.configurations[c, slot]
-        )
-        if member:
-            _unlink(state, server, slot)
+    _leave_lists(state, server)
     state.rows[server, EFFECTIVE] = e
-    for slot in range(types + 1):
-        member = (
-            state.rows[server, JOBS] == 0
-            if slot == types
-            else state.counts[server, slot] < state.configurations[c, slot]
-        )
-        if member:
-            _link(state, server, slot)
+    _join_lists(state, server)
 
 
 @step
@@ -166,6 +171,7 @@ def set_effective(state: Any, c: int, target: int) -> None:
 @routine
 def _shift(state: Any, c: int, target: int) -> None:
     """Turn servers one by one from the border on."""
+    # the oldest `effective` servers are effective, and the border is the newest of them: so before and after each turn
     while state.effective[c] < target:
         border = state.border[c]
         server = state.oldest[c] if border < 0 else state.rows[border, NEWER]
@@ -186,12 +192,9 @@ def assign(state: Any, server: int, c: int) -> None:
 
     All servers of that configuration are effective when this is called.
     """
-    types = len(state.totals)
     old = state.rows[server, CONFIGURATION]
-    for j in range(types):
-        if state.configurations[old, j] > 0:
-            _unlink(state, server, j)
-    _unlink(state, server, types)
+    _leave_lists(state, server)
+    # out of the order of its configuration
     newer, older = state.rows[server, NEWER], state.rows[server, OLDER]
     if newer >= 0:
         state.rows[newer, OLDER] = older
@@ -208,14 +211,13 @@ def assign(state: Any, server: int, c: int) -> None:
             state.border[old] = older
     mark_all(state, old)
     add_server(state, server, c, 1)
-    for j in range(types):
+    for j in range(len(state.totals)):
         state.slots[j] += state.configurations[c, j] - state.configurations[old, j]
 
 
 @step
 def add_server(state: Any, server: int, c: int, e: int) -> None:
     """Make a server without configuration the newest of one; effective only where all others are."""
-    types = len(state.totals)
     head = state.newest[c]
     state.rows[server, CONFIGURATION] = c
     state.rows[server, NEWER] = NOBODY
@@ -230,9 +232,5 @@ def add_server(state: Any, server: int, c: int, e: int) -> None:
     if e == 1:
         state.effective[c] += 1
         state.border[c] = server
-    for j in range(types):
-        if state.counts[server, j] < state.configurations[c, j]:
-            _link(state, server, j)
-    if state.rows[server, JOBS] == 0:
-        _link(state, server, types)
+    _join_lists(state, server)
     mark_all(state, c)

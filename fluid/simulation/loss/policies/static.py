@@ -20,14 +20,7 @@ from theory.greedy.servers import apportion
 from theory.jit import step
 from theory.numbers import total
 
-StaticState = state_type(
-    __name__,
-    "StaticState",
-    Common._fields,
-    "stack",
-    "first",
-    "height",
-)
+StaticState = state_type(__name__, "StaticState", Common._fields, "stack", "first", "height")
 """The common part, and a stack of free slots of each type; ``stack[first[j] + i]`` is the server of slot i."""
 
 
@@ -38,12 +31,13 @@ def configurations(setting: Setting) -> NDArray[np.int32]:
     rows = []
     for p, servers in enumerate(setting.pool_sizes):
         share = instance.pools[p].share
-        mine = [(c.configuration, c.fraction / share) for c in columns if c.pool == p]
-        mine.sort(key=lambda item: (weight(item[0], instance.rewards), item[0]))
-        idle = Fraction(1) - total(fraction for _, fraction in mine)
-        mine.insert(0, ((0,) * len(instance.types), idle))
-        numbers = apportion(servers, [fraction for _, fraction in mine])
-        rows.append(np.repeat(np.array([k for k, _ in mine], np.int32), numbers, axis=0))
+        # of the pool, by increasing reward, so that the slots of the best configurations lie on top of the stacks
+        used = [(c.configuration, c.fraction / share) for c in columns if c.pool == p]
+        used.sort(key=lambda item: (weight(item[0], instance.rewards), item[0]))
+        idle = Fraction(1) - total(fraction for _, fraction in used)
+        used.insert(0, ((0,) * len(instance.types), idle))
+        numbers = apportion(servers, [fraction for _, fraction in used])
+        rows.append(np.repeat(np.array([k for k, _ in used], np.int32), numbers, axis=0))
     return np.concatenate(rows)
 
 
@@ -57,9 +51,9 @@ def prepare(setting: Setting) -> Any:
     """
     base = common(setting, resources=False)
     reserved = configurations(setting)
-    left = reserved - base["counts"]
-    if (left < 0).any():
-        server = int(np.flatnonzero((left < 0).any(axis=1))[0])
+    vacant = reserved - base["counts"]
+    if (vacant < 0).any():
+        server = int(np.flatnonzero((vacant < 0).any(axis=1))[0])
         raise InputError(
             f"simulation.initial: server {server + 1} holds {named_jobs(setting, base['counts'][server])}, expected "
             f"at most its reserved slots under static reservation, {named_jobs(setting, reserved[server])}"
@@ -67,9 +61,9 @@ def prepare(setting: Setting) -> Any:
     base["slots"] = reserved.sum(axis=0, dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(base["slots"])])
     stack = np.zeros(first[-1], np.int32)
-    height = left.sum(axis=0, dtype=np.int64)
+    height = vacant.sum(axis=0, dtype=np.int64)
     for j, n in enumerate(height):
-        stack[first[j] : first[j] + n] = np.repeat(np.arange(setting.servers, dtype=np.int32), left[:, j])
+        stack[first[j] : first[j] + n] = np.repeat(np.arange(setting.servers, dtype=np.int32), vacant[:, j])
     return StaticState(**base, stack=stack, first=first, height=height)
 
 

@@ -6,7 +6,7 @@ option ``renewal`` names:
 - "while-empty": a server stays at a refresh time as long as it is empty. An arrival that finds no slot lets the first
   empty server that can hold it choose a configuration anew.
 - "on-emptying": the refresh time is the moment at which a server becomes empty. The server chooses then, for the queues
-  of that moment, and keeps its configuration until it becomes empty again, even if nobody is there for it. A server
+  of that moment, and keeps its configuration until it becomes empty again, even if no job is there for it. A server
   that has never held a job makes its first choice when a job comes that finds no slot, as under Algorithm 1.
 
 In both, slots are refilled from the queues between refresh times, and ties are broken as in `fluid.simulation.oracle`.
@@ -20,64 +20,44 @@ import numpy as np
 
 from fluid.simulation.bitset import discard, insert, least
 from fluid.simulation.options import ORACLE, RENEWAL
-from fluid.simulation.oracle import Oracle, heaviest, oracle
+from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.state import QUEUE, QueueCommon, most_starts, queue_fields, vacancies
-from fluid.simulation.state import Setting, start, state_type
+from fluid.simulation.state import QueueCommon, Setting, state_type
 from theory.jit import step
 
-LocalState = state_type(
-    __name__, "LocalState", (*QUEUE, *Oracle._fields), "configuration", "vacant", "levels", "asked", "once"
-)
-"""The fields of queues, the oracle, and of each server its slots, ``configuration`` int32[L, J].
+LocalState = state_type(__name__, "LocalState", CONFIGURED, "once")
+"""The fields of configured servers (`fluid.simulation.oracle`), and whether they choose only when they become empty.
 
-``vacant``, ``levels``: servers with an empty slot of each type, then the servers of each pool that may choose at an
-arrival (`fluid.simulation.bitset`): the empty ones, or those that have never chosen. ``asked`` int64[1]: type of a job
-that has found no slot; -1 for none. ``once`` int64[1]: 1 if a server chooses only when it becomes empty.
+The servers of a pool that may choose at an arrival are the empty ones; with ``once`` those that have never chosen.
 """
 
 
 def prepare(setting: Setting) -> Any:
     """Make the state of M14; several pools are servers of several kinds."""
-    helper = oracle(setting)
-    vacant, levels = vacancies(setting)
-    return LocalState(
-        **queue_fields(setting, "max-weight-local", resources=False, room=most_starts(setting)),
-        **helper._asdict(),
-        configuration=np.zeros((setting.servers, len(setting.instance.types)), np.int32),
-        vacant=vacant,
-        levels=levels,
-        asked=np.full(1, -1),
-        once=np.full(1, int(RENEWAL(setting.options) == "on-emptying")),
-    )
+    once = np.full(1, RENEWAL(setting.options) == "on-emptying")
+    return LocalState(**configured_fields(setting, "max-weight-local"), once=once)
 
 
 @step
 def _renew(state: QueueCommon, server: int) -> None:
     """Give an empty server a configuration of greatest weight and fill it from the queues."""
-    types = len(state.waiting)
     heaviest(state, state.pool[server])
+    take_configuration(state, server)
+    types = len(state.waiting)
     for j in range(types):
-        state.configuration[server, j] = state.best_[j]
-        while state.counts[server, j] < state.best_[j] and state.waiting[j] > 0:
-            state.waiting[j] -= 1
-            start(state, j, server)
+        if state.counts[server, j] > 0:
             discard(state.vacant, state.levels, types + state.pool[server], server)
-        if state.counts[server, j] < state.best_[j]:
-            insert(state.vacant, state.levels, j, server)
-        else:
-            discard(state.vacant, state.levels, j, server)
 
 
 @step
 def place(state: QueueCommon, job_type: int, draws: Any) -> int:
     """Return the first server with an empty slot of the type."""
-    types = len(state.waiting)
     server = least(state.vacant, state.levels, job_type)
     if server < 0:
         state.asked[0] = job_type
         return server
-    discard(state.vacant, state.levels, types + state.pool[server], server)
+    # the server is no longer empty, and perhaps full
+    discard(state.vacant, state.levels, len(state.waiting) + state.pool[server], server)
     if state.counts[server, job_type] + 1 == state.configuration[server, job_type]:
         discard(state.vacant, state.levels, job_type, server)
     return server
@@ -89,13 +69,10 @@ def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
     types = len(state.waiting)
     for j in range(types):
         if state.counts[server, j] > 0:
-            if state.waiting[job_type] > 0:
-                state.waiting[job_type] -= 1
-                start(state, job_type, server)
-            else:
-                insert(state.vacant, state.levels, job_type, server)
+            refill_slot(state, server, job_type)
             return
-    if state.once[0] == 0:
+    # a local refresh time: max_k sum_j k_j Q_j over the configurations of the server
+    if not state.once[0]:
         insert(state.vacant, state.levels, types + state.pool[server], server)
     _renew(state, server)
 
@@ -106,13 +83,12 @@ def refresh(state: QueueCommon, draws: Any) -> bool:
 
     That job waits, so the configuration has a positive weight and a job starts: the server is empty no longer.
     """
-    types = len(state.waiting)
     job_type = state.asked[0]
     if job_type >= 0:
         state.asked[0] = -1
         for p in range(len(state.rows)):
             if state.share[p, job_type] <= 1.0:
-                server = least(state.vacant, state.levels, types + p)
+                server = least(state.vacant, state.levels, len(state.waiting) + p)
                 if server >= 0:
                     _renew(state, server)
                     break

@@ -16,77 +16,48 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation import options
-from fluid.simulation.bitset import discard, insert, least
-from fluid.simulation.oracle import Oracle, heaviest, oracle
+from fluid.simulation.bitset import discard, least
+from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.state import QUEUE, QueueCommon, most_starts, queue_fields, vacancies
-from fluid.simulation.state import Setting, start, state_type
+from fluid.simulation.state import QueueCommon, Setting, state_type
 from theory.jit import step
 
 BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5
 """Places in ``rule``."""
 
-
-NonpreemptiveState = state_type(
-    __name__,
-    "NonpreemptiveState",
-    (*QUEUE, *Oracle._fields),
-    "configuration",
-    "active",
-    "stalled",
-    "vacant",
-    "levels",
-    "asked",
-    "rule",
-)
-"""The fields of queues, the oracle (`oracle.Oracle`), and of each server ``configuration``
-int32[L, J], its slots while it is active, and ``active`` int64[L], 1 active, 0 stalled or not used yet.
-
-``stalled`` int64[1]: number of stalled servers. ``vacant``, ``levels``: active servers with an empty slot of each type,
-then servers of each pool not used yet (`fluid.simulation.bitset`). ``asked`` int64[1]: type of a job that has found no
-slot; -1 for none. ``rule`` float64[6], see `BETA`: beta = BETA (P + (1 - P) tanh(Z sum Q)) q(s), (29), with q(s) = 1 -
-FALL s for a share s < CUT of stalled servers and 0 from there (6.4); EARLY: whether 6.3 is in force.
-"""
-
-
 RULE = (options.BETA, options.P, options.Z, options.CUT, options.FALL, options.EARLY)
 """The options in the order of the field ``rule``."""
+
+NonpreemptiveState = state_type(__name__, "NonpreemptiveState", CONFIGURED, "active", "stalled", "rule")
+"""The fields of configured servers (`fluid.simulation.oracle`), and what is active.
+
+``active`` int64[L]: 1 active, 0 stalled or not used yet. ``stalled`` int64[1]: number of stalled servers. ``rule``
+float64[6], see `BETA`: beta = BETA (P + (1 - P) tanh(Z sum Q)) q(s), (29), with q(s) = 1 - FALL s for a share s < CUT
+of stalled servers and 0 from there (6.4); EARLY: whether 6.3 is in force. Only active servers have vacant slots; the
+servers of a pool that may take a configuration when a job comes are those not used yet.
+"""
 
 
 def prepare(setting: Setting) -> Any:
     """Make the state of Algorithm 1; several pools are servers of several kinds."""
-    rule = np.array([float(option(setting.options)) for option in RULE])
-    helper = oracle(setting)
-    begin = options.START(setting.options)
-    vacant, levels = vacancies(setting)
     state = NonpreemptiveState(
-        **queue_fields(setting, "nonpreemptive", resources=False, room=most_starts(setting)),
-        **helper._asdict(),
-        configuration=np.zeros((setting.servers, len(setting.instance.types)), np.int32),
+        **configured_fields(setting, "nonpreemptive"),
         active=np.zeros(setting.servers, np.int64),
         stalled=np.zeros(1, np.int64),
-        vacant=vacant,
-        levels=levels,
-        asked=np.full(1, -1),
-        rule=rule,
+        rule=np.array([float(option(setting.options)) for option in RULE]),
     )
-    for server in range(setting.servers if begin == "at-once" else 0):
-        heaviest(state, state.pool[server])
-        _begin(state, server)
+    if options.START(setting.options) == "at-once":
+        for server in range(setting.servers):
+            heaviest(state, state.pool[server])
+            _begin(state, server)
     return state
 
 
 @step
 def _activate(state: QueueCommon, server: int) -> None:
-    """Give a server the configuration in ``best_`` and fill it from the queues."""
+    """Let an active period begin with the configuration in ``best_``: lines 9 to 14 of the departures."""
     state.active[server] = 1
-    for j in range(len(state.waiting)):
-        state.configuration[server, j] = state.best_[j]
-        while state.counts[server, j] < state.best_[j] and state.waiting[j] > 0:
-            state.waiting[j] -= 1
-            start(state, j, server)
-        if state.counts[server, j] < state.best_[j]:
-            insert(state.vacant, state.levels, j, server)
+    take_configuration(state, server)
 
 
 @step
@@ -100,19 +71,21 @@ def _begin(state: QueueCommon, server: int) -> None:
 def beta_now(state: QueueCommon) -> float:
     """Return beta for the queues and the share of stalled servers as they are."""
     rule = state.rule
+    # q(s) of 6.4
     stalled = state.stalled[0] / len(state.active)
     if stalled >= rule[CUT]:
         return 0.0
     waiting = 0
     for j in range(len(state.waiting)):
         waiting += state.waiting[j]
+    # h(Q) / beta_bar of (29)
     growing = rule[P] + (1.0 - rule[P]) * tanh(rule[Z] * waiting)
     return float(rule[BETA] * growing * (1.0 - rule[FALL] * stalled))
 
 
 @step
 def place(state: QueueCommon, job_type: int, draws: Any) -> int:
-    """Return the first server with an empty slot of the type."""
+    """Return the first server with an empty slot of the type: lines 1 to 4 of the arrivals."""
     server = least(state.vacant, state.levels, job_type)
     if server < 0:
         state.asked[0] = job_type
@@ -123,34 +96,30 @@ def place(state: QueueCommon, job_type: int, draws: Any) -> int:
 
 @step
 def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
-    """Stall the server if its configuration is too light (5), else refill the slot.
-
-    Renew a stalled server's when empty.
-    """
+    """Stall the server if its configuration is too light, else refill the slot; renew a stalled server when empty."""
     types = len(state.waiting)
     best = -1
-    if state.active[server] == 1:
+    if state.active[server] == 1:  # line 1
         best = heaviest(state, state.pool[server])
         weight = 0
         for j in range(types):
             weight += state.waiting[j] * state.configuration[server, j]
+        # lines 2 and 3, condition (5): f(k, Q) < beta f(k^(r), Q)
         if weight < beta_now(state) * best:
             state.active[server] = 0
             state.stalled[0] += 1
             for j in range(types):
                 discard(state.vacant, state.levels, j, server)
-        elif state.waiting[job_type] > 0:
-            state.waiting[job_type] -= 1
-            start(state, job_type, server)
-        else:
-            insert(state.vacant, state.levels, job_type, server)
-    if state.active[server] == 0:
+        else:  # line 5
+            refill_slot(state, server, job_type)
+    if state.active[server] == 0:  # lines 8 to 14
         if best < 0:
             heaviest(state, state.pool[server])
         empty = below = True
         for j in range(types):
             empty = empty and state.counts[server, j] == 0
             below = below and state.counts[server, j] <= state.best_[j]
+        # 6.3: the period may end as soon as the jobs that are left are part of the new configuration
         if empty or (below and state.rule[EARLY] != 0.0):
             state.stalled[0] -= 1
             _activate(state, server)

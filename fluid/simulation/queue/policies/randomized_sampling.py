@@ -19,8 +19,7 @@ import numpy as np
 
 from fluid.simulation.options import EXPIRY, SAMPLING
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.queue.state import QUEUE, QueueCommon, queue_fields
-from fluid.simulation.state import Setting, one_of, start, state_type
+from fluid.simulation.state import QUEUE, QueueCommon, Setting, one_of, queue_fields, start, state_type
 from theory.errors import InputError
 from theory.instance import Additive
 from theory.jit import step
@@ -59,10 +58,11 @@ def prepare(setting: Setting) -> Any:
 @step
 def _fits_beside_tokens(state: QueueCommon, server: int, job_type: int) -> bool:
     for r in range(state.free.shape[1]):
-        left = state.free[server, r] - state.demands[job_type, r]
+        # free capacity less the job and the tokens that hold room there
+        remaining = state.free[server, r] - state.demands[job_type, r]
         for j in range(len(state.waiting)):
-            left -= state.held[server, j] * state.demands[j, r]
-        if left < 0:
+            remaining -= state.held[server, j] * state.demands[j, r]
+        if remaining < 0:
             return False
     return True
 
@@ -72,6 +72,7 @@ def _drawn_token(state: QueueCommon, job_type: int, draws: Any) -> int:
     """Remove a token of a type, each with the same probability; return its server."""
     last = state.tokens[job_type] - 1
     entry = one_of(draws, last + 1)
+    # the last token moves to the place of the one that is drawn, so that the urn stays dense
     server = state.urn[job_type, entry]
     state.urn[job_type, entry] = state.urn[job_type, last]
     state.urn[job_type, last] = 0
@@ -97,7 +98,7 @@ def depart(state: QueueCommon, server: int, job_type: int, draws: Any) -> None:
 def ring(state: QueueCommon, clock: int, draws: Any) -> None:
     """Let a queue sample a server, or a token expire."""
     types = len(state.waiting)
-    if clock >= types:
+    if clock >= types:  # clocks J, ..., 2 J - 1 are those of the tokens
         _drawn_token(state, clock - types, draws)
         return
     server = one_of(draws, len(state.counts))
@@ -116,6 +117,7 @@ def ring(state: QueueCommon, clock: int, draws: Any) -> None:
 def refresh(state: QueueCommon, draws: Any) -> bool:
     """Set the clocks by the queues and the tokens."""
     types = len(state.waiting)
+    # exponential clocks have no memory, so their rates may change at every event
     for j in range(types):
         state.clocks[j] = state.rates[0, j] * (1 + state.waiting[j])
         state.clocks[types + j] = state.rates[1, j] * state.tokens[j]
