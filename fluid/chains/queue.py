@@ -276,7 +276,7 @@ def _law(
     from scipy.sparse import coo_array, csr_array
 
     # probability that n jobs wait, n = 0, ..., N
-    levels = np.bincount(totals[inside_a], weights=probability, minlength=most_waiting + 1)
+    levels = np.bincount(totals[inside_a], weights=probability, minlength=most_waiting + 1).astype(np.float64)
     return QueueLaw(
         np.array(explored.waiting)[inside_a],
         np.array(explored.serving)[inside_a],
