@@ -64,18 +64,10 @@ class WithoutData(Exception):  # noqa: N818 (it is a reason to skip, no error)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What checking a claim gave.
+    """What checking a claim gave."""
 
-    Attributes
-    ----------
-    computed : str
-        What we computed, in words and exact numbers.
-    holds : bool or None
-        Whether what is printed came out; None if nothing was checked, for the reason in `computed`.
-    """
-
-    computed: str
-    holds: bool | None
+    computed: str  # in words and exact numbers
+    holds: bool | None  # whether what is printed came out; None if nothing was checked, for the reason in `computed`
 
 
 Check = Callable[[Level, str], Outcome]
@@ -186,23 +178,12 @@ class Checked:
 
 @dataclass(frozen=True)
 class Covered:
-    """A statement of a paper, or another place in it, with the claims about it.
-
-    Attributes
-    ----------
-    paper : str
-    statement : str
-        The numbered statement, or the source of claims about something else.
-    claims : tuple of Claim
-        Empty where the statement has no claim.
-    numbered : bool
-        Whether it is one of the numbered statements of the paper.
-    """
+    """A statement of a paper, or another place in it, with the claims about it."""
 
     paper: str
-    statement: str
-    claims: tuple[Claim, ...]
-    numbered: bool = False
+    statement: str  # the numbered statement, or the source of claims about something else
+    claims: tuple[Claim, ...]  # empty where the statement has no claim
+    numbered: bool = False  # whether it is one of the numbered statements of the paper
 
 
 REGISTRY: dict[str, Claim] = {}
@@ -220,14 +201,7 @@ def claim(
     breaks: tuple[str, ...] = (),
     theorems: tuple[str, ...] = (),
 ) -> Callable[[Check], Check]:
-    """Register a check function as a claim of the paper in whose folder it is.
-
-    Parameters
-    ----------
-    name : str
-        As listed in ``CLAIMS`` of the folder.
-    statement, source, printed, evidence, verdict, refutes, breaks, theorems
-        As in `Claim`.
+    """Register a check function as a claim of the paper in whose folder it is; the arguments are those of `Claim`.
 
     Raises
     ------
