@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -341,13 +340,3 @@ class ItemSpace(Space[Items]):
         scale = case.capacity[0]
         sizes = tuple(tuple(amount * grid // scale for amount in size) for size in case.sizes)
         return Items(sizes, (grid,) * len(case.capacity), case.packing)
-
-
-def document(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
-    """Return items as they stand in answers: the list, a best packing known, and the packing of the rule."""
-    return {
-        "capacity": list(items.capacity),
-        "items": [list(size) for size in items.sizes],
-        "packing": list(items.packing),
-        "bins_of_rule": list(evidence["bins"]),
-    }
