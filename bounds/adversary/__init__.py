@@ -17,8 +17,7 @@ __getattr__, __all__ = doors(
         "by_size": ("WorstBySize", "worst_by_size"),
         "chains": ("Chain", "proven_bound"),
         "realisation": ("Realised", "realise"),
-        "orders": ("Refutation", "refutation"),
         "search": ("WorstInstance", "worst_instance"),
-        "workload": ("WorstWorkload", "worst_workload"),
+        "workload": ("Refutation", "WorstWorkload", "refutation", "worst_workload"),
     },
 )

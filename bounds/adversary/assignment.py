@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from bounds.adversary.answers import answer_of, is_short, most_of, shown
-from bounds.adversary.engine import Judged, Space
+from bounds.adversary.engine import Judged, Space, in_order, on_grid, with_entry, without_entry
 from theory.errors import InputError
 from theory.greedy.optimal import Column, optimal_assignment
 from theory.instance import Configuration, Instance, additive
@@ -41,18 +41,19 @@ def by_stages(choose: Choice) -> AssignmentRule:
     """
 
     def rule(instance: Instance) -> list[tuple[int, Configuration, Fraction]]:
-        left, room, made = list(instance.workload), Fraction(1), []
-        while room > 0 and any(left):
-            types = [j for j, amount in enumerate(left) if amount]
+        remaining, servers, parts = list(instance.workload), Fraction(1), []
+        while servers > 0 and any(remaining):
+            types = [j for j, amount in enumerate(remaining) if amount]
             k = tuple(choose(instance, types))
-            lengths = [left[j] / k[j] for j in types if k[j]]
+            lengths = [remaining[j] / k[j] for j in types if k[j]]
             if not lengths:
                 break
-            share = min(room, *lengths)
-            made.append((0, k, share))
-            room -= share
-            left = [max(Fraction(0), amount - share * slots) for amount, slots in zip(left, k, strict=True)]
-        return made
+            # the stage ends when a type is exhausted, or all servers are used
+            share = min(servers, *lengths)
+            parts.append((0, k, share))
+            servers -= share
+            remaining = [max(Fraction(0), amount - share * slots) for amount, slots in zip(remaining, k, strict=True)]
+        return parts
 
     rule.__name__ = getattr(choose, "__name__", "rule")  # what errors and tables call it
     return rule
@@ -78,7 +79,7 @@ def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule
         What is wrong with the assignment, in one line; pools are counted from 0, as in what the rule returned.
     """
     used = [Fraction(0)] * len(instance.pools)
-    made: dict[tuple[int, Configuration], Fraction] = {}
+    fractions: dict[tuple[int, Configuration], Fraction] = {}
     if not isinstance(assignment, Sequence):
         raise InputError(f"{name}: expected a list of (pool, configuration, share), got {shown(assignment)}")
     parts = most_of(assignment, MOST_PARTS)
@@ -100,13 +101,13 @@ def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule
             )
         used[p] += share
         if share:
-            made[int(p), k] = made.get((int(p), k), Fraction(0)) + share
+            fractions[int(p), k] = fractions.get((int(p), k), Fraction(0)) + share
     for pool, amount in zip(instance.pools, used, strict=True):
         if amount > pool.share:
             raise InputError(
                 f"{name}: expected at most {text(pool.share)} of all servers in pool {pool.name}, got {text(amount)}"
             )
-    return tuple(Column(p, k, share) for (p, k), share in made.items())
+    return tuple(Column(p, k, share) for (p, k), share in fractions.items())
 
 
 def served_by(instance: Instance, columns: Sequence[Column]) -> tuple[Fraction, ...]:
@@ -256,68 +257,60 @@ class AssignmentSpace(Space[Numbers]):
             row[r] = min(most, max(0, row[r] + step if rng.random() < 0.8 else int(rng.integers(most + 1))))
             if not any(row):
                 return case
-            return replace(case, demands=(*case.demands[:j], tuple(row), *case.demands[j + 1 :]))
+            return replace(case, demands=with_entry(case.demands, j, tuple(row)))
         if what < 0.65:
             value = max(1, case.rewards[j] + step if rng.random() < 0.7 else int(rng.integers(1, self.grid + 1)))
-            return replace(case, rewards=(*case.rewards[:j], value, *case.rewards[j + 1 :]))
+            return replace(case, rewards=with_entry(case.rewards, j, value))
         if what < 0.95:
             most = 8 * case.unit
             fits = case.unit * min(c // d for c, d in zip(case.capacity, case.demands[j], strict=True) if d)
             changed = [case.workload[j] + step, case.unit, fits, int(rng.integers(0, most + 1))]
             value = min(most, max(0, int(rng.choice(changed, p=[0.5, 0.15, 0.15, 0.2]))))
-            return replace(case, workload=(*case.workload[:j], value, *case.workload[j + 1 :]))
+            return replace(case, workload=with_entry(case.workload, j, value))
         i = int(rng.integers(self.types))
         order = list(range(self.types))
         order[i], order[j] = order[j], order[i]
-        return replace(
-            case,
-            demands=tuple(case.demands[x] for x in order),
-            rewards=tuple(case.rewards[x] for x in order),
-            workload=tuple(case.workload[x] for x in order),
-        )
+        return self._with_types(case, order)
+
+    @staticmethod
+    def _with_types(case: Numbers, types: Sequence[int]) -> Numbers:
+        """Return the instance with some of its types, in an order."""
+        demands, rewards, workload = (in_order(row, types) for row in (case.demands, case.rewards, case.workload))
+        return replace(case, demands=demands, rewards=rewards, workload=workload)
 
     def shrinks(self, case: Numbers) -> Iterator[Numbers]:
         """Drop a type or a resource; take coarser units; round workloads; take 1 off."""
         width, resources = len(case.rewards), len(case.capacity)
         for j in range(width) if width > 1 else ():
-            keep = [i for i in range(width) if i != j]
-            yield replace(
-                case,
-                demands=tuple(case.demands[i] for i in keep),
-                rewards=tuple(case.rewards[i] for i in keep),
-                workload=tuple(case.workload[i] for i in keep),
-            )
+            yield self._with_types(case, without_entry(tuple(range(width)), j))
         for r in range(resources) if resources > 1 else ():
-            demands = tuple((*row[:r], *row[r + 1 :]) for row in case.demands)
+            demands = tuple(without_entry(row, r) for row in case.demands)
             if all(map(any, demands)):
-                yield replace(case, capacity=(*case.capacity[:r], *case.capacity[r + 1 :]), demands=demands)
+                yield replace(case, capacity=without_entry(case.capacity, r), demands=demands)
         for unit in (u for u in (1, 2, 3, 4, 5, 6, 10, 12) if u < case.unit):
             yield replace(case, unit=unit, workload=tuple(round(n * unit / case.unit) for n in case.workload))
         for grid in (g for g in (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 60) if g < max(case.capacity)):
-            yield from self._coarser(case, grid)
+            for up in (False, True):
+                demands = on_grid(case.demands, case.capacity, grid, up=up)
+                if all(map(any, demands)):
+                    yield replace(case, capacity=(grid,) * resources, demands=demands)
         top = max(case.rewards)
         for most in (m for m in (1, 2, 3, 4, 5, 8, 10, 12, 20, 30, 50) if m < top):
             yield replace(case, rewards=tuple(max(1, round(u * most / top)) for u in case.rewards))
         for j in range(width):
-            if case.workload[j] > 0:
-                for value in (0, case.workload[j] // case.unit * case.unit, case.workload[j] - 1):
-                    if value < case.workload[j]:
-                        yield replace(case, workload=(*case.workload[:j], value, *case.workload[j + 1 :]))
-            for r in range(resources):
-                if case.demands[j][r] > 0:
-                    row = (*case.demands[j][:r], case.demands[j][r] - 1, *case.demands[j][r + 1 :])
-                    if any(row):
-                        yield replace(case, demands=(*case.demands[:j], row, *case.demands[j + 1 :]))
-            if case.rewards[j] > 1:
-                yield replace(case, rewards=(*case.rewards[:j], case.rewards[j] - 1, *case.rewards[j + 1 :]))
+            yield from self._with_less(case, j)
 
     @staticmethod
-    def _coarser(case: Numbers, grid: int) -> Iterator[Numbers]:
-        """Yield the instance with all capacities in so many units, demands rounded up and down."""
-        for up in (False, True):
-            rows = [
-                tuple(-(-d * grid // c) if up else d * grid // c for d, c in zip(row, case.capacity, strict=True))
-                for row in case.demands
-            ]
-            if all(map(any, rows)):
-                yield replace(case, capacity=(grid,) * len(case.capacity), demands=tuple(rows))
+    def _with_less(case: Numbers, j: int) -> Iterator[Numbers]:
+        """Yield the instance with less workload, demands or reward of one type."""
+        if case.workload[j] > 0:
+            for value in (0, case.workload[j] // case.unit * case.unit, case.workload[j] - 1):
+                if value < case.workload[j]:
+                    yield replace(case, workload=with_entry(case.workload, j, value))
+        for r in range(len(case.capacity)):
+            if case.demands[j][r] > 0:
+                row = with_entry(case.demands[j], r, case.demands[j][r] - 1)
+                if any(row):
+                    yield replace(case, demands=with_entry(case.demands, j, row))
+        if case.rewards[j] > 1:
+            yield replace(case, rewards=with_entry(case.rewards, j, case.rewards[j] - 1))

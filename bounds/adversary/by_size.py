@@ -145,9 +145,9 @@ class _Search:
         """Search until a part of the time is over, unless the bound is attained already."""
         if self.ratio == self.bound:
             return
-        left = until * self.budget.seconds - (time.monotonic() - self._began)
+        seconds = until * self.budget.seconds - (time.monotonic() - self._began)
         try:
-            search(Budget(left, self.budget.report, self.budget.stage))
+            search(Budget(seconds, self.budget.report, self.budget.stage))
         except OutOfTimeError:
             self.complete = False
 
@@ -164,14 +164,14 @@ class _Search:
             if chain.ratio >= self.ratio or number == _CHAINS:
                 return
             budget.stage = f"{resources} resource{'s' * (resources > 1)}, worst ratio {float(self.ratio):.6f}: "
-            found = realise(chain, resources, budget, nodes=nodes)
-            if found.instance is not None:
-                self.instance, self.chain = found.instance, chain
-                self.ratio = solve(found.instance).ratio
+            realised = realise(chain, resources, budget, nodes=nodes)
+            if realised.instance is not None:
+                self.instance, self.chain = realised.instance, chain
+                self.ratio = solve(realised.instance).ratio
                 return
             if resources == self.resources:
-                self.refuted += found.decided
-                self.undecided += not found.decided
+                self.refuted += realised.decided
+                self.undecided += not realised.decided
 
     def _exchange(self, seed: int, budget: Budget) -> None:
         """From the best chain go to others with a smaller ratio that can be realised: one or two types change."""
@@ -190,9 +190,9 @@ class _Search:
                 continue
             tried.add(chain)
             budget.stage = f"{self.resources} resources, worst ratio {float(self.ratio):.6f}: "
-            found = realise(chain, self.resources, budget, nodes=_NODES)
-            if found.instance is not None:
-                self.instance, self.chain, self.ratio = found.instance, chain, solve(found.instance).ratio
+            realised = realise(chain, self.resources, budget, nodes=_NODES)
+            if realised.instance is not None:
+                self.instance, self.chain, self.ratio = realised.instance, chain, solve(realised.instance).ratio
                 failures = 0
 
     def _climb(self, seed: int, budget: Budget) -> None:
@@ -207,10 +207,10 @@ class _Search:
                 raise OutOfTimeError
             return Judged(worst.ratio, evidence=worst.instance)
 
-        found = attack(judge, space, seed=seed, budget=budget, evaluations=_CLIMB, shrink=False)
-        if found.judged.value < self.ratio:
-            self.instance, self.ratio, self.chain = found.judged.evidence, Fraction(found.judged.value), None
-        if not found.complete:
+        worst = attack(judge, space, seed=seed, budget=budget, evaluations=_CLIMB, shrink=False)
+        if worst.judged.value < self.ratio:
+            self.instance, self.ratio, self.chain = worst.judged.evidence, Fraction(worst.judged.value), None
+        if not worst.complete:
             budget.spend("local search")  # raises where the time is over
             raise KeyboardInterrupt  # else the search was interrupted
 

@@ -99,7 +99,7 @@ class Chain:
             first = next((i for i, n in enumerate(k) if n), None)
             return first is not None and sum(a * n for a, n in zip(u, k, strict=True)) > v[first]
 
-        found: set[Configuration] = set()
+        minimal: set[Configuration] = set()
 
         def grow(k: Configuration, last: int) -> None:
             """Add jobs of the types up to `last`, the last types first, while nothing is forbidden."""
@@ -108,10 +108,10 @@ class Chain:
                 if not beats(more):
                     grow(more, j)
                 elif not any(beats((*more[:i], more[i] - 1, *more[i + 1 :])) for i in range(width) if more[i]):
-                    found.add(more)
+                    minimal.add(more)
 
         grow((0,) * width, width - 1)
-        return tuple(sorted(found))
+        return tuple(sorted(minimal))
 
 
 def even_chains(types: int, most: int = 2) -> Iterator[Chain]:
@@ -157,12 +157,12 @@ def chains(types: int, resources: int, most: int | None = None) -> Iterator[Chai
     limit = most or (6 if resources == 1 else 3) * types
     pairs = [(m, n) for n in range(limit, 1, -1) for m in (1, 2) if m < n and gcd(m, n) == 1]
     sets = _increasing(pairs, types - 1) if resources == 1 else combinations_with_replacement(pairs, types - 1)
-    found = []
+    rows = []
     for chosen in sets:
         a = [m / n for m, n in chosen]
         if sum(a) < 1:
-            found.append((round(1 - prod(1 - x for x in a) * sum(a), 12), sum(n for _, n in chosen), chosen))
-    for _, _, chosen in sorted(found, key=lambda row: (*row[:2], [-n for _, n in row[2]])):
+            rows.append((round(1 - prod(1 - x for x in a) * sum(a), 12), sum(n for _, n in chosen), chosen))
+    for _, _, chosen in sorted(rows, key=lambda row: (*row[:2], [-n for _, n in row[2]])):
         yield Chain((*(n for _, n in chosen), 1), (*(m for m, _ in chosen), 1))
 
 

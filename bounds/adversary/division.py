@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bounds.adversary.answers import answer_of, is_short, most_of, shown
-from bounds.adversary.engine import Judged, Space
+from bounds.adversary.engine import Judged, Row, Space, with_entry, without_entry
 from bounds.adversary.sharing import fair_shares, greatest_utilisation, mean_utilisation
 from theory.errors import InputError
 from theory.numbers import texts, total
@@ -151,42 +151,42 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule", about
     return exact
 
 
-def least_fair_share(made: Allocation) -> Measured:
+def least_fair_share(allocation: Allocation) -> Measured:
     """Return the least tasks over a fair share of the bottleneck resource, and these shares; 1 if there is none."""
-    fair = fair_shares(made.cluster)
+    fair = fair_shares(allocation.cluster)
     if fair is None:
         return Fraction(1), {}
-    return min(x / share for x, share in zip(made.totals, fair, strict=True) if share), {"fair": fair}
+    return min(x / share for x, share in zip(allocation.totals, fair, strict=True) if share), {"fair": fair}
 
 
-def least_equal_part(made: Allocation) -> Measured:
+def least_equal_part(allocation: Allocation) -> Measured:
     """Return the least tasks over those of an equal part of every server, by weight, and these."""
-    weights = total(made.cluster.weights)
-    rows = zip(made.cluster.weights, made.cluster.monopoly, strict=True)
+    weights = total(allocation.cluster.weights)
+    rows = zip(allocation.cluster.weights, allocation.cluster.monopoly, strict=True)
     parts = [weight / weights * total(row) for weight, row in rows]
-    return min(x / part for x, part in zip(made.totals, parts, strict=True)), {"equal_parts": parts}
+    return min(x / part for x, part in zip(allocation.totals, parts, strict=True)), {"equal_parts": parts}
 
 
-def kept_utilisation(made: Allocation) -> Measured:
+def utilisation_ratio(allocation: Allocation) -> Measured:
     """Return the mean utilisation over the greatest possible, and both."""
-    used, most = mean_utilisation(made), greatest_utilisation(made.cluster)
+    used, most = mean_utilisation(allocation), greatest_utilisation(allocation.cluster)
     return used / most, {"utilisation": used, "greatest_utilisation": most}
 
 
-def least_without_envy(made: Allocation) -> Measured:
+def least_without_envy(allocation: Allocation) -> Measured:
     """Return the least tasks over those that a user could run with what another one holds, and who envies whom."""
-    found = worst_envy(made)
-    if found is None:
+    envy = worst_envy(allocation)
+    if envy is None:
         return Fraction(1), {}
-    n, m, other = found
-    names = made.cluster.users
-    return made.totals[n] / other, {"user": names[n].name, "envies": names[m].name, "with_the_other": other}
+    n, m, other = envy
+    users = allocation.cluster.users
+    return allocation.totals[n] / other, {"user": users[n].name, "envies": users[m].name, "with_the_other": other}
 
 
 _MEASURED = {
     "fair": least_fair_share,
     "equal-part": least_equal_part,
-    "utilisation": kept_utilisation,
+    "utilisation": utilisation_ratio,
     "envy": least_without_envy,
 }
 
@@ -225,32 +225,30 @@ class DivisionSpace(Space[Shape]):
         what = rng.random()
         n, i, r = (int(rng.integers(size)) for size in (self.users, self.servers, self.resources))
         if what < 0.4:
-            made = replace(case, capacity=changed(case.capacity, i, r, self.entry(rng)))
+            moved = replace(case, capacity=changed(case.capacity, i, r, self.entry(rng)))
         elif what < 0.75:
-            made = replace(case, demand=changed(case.demand, n, r, self.entry(rng)))
+            moved = replace(case, demand=changed(case.demand, n, r, self.entry(rng)))
         elif what < 0.85:
-            weight = int(rng.integers(1, 10))
-            made = replace(case, weight=(*case.weight[:n], weight, *case.weight[n + 1 :]))
+            moved = replace(case, weight=with_entry(case.weight, n, int(rng.integers(1, 10))))
         else:
-            made = replace(case, eligible=changed(case.eligible, n, i, not case.eligible[n][i]))
-        return made if made.makes_sense else case
+            moved = replace(case, eligible=changed(case.eligible, n, i, not case.eligible[n][i]))
+        return moved if moved.makes_sense else case
 
     def shrinks(self, case: Shape) -> Iterator[Shape]:
         """Drop a user, a server or a resource; let users run everywhere; halve numbers, and take 1 off them."""
-        for made in _smaller(case):
-            if made.makes_sense:
-                yield made
+        return (simpler for simpler in _smaller(case) if simpler.makes_sense)
 
 
 def without_user(case: Shape, n: int) -> Shape:
     """Return the cluster without a user."""
-    return Shape(case.capacity, _drop(case.demand, n), _drop(case.weight, n), _drop(case.eligible, n))
+    return Shape(
+        case.capacity, without_entry(case.demand, n), without_entry(case.weight, n), without_entry(case.eligible, n)
+    )
 
 
-def changed(table: tuple[tuple[Any, ...], ...], i: int, j: int, value: Any) -> tuple[tuple[Any, ...], ...]:
+def changed(table: tuple[Row, ...], i: int, j: int, value: Any) -> tuple[Row, ...]:
     """Return a table with one entry changed."""
-    row = (*table[i][:j], value, *table[i][j + 1 :])
-    return (*table[:i], row, *table[i + 1 :])
+    return with_entry(table, i, with_entry(table[i], j, value))
 
 
 def _smaller(case: Shape) -> Iterator[Shape]:
@@ -258,9 +256,13 @@ def _smaller(case: Shape) -> Iterator[Shape]:
     for n in range(users) if users > 1 else ():
         yield without_user(case, n)
     for i in range(servers) if servers > 1 else ():
-        yield replace(case, capacity=_drop(case.capacity, i), eligible=tuple(_drop(row, i) for row in case.eligible))
+        yield replace(
+            case,
+            capacity=without_entry(case.capacity, i),
+            eligible=tuple(without_entry(row, i) for row in case.eligible),
+        )
     for r in range(resources) if resources > 1 else ():
-        capacity, demand = (tuple(_drop(row, r) for row in table) for table in (case.capacity, case.demand))
+        capacity, demand = (tuple(without_entry(row, r) for row in table) for table in (case.capacity, case.demand))
         yield replace(case, capacity=capacity, demand=demand)
     for n, allowed in enumerate(case.eligible):
         for i, may in enumerate(allowed):
@@ -268,26 +270,17 @@ def _smaller(case: Shape) -> Iterator[Shape]:
                 yield replace(case, eligible=changed(case.eligible, n, i, True))
     for n, weight in enumerate(case.weight):
         if weight > 1:
-            yield replace(case, weight=(*case.weight[:n], weight - 1, *case.weight[n + 1 :]))
+            yield replace(case, weight=with_entry(case.weight, n, weight - 1))
     for number in ("zero", "half", "less"):
         yield from _lowered(case, number)
 
 
 def _lowered(case: Shape, number: str) -> Iterator[Shape]:
     """Yield the cluster with one capacity or demand lowered."""
-    for i, room in enumerate(case.capacity):
-        for r, amount in enumerate(room):
-            if amount:
-                yield replace(case, capacity=changed(case.capacity, i, r, _lower(amount, number)))
-    for n, need in enumerate(case.demand):
-        for r, amount in enumerate(need):
-            if amount:
-                yield replace(case, demand=changed(case.demand, n, r, _lower(amount, number)))
-
-
-def _lower(amount: int, number: str) -> int:
-    return {"zero": 0, "half": amount // 2, "less": amount - 1}[number]
-
-
-def _drop(row: tuple[Any, ...], i: int) -> tuple[Any, ...]:
-    return (*row[:i], *row[i + 1 :])
+    for field in ("capacity", "demand"):
+        table = getattr(case, field)
+        for i, row in enumerate(table):
+            for r, amount in enumerate(row):
+                if amount:
+                    lower = {"zero": 0, "half": amount // 2, "less": amount - 1}[number]
+                    yield replace(case, **{field: changed(table, i, r, lower)})

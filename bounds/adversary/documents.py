@@ -8,7 +8,7 @@ from typing import Any
 
 from bounds.adversary.assignment import Numbers
 from bounds.adversary.division import Shape
-from bounds.adversary.items import Items, contents
+from bounds.adversary.items import Items, contents, numbered
 from bounds.adversary.lies import Misreport
 from theory.errors import InputError
 from theory.files.clusters import cluster_document, parse_cluster
@@ -62,12 +62,13 @@ def shape_of(given: Cluster, source: str = "cluster") -> Shape:
         raise InputError(f"{source}: user: expected users without effective capacities")
     rows = [*given.capacity, *(user.demand for user in given.users)]
     units = [to_integers(column)[0] for column in zip(*rows, strict=True)]
-    whole = list(zip(*units, strict=True))
+    in_units = list(zip(*units, strict=True))
     weight, _ = to_integers(given.weights)
     eligible = tuple(
         tuple(user.servers is None or server.name in user.servers for server in given.servers) for user in given.users
     )
-    return Shape(tuple(whole[: len(given.servers)]), tuple(whole[len(given.servers) :]), tuple(weight), eligible)
+    servers = len(given.servers)
+    return Shape(tuple(in_units[:servers]), tuple(in_units[servers:]), tuple(weight), eligible)
 
 
 def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
@@ -105,19 +106,18 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
     fields.finish()
     if len(packing) != len(rows):
         fields.fail("packing", f"expected the bin of each of {len(rows)} items")
-    for place, held in contents(rows, packing).items():
-        if any(amount > limit for amount, limit in zip(held, capacity, strict=True)):
+    for place, amounts in contents(rows, packing).items():
+        if any(amount > limit for amount, limit in zip(amounts, capacity, strict=True)):
             fields.fail(
                 "packing",
-                f"expected bins that have room for their items, but the items of packing {place} take {texts(held)} of "
-                f"{texts(capacity)}",
+                f"expected bins that have room for their items, but the items of packing {place} take {texts(amounts)}"
+                f" of {texts(capacity)}",
             )
     grid = lcm(*capacity)
-    order = {place: number for number, place in enumerate(dict.fromkeys(packing))}
     return Items(
         tuple(tuple(amount * (grid // limit) for amount, limit in zip(row, capacity, strict=True)) for row in rows),
         (grid,) * len(capacity),
-        tuple(order[place] for place in packing),
+        numbered(packing),
     )
 
 

@@ -82,6 +82,43 @@ class Space(ABC, Generic[Case]):
         """Yield simpler instances, the boldest first; each is smaller in an order without infinite descent."""
 
 
+Row = tuple[Any, ...]
+
+
+def with_entry(row: Row, i: int, value: Any) -> Row:
+    """Return a row with one entry changed.
+
+    Examples
+    --------
+    >>> with_entry((4, 5, 6), 1, 0), without_entry((4, 5, 6), 1), in_order((4, 5, 6), (2, 0))
+    ((4, 0, 6), (4, 6), (6, 4))
+    """
+    return (*row[:i], value, *row[i + 1 :])
+
+
+def without_entry(row: Row, i: int) -> Row:
+    """Return a row without one entry."""
+    return (*row[:i], *row[i + 1 :])
+
+
+def in_order(row: Sequence[Any], places: Sequence[int]) -> Row:
+    """Return the entries at some places of a row, in their order."""
+    return tuple(row[i] for i in places)
+
+
+def on_grid(rows: Sequence[Row], capacity: Row, grid: int, *, up: bool = False) -> tuple[Row, ...]:
+    """Return demands in units of one over `grid` of each capacity, rounded down, or up.
+
+    Examples
+    --------
+    >>> on_grid([(5, 6)], (12, 9), 4), on_grid([(5, 6)], (12, 9), 4, up=True)
+    (((1, 2),), ((2, 3),))
+    """
+    return tuple(
+        tuple(-(-d * grid // c) if up else d * grid // c for d, c in zip(row, capacity, strict=True)) for row in rows
+    )
+
+
 @dataclass(frozen=True)
 class Found(Generic[Case]):
     """The worst instance found.

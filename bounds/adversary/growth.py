@@ -112,8 +112,8 @@ def growth_of(
         After Ctrl-C, here as in the other simulations of this file.
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
-    given = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS)
-    runs = _runs(policy, given.scenario, Simulated(end, replications, seed), progress)
+    scenario = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS).scenario
+    runs = _runs(policy, scenario, Simulated(end, replications, seed), progress)
     curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in runs]
     caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
     if len(caught) < min(FEWEST, replications) or len(caught) < 2:
@@ -130,8 +130,8 @@ def lost_share(
     policy: Policy, document: dict[str, Any], work: list[Fraction], servers: int, until: float, *, seed: int = 0
 ) -> float:
     """Return the part of the arriving work that piled up after a quarter of one run: an estimate without interval."""
-    given = read_scenario(document, policy, Times(servers, until, until // 4), source="attack", bins=40)
-    (run,) = _runs(policy, given.scenario, Simulated(until, 1, seed))
+    scenario = read_scenario(document, policy, Times(servers, until, until // 4), source="attack", bins=40).scenario
+    (run,) = _runs(policy, scenario, Simulated(until, 1, seed))
     curve = run.waiting @ np.array([float(w) for w in work])
     arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array([float(w) for w in work])
     if not arrived:
@@ -151,8 +151,10 @@ def share_of_reward(
     from theory.greedy.optimal import optimal_assignment
 
     most = float(optimal_assignment(instance).reward)
-    given = read_scenario(document, policy, Times(servers, run.until, run.until / 5), source="attack", bins=40)
-    return mean_interval([one.mean_reward / most for one in _runs(policy, given.scenario, run)], 1 - ALARM)
+    scenario = read_scenario(
+        document, policy, Times(servers, run.until, run.until / 5), source="attack", bins=40
+    ).scenario
+    return mean_interval([one.mean_reward / most for one in _runs(policy, scenario, run)], 1 - ALARM)
 
 
 def _runs(

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from bounds.adversary.answers import answer_of, most_of, shown
-from bounds.adversary.engine import Judged, Space
+from bounds.adversary.engine import Judged, Space, in_order, on_grid, with_entry
 from theory.errors import InputError
 from theory.numbers import texts
 
@@ -54,12 +53,18 @@ class Items:
 
 def contents(sizes: Sequence[Vector], packing: Sequence[int]) -> dict[int, list[int]]:
     """Return what each bin holds, by resource."""
-    held: dict[int, list[int]] = {}
+    amounts: dict[int, list[int]] = {}
     for size, place in zip(sizes, packing, strict=True):
-        here = held.setdefault(place, [0] * len(size))
+        in_bin = amounts.setdefault(place, [0] * len(size))
         for r, amount in enumerate(size):
-            here[r] += amount
-    return held
+            in_bin[r] += amount
+    return amounts
+
+
+def numbered(packing: Sequence[int]) -> tuple[int, ...]:
+    """Return a packing with the bins numbered from 0, in the order of their first item."""
+    order = {place: number for number, place in enumerate(dict.fromkeys(packing))}
+    return tuple(order[place] for place in packing)
 
 
 def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int, ...]:
@@ -71,19 +76,18 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
         The rule fails, gives another number of bins than there are items, or overfills a bin.
     """
     most = len(items.sizes)
-    given = answer_of(lambda: most_of(rule(items.sizes, items.capacity), most), name, str(items))
-    if len(given) != most or any(not isinstance(place, int | np.integer) for place in given):
-        answer = "more" if len(given) > most else shown(given)
+    places = answer_of(lambda: most_of(rule(items.sizes, items.capacity), most), name, str(items))
+    if len(places) != most or any(not isinstance(place, int | np.integer) for place in places):
+        answer = "more" if len(places) > most else shown(places)
         raise InputError(
             f"{name}: expected one whole number, its bin, for each of {most} items, got {answer} ({items})"
         )
-    order = {place: number for number, place in enumerate(dict.fromkeys(map(int, given)))}
-    packing = tuple(order[int(place)] for place in given)
-    for place, held in contents(items.sizes, packing).items():
-        if any(amount > limit for amount, limit in zip(held, items.capacity, strict=True)):
+    packing = numbered(list(map(int, places)))
+    for place, amounts in contents(items.sizes, packing).items():
+        if any(amount > limit for amount, limit in zip(amounts, items.capacity, strict=True)):
             raise InputError(
-                f"{name}: bin {place + 1}, in the order in which the rule opens them, holds {texts(held)} and has room "
-                f"for {texts(items.capacity)} ({items})"
+                f"{name}: bin {place + 1}, in the order in which the rule opens them, holds {texts(amounts)} and has"
+                f" room for {texts(items.capacity)} ({items})"
             )
     return packing
 
@@ -99,9 +103,9 @@ def fewest_bins(items: Items) -> tuple[int, bool]:
     sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
     least = max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
     order = sorted(items.sizes, key=lambda size: -max(s / c for s, c in zip(size, items.capacity, strict=True) if c))
-    best, left = items.bins, NODES
+    best, nodes = items.bins, NODES
     while best > least:
-        fits, left = _fits(order, items.capacity, best - 1, left)
+        fits, nodes = _fits(order, items.capacity, best - 1, nodes)
         if fits is None:
             return best, False
         if not fits:
@@ -113,10 +117,10 @@ def fewest_bins(items: Items) -> tuple[int, bool]:
 def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[bool | None, int]:
     """Decide whether items fit so many bins; None if that takes more than `nodes` places."""
     free: list[Vector] = []
-    left = nodes
 
     def put(i: int) -> bool | None:
-        nonlocal left
+        """Place the items from the i-th on; None where the nodes are used up."""
+        nonlocal nodes
         if i == len(sizes):
             return True
         tried = set()
@@ -125,22 +129,22 @@ def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> t
             if before in tried or min(after) < 0:
                 continue
             tried.add(before)
-            left -= 1
-            if left < 0:
+            nodes -= 1
+            if nodes < 0:
                 return None
             free[place] = after
-            found = put(i + 1)
+            fits = put(i + 1)
             free[place] = before
-            if found is not False:
-                return found
+            if fits is not False:
+                return fits
         if len(free) == bins:
             return False
         free.append(tuple(c - s for c, s in zip(capacity, sizes[i], strict=True)))
-        found = put(i + 1)
+        fits = put(i + 1)  # empty bins are alike: one of them is tried
         free.pop()
-        return found
+        return fits
 
-    return put(0), left
+    return put(0), nodes
 
 
 def judge_items(rule: ItemRule, name: str = "the rule", optimum: int = 0) -> Callable[[Items], Judged]:
@@ -228,11 +232,9 @@ class ItemSpace(Space[Items]):
 
     def _made(self, sizes: Sequence[Vector], packing: Sequence[int]) -> Items:
         """Return items without those of size 0, with the bins numbered anew."""
-        left = [(size, place) for size, place in zip(sizes, packing, strict=True) if any(size)]
-        order = {place: number for number, place in enumerate(dict.fromkeys(place for _, place in left))}
-        return Items(
-            tuple(size for size, _ in left), (self.grid,) * self.resources, tuple(order[place] for _, place in left)
-        )
+        positive = [(size, place) for size, place in zip(sizes, packing, strict=True) if any(size)]
+        capacity = (self.grid,) * self.resources
+        return Items(tuple(size for size, _ in positive), capacity, numbered([place for _, place in positive]))
 
     def move(self, case: Items, rng: np.random.Generator) -> Items:
         """Move size between items of a bin, or the free capacity of a bin; change the order; exchange, cut or join."""
@@ -326,28 +328,15 @@ class ItemSpace(Space[Items]):
         for i, size in enumerate(case.sizes):
             for r in range(len(size)):
                 if size[r] > 0:
-                    less = (*size[:r], size[r] - 1, *size[r + 1 :])
-                    yield replace(case, sizes=(*case.sizes[:i], less, *case.sizes[i + 1 :]))
+                    less = with_entry(size, r, size[r] - 1)
+                    yield replace(case, sizes=with_entry(case.sizes, i, less))
 
     @staticmethod
     def _without(case: Items, gone: Sequence[int]) -> Items:
-        left = [i for i in range(len(case.sizes)) if i not in gone]
-        order = {place: n for n, place in enumerate(dict.fromkeys(case.packing[i] for i in left))}
-        return Items(tuple(case.sizes[i] for i in left), case.capacity, tuple(order[case.packing[i]] for i in left))
+        stay = [i for i in range(len(case.sizes)) if i not in gone]
+        return Items(in_order(case.sizes, stay), case.capacity, numbered(in_order(case.packing, stay)))
 
     @staticmethod
     def _coarser(case: Items, grid: int) -> Items:
         """Return the items on a grid of so many units, rounded down, so that the packing still holds them."""
-        scale = case.capacity[0]
-        sizes = tuple(tuple(amount * grid // scale for amount in size) for size in case.sizes)
-        return Items(sizes, (grid,) * len(case.capacity), case.packing)
-
-
-def document(items: Items, evidence: dict[str, Any]) -> dict[str, Any]:
-    """Return items as they stand in answers: the list, a best packing known, and the packing of the rule."""
-    return {
-        "capacity": list(items.capacity),
-        "items": [list(size) for size in items.sizes],
-        "packing": list(items.packing),
-        "bins_of_rule": list(evidence["bins"]),
-    }
+        return Items(on_grid(case.sizes, case.capacity, grid), (grid,) * len(case.capacity), case.packing)

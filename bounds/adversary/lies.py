@@ -10,7 +10,7 @@ from math import ceil
 import numpy as np
 
 from bounds.adversary.division import DivisionRule, DivisionSpace, Shape, changed, divided_by, without_user
-from bounds.adversary.engine import Judged, Space
+from bounds.adversary.engine import Judged, Space, with_entry
 from theory.numbers import text, texts
 from theory.sharing.allocation import Allocation
 from theory.sharing.strategy import utility_under
@@ -46,8 +46,8 @@ class Misreport:
         truth, n = self.truth, self.liar
         return replace(
             truth,
-            demand=(*truth.demand[:n], self.both.demand[-1], *truth.demand[n + 1 :]),
-            eligible=(*truth.eligible[:n], self.both.eligible[-1], *truth.eligible[n + 1 :]),
+            demand=with_entry(truth.demand, n, self.both.demand[-1]),
+            eligible=with_entry(truth.eligible, n, self.both.eligible[-1]),
         )
 
     @property
@@ -121,12 +121,12 @@ class LieSpace(Space[Misreport]):
         """Change the cluster or the report, begin again near the truth, or let another user lie."""
         what = rng.random()
         if what < 0.7:
-            made = replace(case, both=self._inner.move(case.both, rng))
+            moved = replace(case, both=self._inner.move(case.both, rng))
         elif what < 0.9:
-            made = self._near_truth(case, rng)
+            moved = self._near_truth(case, rng)
         else:
-            made = replace(case, liar=int(rng.integers(self.users)))
-        return made if made.makes_sense else case
+            moved = replace(case, liar=int(rng.integers(self.users)))
+        return moved if moved.makes_sense else case
 
     def _near_truth(self, case: Misreport, rng: np.random.Generator) -> Misreport:
         """Let the liar ask for more of some resources, up to twice what makes them as scarce as its dominant one.
@@ -135,18 +135,19 @@ class LieSpace(Space[Misreport]):
         """
         truth, n = case.truth, case.liar
         users, servers, resources = truth.size
-        whole = [sum(column) for column in zip(*truth.capacity, strict=True)]
-        dominant = max((Fraction(d, c) for d, c in zip(truth.demand[n], whole, strict=True) if c), default=Fraction(0))
-        made, first = with_report(truth, n, truth.demand[n]), int(rng.integers(resources))
+        capacity = [sum(column) for column in zip(*truth.capacity, strict=True)]
+        shares = [Fraction(d, c) for d, c in zip(truth.demand[n], capacity, strict=True) if c]
+        dominant = max(shares, default=Fraction(0))
+        both, first = with_report(truth, n, truth.demand[n]), int(rng.integers(resources))
         for r in range(resources):
             if r == first or rng.random() < 0.3:
-                said = ceil(dominant * whole[r] * int(rng.integers(1, 9)) / 4)
-                said = min(self._inner.largest, max(truth.demand[n][r], said))
-                made = replace(made, demand=changed(made.demand, users, r, said))
+                report = ceil(dominant * capacity[r] * int(rng.integers(1, 9)) / 4)
+                report = min(self._inner.largest, max(truth.demand[n][r], report))
+                both = replace(both, demand=changed(both.demand, users, r, report))
         if rng.random() < 0.1:
             i = int(rng.integers(servers))
-            made = replace(made, eligible=changed(made.eligible, users, i, not truth.eligible[n][i]))
-        return replace(case, both=made)
+            both = replace(both, eligible=changed(both.eligible, users, i, not truth.eligible[n][i]))
+        return replace(case, both=both)
 
     def shrinks(self, case: Misreport) -> Iterator[Misreport]:
         """Drop a user who does not lie; then what shrinks a cluster."""
@@ -154,10 +155,9 @@ class LieSpace(Space[Misreport]):
             if n != case.liar:
                 yield Misreport(without_user(case.both, n), case.liar - (n < case.liar))
         for both in self._inner.shrinks(case.both):
-            if len(both.demand) == len(case.both.demand):
-                made = replace(case, both=both)
-                if made.makes_sense:
-                    yield made
+            simpler = replace(case, both=both)
+            if len(both.demand) == len(case.both.demand) and simpler.makes_sense:
+                yield simpler
 
 
 def with_report(truth: Shape, n: int, demand: tuple[int, ...]) -> Shape:
@@ -172,11 +172,9 @@ def with_report(truth: Shape, n: int, demand: tuple[int, ...]) -> Shape:
 
 def first_lies(truth: Shape) -> list[Misreport]:
     """Return lies to begin a search with: every user asks for twice as much of one resource, or for one unit."""
-    found = []
-    for n, need in enumerate(truth.demand):
-        for r, amount in enumerate(need):
-            said = (*need[:r], 2 * amount or 1, *need[r + 1 :])
-            case = Misreport(with_report(truth, n, said), n)
-            if case.makes_sense:
-                found.append(case)
-    return found
+    lies = [
+        Misreport(with_report(truth, n, with_entry(need, r, 2 * amount or 1)), n)
+        for n, need in enumerate(truth.demand)
+        for r, amount in enumerate(need)
+    ]
+    return [lie for lie in lies if lie.makes_sense]

@@ -20,7 +20,7 @@ import numpy as np
 
 from bounds.adversary.budget import INTERRUPTED, Budget
 from bounds.adversary.contained import Wire, contained
-from bounds.adversary.engine import Found, Judged, Space, attack
+from bounds.adversary.engine import Found, Judged, Space, attack, on_grid, with_entry, without_entry
 from bounds.adversary.growth import ALARM, REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
 from bounds.adversary.traps import Trap, least_trap, most_jobs, overload, work_of
 from fluid.files.scenarios import Times, read_scenario
@@ -79,9 +79,8 @@ class Offer:
 
     def types(self) -> Instance:
         """Return the instance without workload."""
-        made = additive(self.capacity, self.demands, self.rewards, [0] * len(self.demands))
-        kinds = tuple(replace(t, service_rate=Fraction(1, self.slots)) for t in made.types)
-        return replace(made, types=kinds)
+        instance = additive(self.capacity, self.demands, self.rewards, [0] * len(self.demands))
+        return replace(instance, types=tuple(replace(t, service_rate=Fraction(1, self.slots)) for t in instance.types))
 
     def at(self, intensity: Fraction) -> Instance:
         """Return the instance with workloads in these ratios, of a traffic intensity."""
@@ -160,35 +159,27 @@ class OfferSpace(Space[Offer]):
             r = int(rng.integers(self.resources))
             row = list(case.demands[j])
             row[r] = min(self.grid, max(1, row[r] + step if rng.random() < 0.8 else int(rng.integers(1, self.grid))))
-            return replace(case, demands=(*case.demands[:j], tuple(row), *case.demands[j + 1 :]))
+            return replace(case, demands=with_entry(case.demands, j, tuple(row)))
         if what < 0.6:
             return replace(case, slots=int(rng.choice(self.slots)))
         if what < 0.8 and self.loss:
             value = max(1, case.rewards[j] + step)
-            return replace(case, rewards=(*case.rewards[:j], value, *case.rewards[j + 1 :]))
+            return replace(case, rewards=with_entry(case.rewards, j, value))
         if what < 0.85 and self.loss:
             return replace(case, percent=int(rng.choice([80, 100, 120, 150, 200, 300])))
-        return replace(case, weights=(*case.weights[:j], max(1, case.weights[j] + step), *case.weights[j + 1 :]))
+        return replace(case, weights=with_entry(case.weights, j, max(1, case.weights[j] + step)))
 
     def shrinks(self, case: Offer) -> Iterator[Offer]:
         """Drop a type; take coarser units; make ratios and mean service smaller."""
         width = len(case.demands)
         for j in range(width) if width > 1 else ():
-            left = [i for i in range(width) if i != j]
-            yield replace(
-                case,
-                demands=tuple(case.demands[i] for i in left),
-                weights=tuple(case.weights[i] for i in left),
-                rewards=tuple(case.rewards[i] for i in left),
-            )
+            demands, weights, rewards = (without_entry(row, j) for row in (case.demands, case.weights, case.rewards))
+            yield replace(case, demands=demands, weights=weights, rewards=rewards)
         for grid in (g for g in (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40) if g < max(case.capacity)):
-            for up in (0, 1):
-                rows = tuple(
-                    tuple(-(-d * grid // c) if up else d * grid // c for d, c in zip(row, case.capacity, strict=True))
-                    for row in case.demands
-                )
-                if all(min(row) > 0 for row in rows):
-                    yield replace(case, capacity=(grid,) * len(case.capacity), demands=rows)
+            for up in (False, True):
+                demands = on_grid(case.demands, case.capacity, grid, up=up)
+                if all(min(row) > 0 for row in demands):
+                    yield replace(case, capacity=(grid,) * len(case.capacity), demands=demands)
 
 
 @dataclass(frozen=True)
@@ -347,12 +338,12 @@ def _lowest_trap(policy: Policy, space: OfferSpace, servers: int, how: dict[str,
         trap = least_trap(policy, case.types(), servers)
         return Judged(Fraction(1) if trap is None else min(Fraction(1), trap.intensity), True, trap)
 
-    found = attack(judge, space, **how)
-    trap = found.judged.evidence
+    worst = attack(judge, space, **how)
+    trap = worst.judged.evidence
     if trap is None or trap.intensity >= 1:
-        instance, simulation = found.case.types(), _table(policy, fixed=True)
-        return Broken(instance, simulation, servers, Fraction(1), None, None, None, None, found)
-    return confirmed_trap(policy, found, trap, servers, seed=how["seed"] + FRESH, say=say)
+        instance, simulation = worst.case.types(), _table(policy, fixed=True)
+        return Broken(instance, simulation, servers, Fraction(1), None, None, None, None, worst)
+    return confirmed_trap(policy, worst, trap, servers, seed=how["seed"] + FRESH, say=say)
 
 
 def _table(policy: Policy, *, fixed: bool) -> dict[str, Any]:
@@ -425,9 +416,9 @@ def _pile(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], 
     def judge(case: Offer) -> Judged:
         return Judged(Fraction(1 - lost(case, Fraction(1), EVENTS, 1)).limit_denominator(10**6), False)
 
-    found = attack(judge, space, **how, shrink=False)
-    case, seed = found.case, how["seed"] + FRESH
-    low, high = Fraction(found.judged.value).limit_denominator(1000), Fraction(1)
+    worst = attack(judge, space, **how, shrink=False)
+    case, seed = worst.case, how["seed"] + FRESH
+    low, high = Fraction(worst.judged.value).limit_denominator(1000), Fraction(1)
     growth: Growth | None = None
     instance = case.at(Fraction(1))
     try:
@@ -447,11 +438,11 @@ def _pile(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], 
             )  # fmt: skip
             if growth.confirmed:
                 ratio = traffic_intensity(instance)
-                return Broken(instance, simulation, servers, ratio, None, growth, None, growth.run, found)
+                return Broken(instance, simulation, servers, ratio, None, growth, None, growth.run, worst)
     except KeyboardInterrupt:
         INTERRUPTED.clear()
     run = growth.run if growth else None
-    return Broken(instance, simulation, servers, Fraction(1), None, growth, None, run, found)
+    return Broken(instance, simulation, servers, Fraction(1), None, growth, None, run, worst)
 
 
 def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], say: Say) -> Broken:
@@ -465,14 +456,14 @@ def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str
     def judge(case: Offer) -> Judged:
         return Judged(Fraction(measured(case, EVENTS, 1, 1)[1].mean).limit_denominator(10**6), False)
 
-    found = attack(judge, space, **how, shrink=False)
+    worst = attack(judge, space, **how, shrink=False)
     if say is not None:
         say(f"{policy.name}: measuring the worst instance with a fresh seed")
     try:
-        instance, share, run = measured(found.case, 10 * EVENTS, how["seed"] + FRESH, REPLICATIONS)
+        instance, share, run = measured(worst.case, 10 * EVENTS, how["seed"] + FRESH, REPLICATIONS)
     except KeyboardInterrupt:
         INTERRUPTED.clear()
-        instance = found.case.at(Fraction(found.case.percent, 100))
-        return Broken(instance, {}, servers, Fraction(found.judged.value), None, None, None, None, found)
+        instance = worst.case.at(Fraction(worst.case.percent, 100))
+        return Broken(instance, {}, servers, Fraction(worst.judged.value), None, None, None, None, worst)
     ratio = Fraction(share.mean).limit_denominator(10**6)
-    return Broken(instance, {}, servers, ratio, None, None, share, run, found)
+    return Broken(instance, {}, servers, ratio, None, None, share, run, worst)

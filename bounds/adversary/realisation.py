@@ -105,11 +105,11 @@ class _Search:
         most = (self._forbidden @ used.T).max(axis=1)
         worst = int(most.argmin())
         if most[worst] > 1 + _CLEAR:
-            demands = [self._margins.demands(have) for have in given]
-            most = (self._forbidden @ np.array(demands, dtype=float).T).max(axis=1)
+            exact = [self._margins.demands(have) for have in given]
+            most = (self._forbidden @ np.array(exact, dtype=float).T).max(axis=1)
             worst = int(most.argmin())
             if most[worst] > 1 + _CLEAR:
-                return demands
+                return exact
         choices = []
         for r, have in enumerate(given):
             if not have and r and not given[r - 1]:
@@ -118,9 +118,9 @@ class _Search:
             if worst not in have and (margin := self._margins.margin(more)) > 0:
                 choices.append((-margin, r, more))
         for _, r, more in sorted(choices):
-            found = self.visit([more if i == r else have for i, have in enumerate(given)])
-            if found is not None:
-                return found
+            demands = self.visit([more if i == r else have for i, have in enumerate(given)])
+            if demands is not None:
+                return demands
         return None
 
     def instance(self, demands: Sequence[Sequence[Fraction]]) -> Instance:

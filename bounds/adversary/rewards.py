@@ -22,26 +22,26 @@ class Run:
     ----------
     configurations : tuple of tuple of Configuration, shape (I, P, J)
     fractions : tuple of Fraction, length I
-    left : tuple of frozenset of int, length I
+    types_left : tuple of frozenset of int, length I
         Types whose workload is not exhausted when the stage begins: each configuration is greatest among theirs.
     """
 
     configurations: tuple[tuple[Configuration, ...], ...]
     fractions: tuple[Fraction, ...]
-    left: tuple[frozenset[int], ...]
+    types_left: tuple[frozenset[int], ...]
 
 
 def run_of(instance: Instance, greedy: GreedyAssignment) -> Run:
     """Return the run of a greedy assignment."""
     remaining = list(instance.workload)
-    left = []
+    types_left = []
     for stage in greedy.stages:
-        left.append(frozenset(j for j, amount in enumerate(remaining) if amount))
+        types_left.append(frozenset(j for j, amount in enumerate(remaining) if amount))
         for j in range(len(remaining)):
             slots = total(pool.share * k[j] for pool, k in zip(instance.pools, stage.configurations, strict=True))
             remaining[j] -= stage.fraction * slots
     stages = greedy.stages
-    return Run(tuple(s.configurations for s in stages), tuple(s.fraction for s in stages), tuple(left))
+    return Run(tuple(s.configurations for s in stages), tuple(s.fraction for s in stages), tuple(types_left))
 
 
 def worst_rewards(instance: Instance, run: Run, served: Sequence[Fraction]) -> tuple[Fraction, tuple[Fraction, ...]]:
@@ -88,7 +88,7 @@ def worst_rewards(instance: Instance, run: Run, served: Sequence[Fraction]) -> t
         u = vertex.dual
         integers, _ = to_integers(u)
         columns: list[dict[int, Number]] = []
-        for ks, left in zip(run.configurations, run.left, strict=True):
+        for ks, left in zip(run.configurations, run.types_left, strict=True):
             for pool, k in zip(instance.pools, ks, strict=True):
                 best = max_weight(pool.space, integers, left)
                 if weight(best, u) > weight(k, u):

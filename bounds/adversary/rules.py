@@ -38,15 +38,14 @@ class FileRule:
             A file that cannot be read or run, or has no function of the name.
         """
         module = module_of(self.path, "RULE")
-        found = getattr(module, self.name, None)
-        if not callable(found):
+        function: Callable[..., Any] | None = getattr(module, self.name, None)
+        if not callable(function):
             named = ((name, value) for name, value in vars(module).items() if callable(value))
             here = ", ".join(name for name, value in named if getattr(value, "__module__", "") == module.__name__)
             raise InputError(
                 f"RULE: {self.path}: expected the name of one of its functions ({here or 'it has none'}), got "
                 f"{self.name!r}"
             )
-        function: Callable[..., Any] = found
         return function
 
     def __call__(self, *given: Any) -> Any:
@@ -78,13 +77,13 @@ class Mechanism:
         InputError
             A mechanism that pools the servers, on several; an allocation that is not exact.
         """
-        made = MECHANISMS[self.name](given)
-        if len(made.cluster.servers) != len(given.servers):
+        allocation = MECHANISMS[self.name](given)
+        if len(allocation.cluster.servers) != len(given.servers):
             raise InputError(f"{self.name} pools all servers, so it is attacked on one (--bins 1)")
-        if not made.exact:
+        if not allocation.exact:
             shared = f"{len(given.users)} users on {len(given.servers)} servers"
             raise InputError(f"{self.name} has no exact allocation of a cluster that the search met ({shared})")
-        return made.tasks
+        return allocation.tasks
 
 
 def rule_named(rule: str, *, sharing: bool = False) -> Callable[..., Any]:
@@ -120,8 +119,8 @@ def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
     if sharing and rule in MECHANISMS:
         return "", rule
     if not path.endswith(".py") or not name:
-        known = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
-        raise InputError(f"RULE: expected FILE.py:NAME{known}, got {rule!r}")
+        mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
+        raise InputError(f"RULE: expected FILE.py:NAME{mechanisms}, got {rule!r}")
     digest_of(path, "RULE")
     return path, name
 

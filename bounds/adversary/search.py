@@ -92,8 +92,9 @@ def worst_instance(
     budget = budget or Budget()
     if vary == "workload":
         worst = worst_workload(instance, budget)
-        found = instance.with_workload(worst.workload)
-        return WorstInstance(found, worst.ratio, worst.ratio, worst.complete, 1, worst.complete)
+        return WorstInstance(
+            instance.with_workload(worst.workload), worst.ratio, worst.ratio, worst.complete, 1, worst.complete
+        )
     order = _canonical(instance)
     own = instance.reordered(order)
     best: tuple[Fraction, Instance, Fraction] | None = None
@@ -102,24 +103,24 @@ def worst_instance(
         for draws in _starts(own, seed, starts):
             worst_so_far = "" if best is None else f", worst ratio {float(best[0]):.6f}"
             budget.stage = f"start {done + 1} of {starts}{worst_so_far}: "
-            found_here = None
+            local_worst = None
             for rewards in draws:  # rewards for which greedy is optimal give no direction: draw again, wilder
                 start = own.with_rewards(rewards)
-                found_here = _both(start, budget) if vary == "all" else _rewards_only(start, budget)
-                if found_here is not None and found_here[0] < 1:
+                local_worst = _both(start, budget) if vary == "all" else _rewards_only(start, budget)
+                if local_worst is not None and local_worst[0] < 1:
                     break
             done += 1
-            if found_here is not None and (best is None or found_here[0] < best[0]):
-                best = found_here
+            if local_worst is not None and (best is None or local_worst[0] < best[0]):
+                best = local_worst
     except (OutOfTimeError, KeyboardInterrupt):
         INTERRUPTED.clear()
         complete = False
     if best is None:
         ratio = solve(instance).ratio
         return WorstInstance(instance, ratio, ratio, False, done, complete)
-    infimum, found, ratio = best
+    infimum, reordered, ratio = best
     back = sorted(range(len(order)), key=lambda i: order[i])
-    return WorstInstance(found.reordered(back), ratio, infimum, False, done, complete)
+    return WorstInstance(reordered.reordered(back), ratio, infimum, False, done, complete)
 
 
 def _canonical(instance: Instance) -> list[int]:
@@ -200,13 +201,13 @@ def _polished(
         for step in steps:
             program.push(step)
         for j in range(len(rewards)):
-            if j not in run.left[0]:
+            if j not in run.types_left[0]:
                 program.forbid(j)
-            elif j not in run.left[-1]:
+            elif j not in run.types_left[-1]:
                 program.exhaust(j)
         vertex = program.solve()
         workload, served = program.workload(vertex), program.served(vertex)
-        run = Run(run.configurations, program.fractions(vertex, steps), run.left)
+        run = Run(run.configurations, program.fractions(vertex, steps), run.types_left)
         if value is not None and -vertex.objective >= value - TOLERANCE / 10**4:
             return min(value, -vertex.objective), rewards, workload, served
         value = -vertex.objective

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from theory.exact.linear import LinearProgram
@@ -114,68 +114,6 @@ def unfair_family(size: int) -> Cluster:
     ['1/10', '1/10', '1/2']
     """
     return cluster([[1, 1], [size, 0]], [[1, 1], [1, 0]], eligible=[[True, True], [True, False]])
-
-
-@dataclass(frozen=True)
-class Found:
-    """The worst instance of a search.
-
-    Attributes
-    ----------
-    value : Fraction
-    instance : Cluster
-    tried : int
-        Instances evaluated; beyond them nothing is known.
-    """
-
-    value: Fraction
-    instance: Cluster
-    tried: int
-
-
-def worst_share(mechanism: Mechanism, *, trials: int = 300, seed: int = 0, largest: int = 6) -> Found:
-    """Search clusters with a bottleneck resource for the least x_n over its bottleneck-fair share.
-
-    Random draws, then small changes to the best one so far; every value is exact.
-    """
-    generator = random.Random(seed)
-    best: Found | None = None
-    tried = 0
-    while tried < trials:
-        instance = _with_bottleneck(generator, largest)
-        fair = fair_shares(instance)
-        if fair is None:
-            continue
-        tried += 1
-        ratios = zip(mechanism(instance).totals, fair, strict=True)
-        value = min(x / share for x, share in ratios)
-        if best is None or value < best.value:
-            best = Found(value, instance, tried)
-    assert best is not None
-    return Found(best.value, best.instance, tried)
-
-
-def _with_bottleneck(generator: random.Random, largest: int) -> Cluster:
-    """Draw a cluster whose first resource every user demands dominantly where it can run (not always, but often)."""
-    users, servers = generator.randint(2, 3), generator.randint(1, 3)
-    capacities = [
-        [generator.randint(1, largest), generator.choice([0, generator.randint(1, largest)])] for _ in range(servers)
-    ]
-    ratio = min((Fraction(c[1], c[0]) for c in capacities if c[1]), default=Fraction(0))
-    demands = []
-    for _ in range(users):
-        first = generator.randint(1, largest)
-        second = generator.choice([Fraction(0), ratio * first * Fraction(generator.randint(1, 4), 4)])
-        demands.append([Fraction(first), second])
-    usable = [[not need or c > 0 for _, c in capacities] for _, need in demands]
-    eligible = [[may and generator.random() < 0.8 for may in row] for row in usable]
-    for row, may in zip(eligible, usable, strict=True):
-        if not any(row):
-            row[:] = may if any(may) else [True] * servers
-    demands = [
-        [first, second if any(may) else Fraction(0)] for (first, second), may in zip(demands, usable, strict=True)
-    ]
-    return cluster(capacities, demands, eligible=eligible)
 
 
 # ---- utilisation ---------------------------------------------------------------------------------------------------

@@ -125,12 +125,12 @@ def least_trap(
     try:
         ends = _regimes_from_empty(cluster, supplies)
         least: Trap | None = None
-        known: dict[tuple[Fraction, ...], Fraction] = {}  # many regimes serve alike
+        intensities: dict[tuple[Fraction, ...], Fraction] = {}  # many regimes serve alike
         for supply in supplies:
             for regime in cluster.regimes([cluster.filled(node, supply) for node, _ in ends], supply):
-                if regime.service not in known:
-                    known[regime.service] = program.intensity([s / servers for s in regime.service]).value
-                intensity = known[regime.service]
+                if regime.service not in intensities:
+                    intensities[regime.service] = program.intensity([s / servers for s in regime.service]).value
+                intensity = intensities[regime.service]
                 if least is None or intensity < least.intensity:
                     least = _trap(cluster, regime, supply, intensity)
         if least is not None and least.intensity < 1:

@@ -1,4 +1,7 @@
-"""The exactly worst workload of given types: one linear program for every order in which greedy can exhaust types."""
+"""The exactly worst workload of given types, and prices that prove that no workload is worse.
+
+Both solve one linear program for every order in which greedy can exhaust types.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +196,7 @@ def worst_workload(instance: Instance, budget: Budget | None = None) -> WorstWor
     """
     search = _Search(instance, budget or Budget())
     try:
-        search.visit(frozenset(range(len(instance.types))), (), ())
+        search.run()
         complete = True
     except (OutOfTimeError, KeyboardInterrupt):
         INTERRUPTED.clear()
@@ -202,18 +205,86 @@ def worst_workload(instance: Instance, budget: Budget | None = None) -> WorstWor
     return WorstWorkload(ratio, workload, exhausted, steps, search.programs, complete)
 
 
-class _Search:
+@dataclass(frozen=True)
+class Refutation:
+    """Prices for the orders that begin with some exhausted types.
+
+    Attributes
+    ----------
+    prices : tuple of Fraction, shape (J,)
+        They show that greedy keeps the ratio where the servers run out in this stage; or, if `after` is None, however
+        greedy goes on.
+    after : dict of int to Refutation, or None
+        For each type that can be exhausted next, the orders that begin with it, too.
+    """
+
+    prices: tuple[Fraction, ...]
+    after: dict[int, Refutation] | None
+
+
+def refutation(instance: Instance, ratio: Fraction, budget: Budget | None = None) -> Refutation:
+    """Return the prices that show that greedy keeps a ratio of the optimum at every workload.
+
+    Parameters
+    ----------
+    instance : Instance
+        Types, rewards and pools; its workload is not used.
+    ratio : Fraction
+        At most the least ratio over all workloads (`bounds.adversary.worst_workload`).
+    budget : Budget, optional
+
+    Raises
+    ------
+    ValueError
+        A ratio above the least one.
+    OutOfTimeError
+        At the end of the budget.
+
+    Notes
+    -----
+    The prices are multipliers of the linear program of one order (`bounds.adversary.workload.PathProgram`). Let E be
+    the exhausted types, b_j >= 0 a price for each of them, c_j = max(0, ratio u_j - b_j), and tau the greatest value
+    of an average server at slot prices c. If sum_{j in E} b_j s_ij + tau <= U_i for every stage i, with slots s_i and
+    reward U_i a server, then ratio times the optimum, with t servers, is at most sum_E b_j rho_j + tau t, and so at
+    most greedy's reward, since the stages use up the workload rho_j of E and all servers. At most sum_i J!/(J-i)!
+    orders. Source: packproof, "the exactly worst workload".
+    """
+    return _Refuter(instance, ratio, budget or Budget()).run()
+
+
+class _Orders:
+    """The orders in which greedy can exhaust the types, and the linear program of the one that is visited."""
+
     def __init__(self, instance: Instance, budget: Budget) -> None:
+        self._types = frozenset(range(len(instance.types)))
         self._step_of = MaxRewards(instance)
-        self._budget = budget
         self._program = PathProgram(instance)
+        self._budget = budget
         self._alone = [self._step_of(frozenset([j])).reward for j in range(len(instance.types))]
-        everything = self._step_of(frozenset(range(len(instance.types))))
-        self.best: tuple[Fraction, tuple[Fraction, ...], tuple[int, ...], tuple[Step, ...]]
-        self.best = (Fraction(1), everything.slots, (), (everything,))
         self.programs = 0
 
-    def visit(self, types: frozenset[int], exhausted: tuple[int, ...], steps: tuple[Step, ...]) -> None:
+    @staticmethod
+    def _next(types: frozenset[int], step: Step) -> list[int]:
+        """Return the types that greedy can exhaust next: those with slots, unless one type is left."""
+        return [j for j in sorted(types) if step.slots[j]] if len(types) > 1 else []
+
+    def _least_after(self, types: frozenset[int]) -> Fraction:
+        """Return a lower bound of what a server earns in all later stages: the best of one type alone."""
+        return min(self._alone[i] for i in types)
+
+
+class _Search(_Orders):
+    def __init__(self, instance: Instance, budget: Budget) -> None:
+        super().__init__(instance, budget)
+        everything = self._step_of(self._types)
+        self.best: tuple[Fraction, tuple[Fraction, ...], tuple[int, ...], tuple[Step, ...]]
+        self.best = (Fraction(1), everything.slots, (), (everything,))
+
+    def run(self) -> None:
+        """Decide every order."""
+        self._visit(self._types, (), ())
+
+    def _visit(self, types: frozenset[int], exhausted: tuple[int, ...], steps: tuple[Step, ...]) -> None:
         """Decide every order that begins with the exhausted types."""
         self._budget.spend(f"{self.programs} linear programs, worst ratio {float(self.best[0]):.6f}")
         step = self._step_of(types)
@@ -222,13 +293,12 @@ class _Search:
             path = (*steps, step)
             if exhausted:  # with nothing exhausted greedy uses the best configuration alone and is optimal
                 self._decide(exhausted, path)
-            left = [j for j in sorted(types) if step.slots[j]] if len(types) > 1 else []
-            for j in left:
+            for j in self._next(types, step):
                 self._program.exhaust(j)
                 rest = types - {j}
                 self.programs += 1
-                if self._program.may_beat(self.best[0], min(self._alone[i] for i in rest)):
-                    self.visit(rest, (*exhausted, j), path)
+                if self._program.may_beat(self.best[0], self._least_after(rest)):
+                    self._visit(rest, (*exhausted, j), path)
                 self._program.release(j)
         finally:
             self._program.pop(step)
@@ -238,3 +308,39 @@ class _Search:
         vertex = self._program.better(self.best[0])
         if vertex is not None:
             self.best = (-vertex.objective, self._program.workload(vertex), exhausted, path)
+
+
+class _Refuter(_Orders):
+    def __init__(self, instance: Instance, ratio: Fraction, budget: Budget) -> None:
+        super().__init__(instance, budget)
+        self._ratio = ratio
+
+    def run(self) -> Refutation:
+        """Refute every order."""
+        return self._visit(self._types, ())
+
+    def _visit(self, types: frozenset[int], exhausted: tuple[int, ...]) -> Refutation:
+        """Refute every order that begins with the exhausted types, and leaves `types`."""
+        self.programs += 1
+        self._budget.spend(f"{self.programs} orders refuted")
+        step = self._step_of(types)
+        self._program.push(step)
+        # with nothing exhausted greedy uses the best configuration alone and is optimal: prices of 0 show that
+        prices = (Fraction(0),) * self._program.width
+        if exhausted:
+            vertex = self._program.solve()
+            if -vertex.objective < self._ratio:
+                raise ValueError(f"a workload keeps only {-vertex.objective} of the optimum")
+            prices = self._program.job_prices(vertex)
+        after: dict[int, Refutation] = {}
+        for j in self._next(types, step):
+            self._program.exhaust(j)
+            rest = types - {j}
+            longer = self._program.relaxation(self._least_after(rest))
+            if -longer.objective >= self._ratio:
+                after[j] = Refutation(self._program.job_prices(longer), None)
+            else:
+                after[j] = self._visit(rest, (*exhausted, j))
+            self._program.release(j)
+        self._program.pop(step)
+        return Refutation(prices, after)

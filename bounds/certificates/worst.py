@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.adversary.orders import Refutation
+from bounds.adversary.workload import Refutation
 from bounds.certificates.document import signed, slots
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
@@ -27,7 +27,7 @@ def worst_certificate(solution: Solution, refuted: Refutation) -> dict[str, Any]
     Examples
     --------
     >>> from bounds import checker
-    >>> from bounds.adversary.orders import refutation
+    >>> from bounds.adversary.workload import refutation
     >>> from theory.greedy.optimal import solve
     >>> from theory.instance import additive
     >>> solution = solve(additive([12], [[5], [7]]))

@@ -142,7 +142,7 @@ def _by_size(
 def _proof(instance: Instance, ratio: Fraction, budget: Budget) -> dict[str, Any] | None:
     """Return the certificate that no workload is worse; None where that is not decided in time."""
     from bounds.adversary.budget import OutOfTimeError
-    from bounds.adversary.orders import refutation
+    from bounds.adversary.workload import refutation
     from bounds.certificates.worst import worst_certificate
     from theory.greedy.optimal import solve
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bounds import checker
-from bounds.exports.certo import certo
 from bounds.exports.document import Certificate, Exported, Unsuited, certificate_of
-from bounds.exports.linear import cplex, mps, qsopt
+from bounds.exports.linear import certo, cplex, mps, qsopt
 from bounds.exports.polyhedra import lrs
 from bounds.exports.smtlib import smtlib
 from theory.errors import InputError, TooLargeError

@@ -1,16 +1,20 @@
-"""Linear programs as text: QSopt_ex's LP dialect with rational numbers, CPLEX's LP and free MPS with integers.
+"""Linear programs as text: QSopt_ex's LP dialect, CPLEX's LP, free MPS, and certo-math's document ``lp_dual``.
 
 What a solver proves: the optimum of the program in the file. With exact arithmetic (QSopt_ex, ``glpsol --exact``) that
 is a proof, up to the solver's own correctness; with floats it is evidence. What it does not prove: that the program is
 that of the instance (read it: the coefficients are slots, shares and workload), and, where the file says that not all
 configurations are listed, anything about the others; the SMT-LIB export states that no other one is worth more.
 
-Readers of CPLEX's LP and of MPS read numbers as doubles. So every row, and the objective, is scaled to integers, and a
-program with an integer beyond 2^53 is refused.
+QSopt_ex reads rational numbers. Readers of CPLEX's LP and of MPS read numbers as doubles: for them every row, and the
+objective, is scaled to integers, and a program with an integer beyond 2^53 is refused.
+
+certo-math's document holds the solution of the program and of its dual as well. What ``certo verify FILE`` proves: both
+are feasible and have the claimed value, in fractions, by arithmetic alone; that, too, is about the program alone.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
@@ -22,6 +26,8 @@ from theory.numbers import text, to_integers
 
 LARGEST = 2**53
 """Largest integer up to which all are doubles."""
+SCHEMA = 5
+"""Version of certo-math's documents."""
 ACROSS = 8
 """Terms on a line: some readers limit the length of lines."""
 
@@ -61,6 +67,17 @@ def mps(certificate: Certificate) -> list[Exported]:
         If an integer is beyond 2^53.
     """
     return [_mps(program) for program in programs_of(certificate)]
+
+
+def certo(certificate: Certificate) -> list[Exported]:
+    """Write the programs of a certificate with their solutions.
+
+    Raises
+    ------
+    Unsuited
+        If the certificate has no linear program.
+    """
+    return [_certo(program) for program in programs_of(certificate)]
 
 
 def _head(mark: str, program: Program, factor: int, claimed: Fraction) -> list[str]:
@@ -140,3 +157,39 @@ def _mps(program: Program) -> Exported:
     lines += ["COLUMNS", *(f" {x} {row} {text(c)}" for x, entries in columns.items() for row, c in entries if c)]
     lines += ["RHS", *(f" rhs {row} {text(b)}" for row, b in bounds if b), "ENDATA", ""]
     return Exported(f"{program.name}.mps", program.states, _expected(claimed), "\n".join(lines))
+
+
+def _certo(program: Program) -> Exported:
+    variables = list(program.objective)
+    assert program.dual is not None
+    optimum = text(program.optimum)
+    payload = {
+        "sense": "max",
+        "objective": optimum,
+        "declared": {"objective": optimum},
+        "dual": list(map(text, program.dual)),
+        "primal": [text(program.primal.get(x, 0)) for x in variables],
+        "A": [[text(row.coefficients.get(x, 0)) for x in variables] for row in program.rows],
+        "b": [text(row.bound) for row in program.rows],
+        "c": list(map(text, program.objective.values())),
+        "names": [row.name for row in program.rows],
+        "var_names": variables,
+        "exact": True,
+        "integer": False,
+        "integral_point": None,
+        "integral_objective": None,
+        "kinds": {},
+        "target": None,
+        "loads": [],
+    }
+    document = {
+        "schema": SCHEMA,
+        "kind": "lp_dual",
+        "solver_free": True,
+        "note_key": "cert.note.lp_dual.exact",
+        "note_args": {},
+        "provenance": {"made_by": "packproof", "states": program.states, "legend": list(program.legend)},
+        "payload": payload,
+    }
+    written = json.dumps(document, indent=1) + "\n"
+    return Exported(f"{program.name}.json", program.states, f"verified, optimum {optimum}", written)

@@ -13,11 +13,10 @@ from bounds.adversary.assignment import AssignmentRule, kept_on
 from bounds.adversary.division import measure_named, shared_on
 from bounds.adversary.engine import Judged
 from bounds.adversary.items import Items, judge_items
-from bounds.testing.directed import failing_instance
+from bounds.testing.directed import Met, failing_instance, worst_met
 from bounds.testing.failures import failure, shown_as_tables
 from bounds.testing.queueing import AnyQueue
 from bounds.testing.stability import growth_of_work
-from bounds.testing.worst import Met, worst_met
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from theory.errors import InputError

@@ -1,4 +1,7 @@
-"""The search of ``packproof attack`` beside hypothesis: examples drawn at random seldom meet what a rule does worst.
+"""The worst example of a test, and the search of ``packproof attack`` beside hypothesis.
+
+Hypothesis' own search for small examples ends at an easy one, so that the worst one met is shown beside it; and
+examples drawn at random seldom meet what a rule does worst.
 
 Each example that a test draws gives the search `STEPS` evaluations, or `SECONDS` at most, on instances of the same kind
 and of no larger size than the examples so far: a climb for each number of bins, types or users. It begins at the
@@ -8,6 +11,7 @@ clock ends them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +28,6 @@ from bounds.adversary.division import DivisionSpace, Shape, judge_division
 from bounds.adversary.documents import numbers_of, shape_of
 from bounds.adversary.engine import Climb, Space
 from bounds.adversary.items import Items, ItemSpace, estimate_items, judge_items
-from bounds.testing.worst import Met, running_test
 from theory.errors import InputError
 from theory.instance import Instance
 from theory.sharing.model import Cluster
@@ -39,6 +42,46 @@ SHRINKING = 2.0
 """Seconds in which an instance on which a rule keeps too little is made simpler."""
 
 Size = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Met:
+    """An example, what a rule keeps on it, and the evidence."""
+
+    value: Fraction
+    case: Any
+    evidence: dict[str, Any]
+
+
+_WORST: WeakKeyDictionary[Any, tuple[str, Met]] = WeakKeyDictionary()
+"""By rule the test that runs and the worst example of it; forgotten with the rule, or when another test begins."""
+
+
+def running_test(case: object, measure: str) -> str | None:
+    """Return what distinguishes the test of hypothesis that runs, None outside of one."""
+    from hypothesis import currently_in_test_context
+
+    if not currently_in_test_context():
+        return None
+    return f"{os.environ.get('PYTEST_CURRENT_TEST', '')} {measure} {type(case).__name__}"
+
+
+def worst_met(rule: Callable[..., Any], measure: str, met: Met) -> Met:
+    """Note an example of a rule, and return the worst one that hypothesis has drawn for the rule in this test.
+
+    Of examples that are equally bad it is the latest, which hypothesis has made smaller. Outside of hypothesis, and for
+    a rule to which there are no weak references, every example stands alone.
+    """
+    test = running_test(met.case, measure)
+    if test is None:
+        return met
+    try:
+        known = _WORST.get(rule)
+        if known is None or known[0] != test or met.value <= known[1].value:
+            known = _WORST[rule] = (test, met)
+    except TypeError:
+        return met
+    return known[1]
 
 
 @dataclass

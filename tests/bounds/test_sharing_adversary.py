@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
+from bounds.adversary.division import DivisionSpace, judge_division
+from bounds.adversary.engine import attack
+from bounds.adversary.rules import rule_named
 from bounds.adversary.sharing import (
     cycling_cluster,
     endless_cluster,
     exact_cycle,
     exact_rounds,
     unfair_family,
-    worst_share,
 )
 from theory.sharing.maxmin import tsf
 from theory.sharing.model import Cluster, cluster, occupation
-from theory.sharing.per_server import ps_dsf
 from theory.sharing.rounds import start
 
 
@@ -47,6 +49,10 @@ def test_runs_of_algorithm_1():
 
 
 def test_search_finds_unfairness_in_tsf_only():
-    assert worst_share(tsf, trials=60).value < 1
-    assert worst_share(ps_dsf, trials=60).value == 1
+    def least_share(mechanism: str) -> Fraction:
+        judge = judge_division(rule_named(mechanism, sharing=True), "fair", mechanism)
+        return Fraction(attack(judge, DivisionSpace(2, 2, 2), evaluations=60, shrink=False).judged.value)
+
+    assert least_share("tsf") < 1
+    assert least_share("ps-dsf") == 1
     assert tsf(unfair_family(98)).totals[0] * 100 == 1

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from bounds import checker
 from bounds.adversary.budget import Budget, OutOfTimeError
-from bounds.adversary.orders import refutation
-from bounds.adversary.workload import worst_workload
+from bounds.adversary.workload import refutation, worst_workload
 from bounds.certificates.worst import worst_certificate
 from bounds.cli import run
 from bounds.results.instances import four_types
