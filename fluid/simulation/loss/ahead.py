@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from fluid.simulation.words import Words, is_inside, refill, unit_of
 from theory.jit import routine, step
-from theory.prefetch import prefetch, prefetch_field
 
 DEEP, NEAR = 7, 4
 """How many events before its own the entry of a job is fetched, and the row of its server."""
@@ -64,6 +63,11 @@ def no_guesses() -> Guesses:
     return Guesses(
         np.zeros(KINDS, np.int64), np.zeros(RING, np.int64), np.zeros(RING), np.full(RING, -1), np.array([-1, 0, 0])
     )
+
+
+@step
+def prefetch(array: NDArray[Any], row: int) -> None:
+    """Fetch nothing."""
 
 
 @routine
@@ -147,7 +151,6 @@ def look_ahead(guesses: Guesses, urn: Any, state: Any, rates: Any, rng: Any) -> 
         prefetch(state.free, server)
     if len(urn.stale) > 0:
         prefetch(urn.stale, server)
-    prefetch_field(state, "rows", server)
 
 
 @step

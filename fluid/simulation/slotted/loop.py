@@ -47,13 +47,6 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES, PolicyError
 from theory.jit import step
-from theory.prefetch import prefetch
-
-AHEAD = 20
-"""How many arrivals ahead the line of a class is fetched; with a million classes it may be anywhere in memory."""
-
-NEAR = 256
-"""Classes up to which the lines are in the cache anyway."""
 
 SHORT = 4096
 """Slots; the logarithms of shorter delays are taken once."""
@@ -209,13 +202,8 @@ def arrivals(
 ) -> None:
     """Let the jobs of a slot join their lines."""
     measures.events[0] += last - first
-    far = len(state.lines) > NEAR
     slot = coming.times[first]
     for i in range(first, last):
-        if far:
-            later = coming.types[min(i + AHEAD, len(coming.types) - 1)]
-            prefetch(state.lines, later)
-            fetch_queue(state.queue_of, later)
         job_class = int(coming.types[i])
         group = group_of(measures, job_class)
         measures.arrivals[b, group] += 1
@@ -249,13 +237,6 @@ def no_newcomers(
     state: SlottedCommon, jobs: Jobs, classes: NDArray[np.int32], number: int, measures: Measures, draws: Any
 ) -> None:
     """Stand for `newcomers` under policies that leave them to ``refresh``: there is less to compile."""
-
-
-@step
-def fetch_queue(queue_of: NDArray[np.int32], job_class: int) -> None:
-    """Begin to fetch the virtual queue of a class, where there are some."""
-    if queue_of.ndim == 1:
-        prefetch(queue_of, job_class)
 
 
 @step
