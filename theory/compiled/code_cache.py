@@ -25,14 +25,12 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl
 from numba.core.registry import CPUDispatcher
-from numba.core.serialize import dumps
 
 from theory.compiled.copies import is_followed, references, source_of
 
 DIGEST_SIZE = 32
-"""Bytes of the digest at the beginning of a file."""
+"""Bytes of the digest (SHA-256) at the beginning of a file."""
 
 
 class CodeCache:
@@ -42,9 +40,13 @@ class CodeCache:
     ------
     RuntimeError
         If there is no folder to store it in.
+    ImportError, AttributeError
+        If a version of numba stores machine code in another way.
     """
 
     def __init__(self, function: CPUDispatcher) -> None:
+        from numba.core.caching import CompileResultCacheImpl
+
         self._numba = CompileResultCacheImpl(function.py_func)
         self.cache_path = self._numba.locator.get_cache_path()
         self.prefix = Path(self.cache_path) / f"{self._numba.filename_base}-{digest_of(function)}"
@@ -55,6 +57,7 @@ class CodeCache:
         content = _sound_content(self._path(signature, target.codegen()))
         if content is None:
             return None
+        # the name of the file has the text of the signature, which types of two modules may share
         try:
             stored_signature, compiled = pickle.loads(content)
             return self._numba.rebuild(target, compiled) if stored_signature == signature else None
@@ -64,6 +67,8 @@ class CodeCache:
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Store the compiled function for a signature, if that is possible."""
         with suppress(Exception):  # OSError, and whatever a type that cannot be pickled raises
+            from numba.core.serialize import dumps
+
             if self._numba.check_cachable(compiled):
                 content = dumps((signature, self._numba.reduce(compiled)))
                 self._numba.locator.ensure_cache_path()
@@ -122,6 +127,7 @@ def digest_of(function: Callable[..., Any]) -> str:
     file that they come from.
     """
     parts = {f"{getattr(function, 'targetoptions', '')} {_digest_of_home(type(function))}"}
+    # breadth of the search does not matter: `parts` is a set, and is sorted in the end
     reached = {source_of(function)}
     waiting = [source_of(function)]
     while waiting:
@@ -174,10 +180,10 @@ class CachedKernel(CPUDispatcher):  # type: ignore[misc]
 
     @cached_property
     def code_cache(self) -> CodeCache | None:
-        """Where machine code is stored, None where no folder can be written; looked for when it is first needed."""
+        """Where machine code is stored, None where it cannot be; looked for when it is first needed."""
         try:
             return CodeCache(self)
-        except RuntimeError:
+        except (RuntimeError, ImportError, AttributeError):
             return None
 
     def compile(self, sig: Any) -> Any:

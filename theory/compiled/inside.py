@@ -8,9 +8,9 @@ A `Linked` function therefore has two forms. The one for Python is numba's. The 
 intermediate code of LLVM that is linked into the callers, and is made once for all kinds of signed integers. It is not
 stored: what is stored contains it already.
 
-A caller that looks at its indices (`theory.compiled.checked`) gets callees that look at theirs, in whatever way it
-reaches them: as globals, attributes of modules, defaults, out of tuples. So no index of such a function, or of anything
-that it calls, is ever outside its array.
+A caller whose indices are checked (`theory.compiled.checked`) gets callees whose indices are checked, in whatever way
+it reaches them: as globals, attributes of modules, defaults, out of tuples. So no index of such a function, or of the
+functions of packproof behind it, is ever outside its array.
 
 This module builds on inner classes of numba. It is loaded with the versions in `theory.compiled.kernels.TESTED` only.
 """
@@ -22,49 +22,19 @@ from typing import Any
 
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, Flags
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 
 from theory.compiled.code_cache import CachedKernel
 
 
-class QuickFlags(Flags):  # type: ignore[misc]
-    """Options of packproof's compilations, equal to none of others; numba compares them for each call in compiled code.
-
-    Its own comparison reads all options, defaults included, and its hash is the same for all of them: a tenth of the
-    time of a first compilation.
-    """
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, QuickFlags) and bool(self._values == other._values or self.values() == other.values())
-
-    def __hash__(self) -> int:
-        return hash((self.nrt, self.forceinline, self.no_cpython_wrapper))
-
-
-class QuickCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, with options that are compared quickly."""
-
-    def __init__(
-        self, typing: Any, target: Any, library: Any, arguments: Any, result: Any, flags: Any, variables: Any
-    ) -> None:
-        super().__init__(typing, target, library, arguments, result, QuickFlags(flags), variables)
-
-
 class Linked(CachedKernel):
     """A compiled function: as numba makes it where Python calls it, `Inside` where compiled code does."""
 
-    def __init__(
-        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = QuickCompiler
-    ) -> None:
-        super().__init__(py_func, locals, targetoptions, pipeline_class)
-
     @property
     def inside(self) -> Inside:
-        """The form for the compiled caller that is being compiled."""
+        """The form for the function that is being compiled now, whose options are on top of numba's stack."""
         caller = ConfigStack.top_or_none()
         return self._checked if caller is not None and caller.boundscheck else self._as_written
 
@@ -77,6 +47,7 @@ class Linked(CachedKernel):
         return self._as_written if self.targetoptions.get("boundscheck") else self._form(boundscheck=True)
 
     def _form(self, **options: bool) -> Inside:
+        # no wrapper: only compiled code, into which it is linked, calls this form
         options = self.targetoptions | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options
         return Inside(self.py_func, self.locals, options, pipeline_class=_IntoLibrary)
 
@@ -105,6 +76,7 @@ class Inside(CPUDispatcher):  # type: ignore[misc]
 
 def _wide(kind: Any) -> Any:
     """Return the type that a compiled callee takes for an argument of a type."""
+    # a constant has a type of its own in numba, and would be compiled anew for each value
     if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral):
         kind = kind.literal_type
     return types.int64 if kind in types.signed_domain else kind
@@ -120,6 +92,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     def finalize(self) -> None:
         """Link what the functions call."""
         self._raise_if_finalized()
+        # as numba does, without optimising the module and without handing it to the generator of machine code
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -140,7 +113,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         """Tie nothing: there is no machine code."""
 
 
-class _IntoLibrary(QuickCompiler):
+class _IntoLibrary(Compiler):
     """Numba's compiler, into a `_Library`."""
 
     def define_pipelines(self) -> Any:

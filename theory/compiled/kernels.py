@@ -5,7 +5,7 @@ are replaced (an event loop over the functions of one policy), ``plain`` the cop
 through, in the same process. All of them run the same path.
 
 With the versions of numba in `TESTED` what compiled code calls is compiled into its callers (`theory.compiled.inside`),
-which takes a third of the time of numba's own way. With any other version everything is compiled in numba's own way.
+which takes a third of the time. With any other version everything is compiled in numba's own way, with checked indices.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Tools = Mapping[Callable[..., Any], Callable[..., Any]]
 """Replacements of functions, by whatever way these are reached."""
 
 TESTED = ("0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", "0.67.0", "0.68.0", "0.68.1")
-"""Versions of numba for which `theory.compiled.inside` was tested."""
+"""Versions of numba that `theory.compiled.inside` was tested with, by `tests/theory` and a run of each model."""
 
 OPTIONS: dict[str, dict[str, bool]] = {
     "kernel": {},
@@ -37,7 +37,7 @@ OPTIONS: dict[str, dict[str, bool]] = {
     "checked": {"_nrt": False, "forceinline": True, "boundscheck": True},
     "checked_kernel": {"boundscheck": True},
 }
-"""Options of numba by the way of compiling. ``_nrt`` counts references to arrays."""
+"""Options of numba by the way of compiling; ``_nrt`` is its run time, which allocates arrays and counts references."""
 
 
 def kernel(function: Function) -> Function:
@@ -85,7 +85,7 @@ def _compiled(function: Function, way: str) -> Function:
         raise TypeError(f"expected a function of Python to compile, got {function!r}")
     options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **OPTIONS[way]}
     if numba.__version__ not in TESTED:
-        # numba compiles a callee in one way for all its callers, so it is checked in case one of them is
+        # numba compiles a callee once for all its callers: its indices are checked, as those of a caller may be
         return cast(Function, CachedKernel(function, {}, options | {"boundscheck": True}))
     from theory.compiled.inside import Linked
 
@@ -137,7 +137,7 @@ def bound(function: Function, /, **functions: Callable[..., Any]) -> Function:
     def finish_of(original: Callable[..., Any], changes: bool) -> Finish | None:
         if not changes:
             return None
-        if is_allocating:
+        if is_allocating:  # a step must not call what makes arrays
             return checked_kernel
         return checked if checked in ways and original is function else _finish_of(original)
 
