@@ -14,8 +14,8 @@ from theory.bits import highest_bit
 from theory.errors import TooLargeError
 from theory.jit import step
 
-NONE = 2**63 - 1
-"""A key greater than all others."""
+NONE = 2**62
+"""Greater than all keys; the largest number of 64 bits would make compilers compare the keys one by one."""
 
 
 def new_open_servers(servers: int, residual: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -45,9 +45,9 @@ def new_open_servers(servers: int, residual: int) -> tuple[NDArray[np.int64], ND
     ([1, 0, 3, -1], 10)
     """
     bits = servers.bit_length()
-    if residual.bit_length() + bits > 63:
+    if residual.bit_length() + bits > 62:
         raise TooLargeError(
-            f"servers: expected {servers:,} servers of fewer than {2 ** (63 - bits):,} units, got {residual:,}"
+            f"servers: expected {servers:,} servers of fewer than {2 ** (62 - bits):,} units, got {residual:,}"
         )
     numbers = np.arange(servers)
     return (residual << bits) + numbers, numbers, np.full(1, servers)

@@ -138,7 +138,7 @@ class SlottedSetting:
             len(self.sizes) == 0
             or self.sizes[0] < 1
             or self.sizes[-1] > self.capacity
-            or (np.diff(self.sizes) < 0).any()
+            or (self.sizes[1:] < self.sizes[:-1]).any()
         ):
             raise InputError(f"sizes: expected whole numbers from 1 to the capacity {self.capacity}, in order")
 
@@ -171,7 +171,7 @@ def shared(
     lines[:, SIZE], lines[:, COUNT] = setting.sizes, 0
     words, levels = empty_sets(1, n)
     keeps = np.zeros(4, bool)
-    keeps[CONSECUTIVE] = (np.diff(setting.sizes) == 1).all()
+    keeps[CONSECUTIVE] = (setting.sizes[1:] == setting.sizes[:-1] + 1).all()
     keeps[BY_ARRIVAL], keeps[QUEUES], keeps[HEADS] = ordered, queue_of is not None, fifo
     if fifo and queue_of is None:
         queue_of, queues = np.zeros(n, np.int8), 1

@@ -63,13 +63,10 @@ def set_leaf(tree: NDArray[np.int64], leaf: int, value: int) -> None:
     at = leaf + (len(tree) >> 1)
     tree[at] = value
     at >>= 1
+    # up to the root, even where a maximum stays as it was: where that is, processors guess too often in vain
     while at >= 1:
         low, high = tree[2 * at], tree[2 * at + 1]
-        most = low if low >= high else high
-        # a maximum that stays as it was leaves all above it as they were
-        if tree[at] == most:
-            break
-        tree[at] = most
+        tree[at] = low if low >= high else high
         at >>= 1
 
 

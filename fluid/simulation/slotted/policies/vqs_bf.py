@@ -46,9 +46,10 @@ the one behind its last; its classes lie side by side. ``held`` int64[L, 2J]: jo
 
 def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:
     """Return the first class of each virtual queue and the one behind its last; its classes lie side by side."""
-    classes = np.bincount(queue_of, minlength=queues)
-    first = len(queue_of) - np.cumsum(classes)  # the last queue has the first classes
-    return np.where(classes[:, None] > 0, np.column_stack([first, first + classes]), 0)
+    reversed_queues = queue_of[::-1]  # increasing, since larger sizes have lower queues
+    numbers = np.arange(queues, dtype=queue_of.dtype)
+    first = np.searchsorted(reversed_queues, numbers, side="right")
+    return len(queue_of) - np.column_stack([first, np.searchsorted(reversed_queues, numbers)])
 
 
 def prepare(setting: SlottedSetting) -> Any:
