@@ -72,9 +72,8 @@ def share(
     as_json: JsonFlag = False,
 ) -> None:
     """Fair shares of a cluster, utilisation, and which properties hold, with witnesses."""
+    from bounds.views.answers import Answer, encode_answer
     from bounds.views.sharing import (
-        AllShares,
-        Shares,
         allocation_lines,
         comparison_lines,
         shares_answer,
@@ -108,7 +107,7 @@ def share(
         return
     chosen = list(MECHANISMS) if mechanism == "all" else [mechanism]
     allocations: dict[str, Allocation] = {}
-    answers: dict[str, Shares] = {}
+    answers: dict[str, Answer] = {}
     with progress() as say:
         for name in chosen:
             say(f"{name} ...")
@@ -131,7 +130,7 @@ def share(
         write_certificate(certificate, allocation_certificate(given, allocations[mechanism]))
     if mechanism == "all":
         show(
-            AllShares(mechanism="all", mechanisms=answers),
+            encode_answer("share_all", mechanism="all", mechanisms=answers),
             lambda: comparison_lines(answers, given),
             as_json=as_json,
         )
@@ -149,8 +148,8 @@ def _refuse_unused(given: dict[str, bool], other: str) -> None:
 
 def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None, *, as_json: bool) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
+    from bounds.views.answers import encode_answer
     from bounds.views.sharing import (
-        AllInMotion,
         history_answer,
         history_lines,
         picture_of_histories,
@@ -178,7 +177,7 @@ def _over_time(cluster: Cluster, events: Path, mechanism: str, plot: Path | None
         picture_of_histories(histories, cluster, plot)
     answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
     lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
-    show(AllInMotion(mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
+    show(encode_answer("share_events_all", mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
 
 
 def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:

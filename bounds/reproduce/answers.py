@@ -8,14 +8,16 @@ from pathlib import Path
 
 from bounds.reproduce.model import Effort, Reproduction
 from bounds.reproduce.run import Done
-from bounds.views.claims import ListedResult, Reproduced
+from bounds.views.answers import Answer, encode_answer
 from bounds.views.tables import aligned
 from bounds.views.text import many
 
 
-def answer_of(done: Done, effort: Effort) -> Reproduced:
+def answer_of(done: Done, effort: Effort) -> Answer:
     """Return what became of a result."""
-    return Reproduced(
+    return encode_answer(
+        "reproduce",
+        part="Reproduced",
         result=done.result.id,
         status=done.status,
         reason=done.reason,
@@ -49,10 +51,12 @@ def ending(became: Mapping[str, int], folder: Path, *, again: bool) -> str:
     return "; ".join(parts)
 
 
-def listed(result: Reproduction) -> ListedResult:
+def listed(result: Reproduction) -> Answer:
     """Return a result as it is listed."""
     levels = {effort.value: dict(result.parameters[effort]) for effort in (Effort.quick, Effort.full)}
-    return ListedResult(
+    return encode_answer(
+        "reproduce_list",
+        part="ListedResult",
         result=result.id,
         title=result.title,
         printed=result.printed,
