@@ -233,13 +233,13 @@ def write_certificate(path: Path, document: dict[str, Any]) -> None:
 
 
 def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
-    """Print an answer (a `msgspec.Struct`, or plain values): as one JSON document, or as lines of text."""
+    """Print an answer (`bounds.views.answers`, or plain values): as one JSON document, or as lines of text."""
     from theory.files.places import output_is_printed
 
     if as_json:
-        import msgspec
+        from bounds.views.answers import plain
 
-        print_json(msgspec.to_builtins(answer, enc_hook=str))
+        print_json(answer, plain)
     elif not output_is_printed():  # an output that is printed stands alone
         shown = lines()
         if answer_stream().isatty():
@@ -249,10 +249,10 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
         print_answer("\n".join(shown))
 
 
-def print_json(document: Any) -> None:
-    """Print a document as JSON; in ASCII where standard output has not all of its characters."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    print_answer(text if can_print(text) else json.dumps(document, indent=2))
+def print_json(document: Any, plain: Callable[[Any], Any] | None = None) -> None:
+    """Print a document as JSON, other values as `plain` has them; in ASCII where the output lacks some characters."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, default=plain)
+    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=plain))
 
 
 class Progress:

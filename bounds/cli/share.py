@@ -13,7 +13,7 @@ from bounds.cli.options import CertificateFile, JsonFlag, PlotFile, refuse_unuse
 from theory.errors import InputError
 
 if TYPE_CHECKING:
-    from bounds.views.sharing import Shares
+    from bounds.views.answers import Answer
     from theory.sharing.allocation import Allocation
     from theory.sharing.mechanisms import Mechanism
     from theory.sharing.model import Cluster
@@ -118,14 +118,15 @@ def _show_shares(
     shared: Cluster,
     mechanism: str,
     allocations: dict[str, Allocation],
-    answers: dict[str, Shares],
+    answers: dict[str, Answer],
     certificate: Path | None,
     plot: Path | None,
     *,
     as_json: bool,
 ) -> None:
     """Write the files that were asked for, and show the shares by one mechanism, or by all side by side."""
-    from bounds.views.sharing import AllShares, allocation_lines, comparison_lines
+    from bounds.views.answers import encode_answer
+    from bounds.views.sharing import allocation_lines, comparison_lines
 
     if certificate is not None and not allocations[mechanism].exact:
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
@@ -139,7 +140,7 @@ def _show_shares(
         write_certificate(certificate, allocation_certificate(shared, allocations[mechanism]))
     if mechanism == "all":
         show(
-            AllShares(mechanism="all", mechanisms=answers),
+            encode_answer("share_all", mechanism="all", mechanisms=answers),
             lambda: comparison_lines(answers, shared),
             as_json=as_json,
         )
@@ -158,7 +159,7 @@ def _mechanisms_named(name: str) -> list[Mechanism]:
 
 def _divided(
     cluster: Cluster, chosen: list[Mechanism], *, whole: bool, lies: int | None, seed: int
-) -> tuple[dict[str, Allocation], dict[str, Shares]]:
+) -> tuple[dict[str, Allocation], dict[str, Answer]]:
     """Return the allocation by each mechanism, and the answer with its properties, by name."""
     from bounds.views.sharing import shares_answer
     from theory.sharing.allocation import whole_tasks
@@ -183,8 +184,8 @@ def _over_time(
     cluster: Cluster, events: Path, mechanism: str, chosen: list[Mechanism], plot: Path | None, *, as_json: bool
 ) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
+    from bounds.views.answers import encode_answer
     from bounds.views.sharing import (
-        AllInMotion,
         history_answer,
         history_lines,
         picture_of_histories,
@@ -211,7 +212,7 @@ def _over_time(
         picture_of_histories(histories, cluster, plot)
     answers = {name: history_answer(name, history, cluster) for name, history in histories.items()}
     lines = [line for name, one in histories.items() for line in (name, *history_lines(one, cluster), "")][:-1]
-    show(AllInMotion(mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
+    show(encode_answer("share_events_all", mechanism="all", mechanisms=answers), lambda: lines, as_json=as_json)
 
 
 def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_json: bool) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.claims import WithoutData
 from bounds.results.reproduction import Effort, Reproduction
-from bounds.views.claims import ListedResult, Reproduced
+from bounds.views.answers import Answer, encode_answer
 from bounds.views.panels import COLUMNS, Panel, arranged
 from bounds.views.pictures import as_bytes, styled
 from bounds.views.tables import aligned
@@ -46,9 +46,11 @@ class Done:
     seconds: float = 0.0  # CPU time of computing and drawing it, when it was made
     files: tuple[Path, ...] = ()
 
-    def answer(self, effort: Effort) -> Reproduced:
+    def answer(self, effort: Effort) -> Answer:
         """Return it as an answer of the command."""
-        return Reproduced(
+        return encode_answer(
+            "reproduce",
+            part="Reproduced",
             result=self.result.id,
             status=self.status,
             reason=self.reason,
@@ -174,11 +176,11 @@ def ending(became: Mapping[str, int], folder: Path, *, again: bool) -> str:
     return "; ".join(parts)
 
 
-def listed(result: Reproduction) -> ListedResult:
+def listed(result: Reproduction) -> Answer:
     """Return a result as it is listed."""
     entry = {name: value for name, value in rests_on(result, Effort.quick).items() if name not in ("level", "version")}
     levels = {effort.value: rests_on(result, effort)["parameters"] for effort in (Effort.quick, Effort.full)}
-    return ListedResult(**{**entry, "parameters": levels})
+    return encode_answer("reproduce_list", part="ListedResult", **{**entry, "parameters": levels})
 
 
 def listing_lines(results: Sequence[Reproduction]) -> list[str]:

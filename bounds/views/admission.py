@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bounds.views.answers import Answer, Number
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, many, with_interval
 
@@ -24,161 +24,7 @@ NEGLIGIBLE = 1e-9
 """Tails of a law below this probability are left out of answers."""
 
 
-class MeanVariance(Answer, frozen=True):
-    """Mean and variance of a size."""
-
-    mean: float
-    variance: float
-
-
-class MomentsRow(Answer, frozen=True):
-    """Moments at one time.
-
-    `mean` and `variance` are those of M (O + N), exact; `alive` is Pr[Q > 0], and `exact` holds mean and variance of Q
-    itself, both with absorption at 0 and with the stated error; `paper` is what Propositions 4.3 and 4.5 compose.
-    """
-
-    time: float
-    mean: float
-    variance: float
-    alive: float
-    paper: MeanVariance
-    exact: MeanVariance
-    error: float
-
-
-class MomentsAnswer(Answer, frozen=True):
-    """The answer of ``admission moments``."""
-
-    size: int
-    moments: list[MomentsRow]
-
-
-class LawAnswer(Answer, frozen=True):
-    """The law of the size Q at one time.
-
-    `tail` is Pr[Q >= n] by n, up to where it falls below 1e-9; `left_out` bounds the probability that is missing, and
-    `error` is what a coarser quadrature differs by.
-    """
-
-    time: float
-    size: int
-    mean: float
-    variance: float
-    zero: float
-    tail: dict[str, float]
-    left_out: float
-    error: float
-
-
-class Parameters(Answer, frozen=True):
-    """What is believed of mu and lambda."""
-
-    mean_mu: float
-    variance_mu: float
-    mean_lambda: float
-
-
-class SigmaAnswer(Answer, frozen=True):
-    """The Gamma law of sigma."""
-
-    shape: float
-    rate: float
-    mean: float
-    variance: float
-
-
-class BeliefAnswer(Answer, frozen=True):
-    """The answer of ``admission belief``: the exact belief beside the paper's plug-in."""
-
-    exact: Parameters
-    plug_in: Parameters
-    sigma: SigmaAnswer
-
-
-class PaperThresholds(Answer, frozen=True):
-    """Thresholds with the paper's composed moments."""
-
-    first: float
-    second: float
-
-
-class DecideAnswer(Answer, frozen=True):
-    """The answer of ``admission decide``: the thresholds above which each policy accepts."""
-
-    zeroth: float
-    first: float
-    second: float
-    paper: PaperThresholds
-
-
-class SimulatedAdmission(Answer, frozen=True):
-    """The answer of ``admission simulate``.
-
-    `sla` is the share of scale-outs that are refused, pooled over runs; `sla_monthly` the mean over runs and months.
-    """
-
-    policy: str
-    threshold: float | None
-    moments: str
-    utilisation: Number
-    sla: Number
-    sla_monthly: Number
-    admitted: float
-    replications: int
-    events: int
-    events_per_second: float
-
-
-class TunedAdmission(Answer, frozen=True):
-    """The answer of ``admission tune``: the threshold, an interval of it, and the run at it."""
-
-    policy: str
-    target: float
-    threshold: float
-    interval: tuple[float, float | None]
-    utilisation: Number
-    sla: Number
-    tried: list[tuple[float, float]]
-
-
-class ExactAdmission(Answer, frozen=True):
-    """The answer of ``admission exact``: stationary measures of a small cluster of known kinds."""
-
-    utilisation: float
-    sla: float
-    states: int
-    acceptance: float
-    residual: float
-
-
-class PolicyGap(Answer, frozen=True):
-    """A policy at the threshold that meets the SLA; `gap` is what it lacks of the upper bound, as a share of it."""
-
-    threshold: float
-    utilisation: float
-    sla: float
-    gap: float
-
-
-class OptimalAdmission(Answer, frozen=True):
-    """The answer of ``admission optimal``.
-
-    `lower` is attained by a policy that was solved exactly, `upper` holds for every policy by weak duality; `program`
-    and `lagrangian` are the values of two solvers.
-    """
-
-    sla: float
-    lower: float
-    upper: float
-    program: float
-    lagrangian: float
-    price: float
-    states: int
-    policies: dict[str, PolicyGap]
-
-
-def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> MomentsAnswer:
+def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Answer:
     """Return the answer of ``admission moments``."""
     from fluid.admission.absorption import exact_moments
     from fluid.admission.moments import composed_moments, joint_moments
@@ -187,11 +33,11 @@ def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Moments
     for t in times:
         exact, paper = exact_moments(priors, size, t), composed_moments(priors, size, t)
         # mean and variance are those of the joint law; the two others bring their own under `paper` and `exact`
-        rows.append(MomentsRow.of(joint_moments(priors, size, t), exact, time=t, paper=paper, exact=exact))
-    return MomentsAnswer.of(size=size, moments=rows)
+        rows.append(Fields(joint_moments(priors, size, t), exact, time=t, paper=paper, exact=exact))
+    return encode_answer("admission_moments", size=size, moments=rows)
 
 
-def moments_lines(answer: MomentsAnswer) -> list[str]:
+def moments_lines(answer: Answer) -> list[str]:
     """Return the answer of ``admission moments`` as text."""
     table = [["hours", "mean", "variance", "alive", "paper: mean", "variance", "exact Q: mean", "variance"]]
     for row in answer.moments:
@@ -201,10 +47,10 @@ def moments_lines(answer: MomentsAnswer) -> list[str]:
     return [f"{answer.size} cores now; mean and variance of M (O + N), then Pr[Q > 0]", *aligned(table, right=8)]
 
 
-def law_answer(law: SizeLaw, size: int, t: float) -> LawAnswer:
+def law_answer(law: SizeLaw, size: int, t: float) -> Answer:
     """Return the answer of ``admission law``."""
     tail = {str(n): p for n, p in enumerate(law.tails) if n and p >= NEGLIGIBLE}
-    return LawAnswer.of(law, time=t, size=size, tail=tail)
+    return encode_answer("admission_law", law, time=t, size=size, tail=tail)
 
 
 def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
@@ -218,21 +64,22 @@ def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
     ]
 
 
-def belief_answer(exact: Belief, plug_in: PlugIn) -> BeliefAnswer:
+def belief_answer(exact: Belief, plug_in: PlugIn) -> Answer:
     """Return the answer of ``admission belief``."""
 
     def variance(law: Gamma) -> float:
         return law.shape / law.rate**2
 
     mu, scale_outs = plug_in.mu, plug_in.lam
-    return BeliefAnswer.of(
+    return encode_answer(
+        "admission_belief",
         exact=exact,
-        plug_in=Parameters.of(mean_mu=mu.mean, variance_mu=variance(mu), mean_lambda=scale_outs.mean),
-        sigma=SigmaAnswer.of(exact.sigma, variance=variance(exact.sigma)),
+        plug_in=Fields(mean_mu=mu.mean, variance_mu=variance(mu), mean_lambda=scale_outs.mean),
+        sigma=Fields(exact.sigma, variance=variance(exact.sigma)),
     )
 
 
-def belief_lines(answer: BeliefAnswer) -> list[str]:
+def belief_lines(answer: Answer) -> list[str]:
     """Return the answer of ``admission belief`` as text."""
     table = [["", "mean mu", "variance mu", "mean lambda"]]
     for name, one in (("exact", answer.exact), ("plug-in", answer.plug_in)):
@@ -241,12 +88,12 @@ def belief_lines(answer: BeliefAnswer) -> list[str]:
     return [*aligned(table, right=3), f"sigma: mean {sigma.mean:.6g}, Gamma({sigma.shape:g}, {sigma.rate:g})"]
 
 
-def decide_answer(exact: Thresholds, paper: Thresholds) -> DecideAnswer:
+def decide_answer(exact: Thresholds, paper: Thresholds) -> Answer:
     """Return the answer of ``admission decide``."""
-    return DecideAnswer.of(exact, paper=paper)
+    return encode_answer("admission_decide", exact, paper=paper)
 
 
-def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
+def decide_lines(answer: Answer, horizons: Sequence[float]) -> list[str]:
     """Return the answer of ``admission decide`` as text, with the hours at which it looks ahead."""
     span = f"{horizons[0]:g} to {horizons[-1]:,.6g} hours" if len(horizons) > 1 else f"{horizons[0]:g} hours"
     return [
@@ -257,18 +104,16 @@ def decide_lines(answer: DecideAnswer, horizons: Sequence[float]) -> list[str]:
     ]
 
 
-def optimal_answer(
-    optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]
-) -> OptimalAdmission:
+def optimal_answer(optimum: Optimum | HiddenOptimum, others: Mapping[str, tuple[float, ExactResult]]) -> Answer:
     """Return the answer of ``admission optimal``, beside policies by name: their thresholds and results."""
     policies = {
-        name: PolicyGap.of(result, threshold=threshold, gap=1 - result.utilisation / optimum.upper)
+        name: Fields(result, threshold=threshold, gap=1 - result.utilisation / optimum.upper)
         for name, (threshold, result) in others.items()
     }
-    return OptimalAdmission.of(optimum, states=len(optimum.space.states), policies=policies)
+    return encode_answer("admission_optimal", optimum, states=len(optimum.space.states), policies=policies)
 
 
-def optimal_lines(answer: OptimalAdmission) -> list[str]:
+def optimal_lines(answer: Answer) -> list[str]:
     """Return the answer of ``admission optimal`` as text."""
     table = [["policy", "threshold", "utilisation", "below the optimum"]]
     for name, one in answer.policies.items():
@@ -280,10 +125,11 @@ def optimal_lines(answer: OptimalAdmission) -> list[str]:
     ]
 
 
-def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> SimulatedAdmission:
+def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> Answer:
     """Return the answer of ``admission simulate``."""
     arrivals = sum(run.arrivals for run in result.runs)
-    return SimulatedAdmission.of(
+    return encode_answer(
+        "admission_simulate",
         policy,
         result,
         policy=policy.name,
@@ -294,7 +140,7 @@ def simulated_answer(policy: AdmissionPolicy, result: AdmissionResult) -> Simula
     )
 
 
-def simulated_lines(answer: SimulatedAdmission) -> list[str]:
+def simulated_lines(answer: Answer) -> list[str]:
     """Return the answer of ``admission simulate`` as text."""
     return [
         INTERVALS,
@@ -306,13 +152,15 @@ def simulated_lines(answer: SimulatedAdmission) -> list[str]:
     ]
 
 
-def tuned_answer(tuned: Tuned, target: float) -> TunedAdmission:
+def tuned_answer(tuned: Tuned, target: float) -> Answer:
     """Return the answer of ``admission tune``."""
     policy = tuned.policy
-    return TunedAdmission.of(tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold)
+    return encode_answer(
+        "admission_tune", tuned, tuned.result, policy=policy.name, target=target, threshold=policy.threshold
+    )
 
 
-def tuned_lines(answer: TunedAdmission, until: float, warmup: float) -> list[str]:
+def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
     """Return the answer of ``admission tune`` as text, with the hours of each run and of its warm-up."""
     low, high = answer.interval
     meets = f"up to {low:.6g} the SLA is met" if low > 0 else "no threshold tried surely meets the SLA"
@@ -330,12 +178,12 @@ def tuned_lines(answer: TunedAdmission, until: float, warmup: float) -> list[str
     ]
 
 
-def exact_answer(result: ExactResult) -> ExactAdmission:
+def exact_answer(result: ExactResult) -> Answer:
     """Return the answer of ``admission exact``."""
-    return ExactAdmission.of(result)
+    return encode_answer("admission_exact", result)
 
 
-def exact_lines(answer: ExactAdmission) -> list[str]:
+def exact_lines(answer: Answer) -> list[str]:
     """Return the answer of ``admission exact`` as text."""
     return [
         f"utilisation        {answer.utilisation:.9g}",

@@ -1,68 +1,105 @@
-"""Typed answers, and the one way in which they are made from the records of results.
+"""Answers of commands: the records of results, encoded as the published schemas say.
 
-An answer is a `msgspec.Struct`: the JSON of a command is written from it, and its schema from its class
-(`bounds.views.schemas`). Where a record has a field of the same name, the answer takes it from there, in the form that
-the type of the field asks for; a view writes only what differs.
+``bounds/schemas/NAME.json`` declares an answer: its keys in order, and the form of each value. What the schema and a
+record both name is taken from the record; a view writes only what differs (`encode_answer`, `Fields`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import isfinite
-from types import NoneType, UnionType
-from typing import Annotated, Any, Self, Union, get_args, get_origin
-
-import msgspec
-from msgspec import UNSET, UnsetType
+from pathlib import Path
+from typing import Any
 
 from fluid.statistics import Interval
 from theory.numbers import text
 
-Ends = tuple[float | None, float | None]
-"""The two ends of a 95 % interval; null for an end that is not finite."""
-
-Exact = Annotated[str, msgspec.Meta(pattern="^-?[0-9]+(/[0-9]+)?$")]
-"""An exact rational as text: p/q, or n."""
+FOLDER = Path(__file__).parents[1] / "schemas"
 
 OTHER_FORMS = ("_exact", "_float", "_ci95")
-"""Endings of fields that have the value of the field without the ending, in another form."""
+"""Endings of keys that have the value of the key without the ending, in another form."""
+
+ABSENT = object()
+"""In place of the value of a key for which no record has any."""
+
+Encoder = Callable[[Any, Sequence[str]], Any]
+"""Returns a value in the form of a schema, given the keys of mappings."""
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The base of answers: typed records, from which the JSON and its schema are made (`bounds.views.schemas`)."""
+class Fields:
+    """The fields of an object of an answer: those of records, and what differs from them.
 
-    @classmethod
-    def of(cls, *records: Any, names: Sequence[str] = (), **differing: Any) -> Self:
-        """Make an answer from the records of a result.
+    A field has the value in `differing`, or else the attribute of its name of the first record that has one. The fields
+    ``X_exact``, ``X_float`` and ``X_ci95`` are other forms of X, and ``ci95`` alone is one of the first record.
 
-        A field has the value in `differing`, or else the attribute of its name of the first record that has one, or
-        else its default. Its type says how the value is written: an exact number as text (`Exact`) or as a float, an
-        interval as its mean, as its ends (`Ends`) or as both (`Number`), a record as an answer of the given class, made
-        by `of` as well. A number that is not finite is null where the type allows it.
+    Parameters
+    ----------
+    *records : object
+    names : sequence of str
+        The keys, where a record has a sequence and the answer a mapping.
+    **differing
+        Values of fields that no record has under their names; None for one that is left out.
+    """
 
-        Parameters
-        ----------
-        *records : object
-        names : sequence of str
-            The keys, where a record has a sequence and the answer a mapping.
-        **differing
-            Values of fields that no record has under their names.
+    def __init__(self, *records: Any, names: Sequence[str] = (), **differing: Any) -> None:
+        self.records, self.names, self.differing = records, names, differing
 
-        Raises
-        ------
-        TypeError
-            A field without a default that has no value.
-        """
-        values = {name: _value(name, records, differing) for name in _encoders(cls)}
-        return cls(**{n: _encoders(cls)[n](value, names) for n, value in values.items() if value is not UNSET})
+    def value(self, name: str) -> Any:
+        """Return the value of a field, or `ABSENT`."""
+        for stem in (name, *(name.removesuffix(ending) for ending in OTHER_FORMS if name.endswith(ending))):
+            if stem in self.differing:
+                return self.differing[stem]
+            for record in self.records:
+                if (value := getattr(record, stem, ABSENT)) is not ABSENT:
+                    return value
+        return self.records[0] if name == "ci95" else ABSENT
 
 
-class Number(Answer, frozen=True, kw_only=False):
-    """A measured number with its 95 % interval; null where there is none."""
+class Answer:
+    """An encoded object: its keys are attributes, None where they are left out; `plain` is for JSON."""
 
-    mean: float | None
-    ci95: Ends
+    def __init__(self, values: dict[str, Any], declared: Mapping[str, Any]) -> None:
+        self._values, self._declared = values, declared
+
+    def __contains__(self, name: str) -> bool:
+        """Whether an answer of this kind has a key, left out or not."""
+        return name in self._declared
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._declared:
+            raise AttributeError(name)
+        return self._values.get(name)
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON has in place of a value that it does not know: the keys of an object, or text."""
+    return value._values if isinstance(value, Answer) else str(value)
+
+
+def encode_answer(
+    schema_name: str, *records: Any, part: str = "", names: Sequence[str] = (), **differing: Any
+) -> Answer:
+    """Encode the records of a result as an answer.
+
+    Exact numbers become text or floats, intervals their mean or their two ends, records objects, as the schema asks. A
+    number that is not finite becomes null where the schema allows it. The parameters are those of `Fields`, and:
+
+    Parameters
+    ----------
+    schema_name : str
+        The name of the file in ``bounds/schemas``.
+    part : str
+        An object that the schema defines, in place of the whole answer.
+
+    Raises
+    ------
+    TypeError
+        A required key without a value, and a value for a key that the schema does not have.
+    """
+    encoded: Answer = _encoder_of(schema_name, part)(Fields(*records, names=names, **differing), names)
+    return encoded
 
 
 def named(things: Sequence[Any], values: Sequence[Any]) -> dict[str, Any]:
@@ -70,77 +107,91 @@ def named(things: Sequence[Any], values: Sequence[Any]) -> dict[str, Any]:
     return dict(zip((thing.name for thing in things), values, strict=True))
 
 
-def _value(name: str, records: Sequence[Any], differing: Mapping[str, Any]) -> Any:
-    """Return the value of a field, or UNSET where nothing gives one."""
-    if name == "ci95" and name not in differing:
-        return records[0]  # an interval, or what is written as one
-    for stem in (name, *(name.removesuffix(ending) for ending in OTHER_FORMS if name.endswith(ending))):
-        if stem in differing:
-            return differing[stem]
-        for record in records:
-            if (value := getattr(record, stem, UNSET)) is not UNSET:
-                return value
-    return UNSET
-
-
-Encoder = Callable[[Any, Sequence[str]], Any]
-"""Returns a value as it is written in an answer, given the keys of mappings."""
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """Return the published JSON schema of an answer."""
+    document: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return document
 
 
 @cache
-def _encoders(kind: type[Answer]) -> dict[str, Encoder]:
-    return {field.name: _encoder(field.type) for field in msgspec.structs.fields(kind)}
+def _encoder_of(name: str, part: str) -> Encoder:
+    document = schema(name)
+    definitions = document.get("$defs", {})
+    return _encoder(definitions[part] if part else document, definitions)
 
 
-@cache
-def _encoder(kind: Any) -> Encoder:
-    """Return the encoder of values for a type of fields."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return _optional(parts)
-    if kind == Exact:
+def _encoder(form: Mapping[str, Any], definitions: Mapping[str, Any]) -> Encoder:
+    """Return the encoder of values for a node of a schema."""
+    if "$ref" in form:
+        return _encoder(definitions[form["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in form:  # a value or null
+        (one,) = (one for one in form["anyOf"] if one["type" if "type" in one else "$ref"] != "null")
+        return _nullable(_encoder(one, definitions), number=one.get("type") == "number")
+    kind = form["type"]
+    if kind == "object" and "properties" in form:
+        return _object(form, definitions)
+    if kind == "object" and "additionalProperties" in form:
+        return _mapping(_encoder(form["additionalProperties"], definitions))
+    if kind == "array" and "prefixItems" in form:
+        encoders = [_encoder(one, definitions) for one in form["prefixItems"]]
+        return lambda value, names: [encode(x, names) for encode, x in zip(encoders, _ends(value), strict=True)]
+    if kind == "array":
+        each = _encoder(form["items"], definitions)
+        return lambda value, names: [each(x, names) for x in value]
+    if kind == "number":  # a whole number stays one
+        return lambda value, _: value if type(value) is int else float(_mean(value))
+    if kind in ("integer", "boolean"):  # also of numpy's
+        cast = int if kind == "integer" else bool
+        return lambda value, _: cast(value)
+    if "pattern" in form:  # the pattern is that of exact numbers
         return lambda value, _: value if isinstance(value, str) else text(value)
-    if kind is float:
-        return lambda value, _: value if type(value) is int else float(_middle(value))
-    if kind in (int, bool):
-        return lambda value, _: kind(value)  # also of numpy's integers and truth values
-    if isinstance(kind, type) and issubclass(kind, Answer):
-        return lambda value, names: value if isinstance(value, kind) else kind.of(value, names=names)
-    if origin not in (list, tuple, dict):
-        return lambda value, _: value
-    return _of_several(origin, parts)
+    return lambda value, _: value
 
 
-def _of_several(origin: Any, parts: tuple[Any, ...]) -> Encoder:
-    """Return the encoder of lists, tuples and mappings."""
-    encoders = [_encoder(part) for part in parts if part is not Ellipsis]
-    if origin is list or Ellipsis in parts:
-        return lambda value, names: origin(encoders[0](each, names) for each in value)
-    if origin is tuple:
-        return lambda value, names: tuple(
-            encode(each, names) for encode, each in zip(encoders, _pair(value), strict=True)
+def _object(form: Mapping[str, Any], definitions: Mapping[str, Any]) -> Encoder:
+    encoders = {name: _encoder(one, definitions) for name, one in form["properties"].items()}
+    required = frozenset(form.get("required", ()))
+
+    def encode(value: Any, names: Sequence[str]) -> Answer:
+        if isinstance(value, Answer):
+            return value
+        fields = (
+            Fields(**value) if isinstance(value, Mapping) else value if isinstance(value, Fields) else Fields(value)
         )
-    return lambda value, names: {
-        name: encoders[1](each, names)
-        for name, each in (value.items() if isinstance(value, Mapping) else zip(names, value, strict=True))
-    }
+        if unknown := fields.differing.keys() - encoders.keys():
+            raise TypeError(f"{form['title']}: no field {', '.join(unknown)}")
+        values = {}
+        for name, encoder in encoders.items():
+            given = fields.value(name)
+            if given is ABSENT and name in required:
+                raise TypeError(f"{form['title']}: no value of {name}")
+            if name in required or not (given is ABSENT or given is None):
+                values[name] = encoder(given, fields.names or names)
+        return Answer(values, encoders)
+
+    return encode
 
 
-def _optional(parts: tuple[Any, ...]) -> Encoder:
-    """Return the encoder for one type or nothing, where nothing is null if the type has it, and else left out."""
-    (part,) = (one for one in parts if one not in (NoneType, UnsetType))
-    encode, nothing = _encoder(part), None if NoneType in parts else UNSET
+def _nullable(encode: Encoder, *, number: bool) -> Encoder:
+    def encode_or_null(value: Any, names: Sequence[str]) -> Any:
+        encoded = None if value is None else encode(value, names)
+        return None if encoded is None or (number and not isfinite(encoded)) else encoded
 
-    def written(value: Any, names: Sequence[str]) -> Any:
-        value = None if value is None else encode(value, names)
-        return nothing if value is None or (part is float and not isfinite(value)) else value
-
-    return written
+    return encode_or_null
 
 
-def _middle(value: Any) -> Any:
+def _mapping(encode: Encoder) -> Encoder:
+    def encode_each(value: Any, names: Sequence[str]) -> dict[str, Any]:
+        items = value.items() if isinstance(value, Mapping) else zip(names, value, strict=True)
+        return {name: encode(one, names) for name, one in items}
+
+    return encode_each
+
+
+def _mean(value: Any) -> Any:
     return value.mean if isinstance(value, Interval) else value
 
 
-def _pair(value: Any) -> Any:
+def _ends(value: Any) -> Any:
     return (value.low, value.high) if isinstance(value, Interval) else value

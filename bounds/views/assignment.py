@@ -8,165 +8,57 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 
 from bounds.adversary.search import WorstInstance
-from bounds.views.answers import Answer, Exact, named
+from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, note, save, styled
 from bounds.views.text import packed, short
 from theory.errors import quoted
 from theory.files.instances import instance_document
-from theory.greedy.optimal import Column as OptimalColumn
-from theory.greedy.optimal import Solution
+from theory.greedy.optimal import Column, Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.greedy.workload_scaling import Scaling, scaling
 from theory.instance import Configuration, Instance
+from theory.numbers import text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SCALE = "scale of the workload (1)"
 
-Slots = dict[str, int]
-"""A configuration: slots by type."""
 
-
-class GreedyStage(Answer, frozen=True):
-    """A stage of the greedy assignment; one pool has a configuration, several have one each."""
-
-    fraction: Exact
-    exhausts: str | None
-    configuration: Slots | UnsetType = UNSET
-    configurations: dict[str, Slots] | UnsetType = UNSET
-
-
-class Greedy(Answer, frozen=True):
-    """The greedy assignment."""
-
-    reward: Exact
-    reward_float: float
-    permutation: list[str]
-    stages: list[GreedyStage]
-    served: dict[str, Exact]
-
-
-class Column(Answer, frozen=True):
-    """A configuration of a pool, and the fraction of all servers that take it."""
-
-    pool: str
-    configuration: Slots
-    fraction: Exact
-
-
-class Optimal(Answer, frozen=True):
-    """The optimal assignment and its prices."""
-
-    reward_float: float
-    exact: Exact
-    columns: list[Column]
-    served: dict[str, Exact]
-    slot_prices: dict[str, Exact]
-    job_prices: dict[str, Exact]
-    server_prices: dict[str, Exact]
-
-
-class ServersStage(Answer, frozen=True):
-    """A stage of greedy placement on whole servers."""
-
-    servers: dict[str, int]
-    configuration: Slots | UnsetType = UNSET
-    configurations: dict[str, Slots] | UnsetType = UNSET
-
-
-class GreedyServers(Answer, frozen=True):
-    """Greedy placement on whole servers."""
-
-    reward: Exact
-    reward_float: float
-    stages: list[ServersStage]
-    empty: int
-
-
-class Bounds(Answer, frozen=True):
-    """The least number of servers that carries a workload, between bounds."""
-
-    lower: int
-    upper: int
-    exact: bool
-
-
-class WholeServers(Answer, frozen=True):
-    """What ``--servers`` adds."""
-
-    servers: int
-    pools: dict[str, int]
-    greedy: GreedyServers
-    fluid: Exact
-    loss: Exact
-    loss_bound: Exact | None
-    least_servers: Bounds
-
-
-class Solved(Answer, frozen=True):
-    """The answer of ``solve``."""
-
-    greedy: Greedy
-    optimal: Optimal
-    ratio: float
-    ratio_exact: Exact
-    guarantee: Exact
-    guarantee_stagewise: Exact
-    servers: WholeServers | UnsetType = UNSET
-
-
-class Worst(Answer, frozen=True):
-    """The answer of ``worst``: ratio, exact and instance are attained, the infimum is approached."""
-
-    ratio: float
-    exact: Exact
-    infimum: float
-    infimum_exact: Exact
-    is_worst: bool
-    complete: bool
-    starts: int
-    workload: dict[str, Exact]
-    rewards: dict[str, Exact]
-    instance: dict[str, Any]
-
-
-def _configurations(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
+def _of_pools(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
     """Return the fields `configuration` of one pool, or `configurations` of several."""
-    every = [named(instance.types, k) for k in configurations]
-    if len(every) == 1:
-        return {"configuration": every[0], "configurations": None}
-    return {"configuration": None, "configurations": named(instance.pools, every)}
+    one = configurations[0] if len(configurations) == 1 else None
+    return {"configuration": one, "configurations": None if one else named(instance.pools, configurations)}
 
 
-def column_answer(instance: Instance, column: OptimalColumn) -> Column:
+def column_answer(instance: Instance, column: Column) -> dict[str, Any]:
     """Return a column of an assignment by the names of its pool and types."""
-    return Column.of(column, names=instance.names, pool=instance.pools[column.pool].name)
+    configuration, pool = named(instance.types, column.configuration), instance.pools[column.pool].name
+    return {"pool": pool, "configuration": configuration, "fraction": text(column.fraction)}
 
 
-def solution_answer(solution: Solution, servers: WholeServers | None = None) -> Solved:
+def solution_answer(solution: Solution, servers: Answer | None = None) -> Answer:
     """Return the answer of ``solve``."""
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
+    names = instance.names
     stages = [
-        GreedyStage.of(
+        Fields(
             stage,
-            **_configurations(instance, stage.configurations),
-            exhausts=None if stage.exhausts is None else instance.names[stage.exhausts],
+            **_of_pools(instance, stage.configurations),
+            exhausts=None if stage.exhausts is None else names[stage.exhausts],
         )
         for stage in greedy.stages
     ]
-    return Solved.of(
+    return encode_answer(
+        "solve",
         solution,
         greedy,
-        greedy=Greedy.of(
-            greedy, names=instance.names, permutation=[instance.names[j] for j in greedy.permutation], stages=stages
-        ),
-        optimal=Optimal.of(
+        names=names,
+        greedy=Fields(greedy, permutation=[names[j] for j in greedy.permutation], stages=stages),
+        optimal=Fields(
             optimal,
-            names=instance.names,
             exact=optimal.reward,
             columns=[column_answer(instance, column) for column in optimal.columns],
             server_prices=named(instance.pools, optimal.server_prices),
@@ -177,17 +69,20 @@ def solution_answer(solution: Solution, servers: WholeServers | None = None) -> 
 
 def servers_answer(
     solution: Solution, servers: int, placement: Placement, least: LeastServers, bound: Fraction | None
-) -> WholeServers:
+) -> Answer:
     """Return what ``solve --servers`` adds."""
-    pools, fluid = solution.instance.pools, servers * solution.greedy.reward
+    instance, fluid = solution.instance, servers * solution.greedy.reward
     stages = [
-        ServersStage.of(**_configurations(solution.instance, stage.configurations), servers=named(pools, stage.servers))
+        Fields(**_of_pools(instance, stage.configurations), servers=named(instance.pools, stage.servers))
         for stage in placement.stages
     ]
-    return WholeServers.of(
+    return encode_answer(
+        "solve",
+        part="WholeServers",
+        names=instance.names,
         servers=servers,
-        pools=named(pools, placement.servers),
-        greedy=GreedyServers.of(placement, stages=stages),
+        pools=named(instance.pools, placement.servers),
+        greedy=Fields(placement, stages=stages),
         fluid=fluid,
         loss=fluid - placement.reward,
         loss_bound=bound,
@@ -195,21 +90,16 @@ def servers_answer(
     )
 
 
-def bounds_of(least: LeastServers) -> Bounds:
+def bounds_of(least: LeastServers) -> Fields:
     """Return the bounds of the least number of servers."""
-    return Bounds.of(least, exact=least.lower == least.upper)
+    return Fields(least, exact=least.lower == least.upper)
 
 
-def worst_answer(worst: WorstInstance) -> Worst:
+def worst_answer(worst: WorstInstance) -> Answer:
     """Return the answer of ``worst``."""
-    return Worst.of(
-        worst,
-        worst.instance,
-        names=worst.instance.names,
-        exact=worst.ratio,
-        is_worst=worst.exact,
-        instance=instance_document(worst.instance),
-    )
+    instance = worst.instance
+    changed = {"exact": worst.ratio, "is_worst": worst.exact, "instance": instance_document(instance)}
+    return encode_answer("worst", worst, instance, names=instance.names, **changed)
 
 
 def solution_lines(solution: Solution) -> list[str]:
@@ -244,7 +134,7 @@ def solution_lines(solution: Solution) -> list[str]:
     return lines
 
 
-def servers_lines(answer: WholeServers) -> list[str]:
+def servers_lines(answer: Answer) -> list[str]:
     """Return what ``solve --servers`` adds, as text."""
     least = answer.least_servers
     number = str(least.lower) if least.exact else f"between {least.lower} and {least.upper}"

@@ -13,7 +13,7 @@ from bounds.adversary.documents import case_document
 from bounds.adversary.engine import Found
 from bounds.adversary.items import Items
 from bounds.adversary.lies import Misreport
-from bounds.views.answers import Answer, Ends, Exact
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.assignment import column_answer
 from bounds.views.tables import aligned
 from bounds.views.text import many, packed, short
@@ -27,24 +27,6 @@ if TYPE_CHECKING:
     from bounds.adversary.online import Broken
     from fluid.simulation.policy_interface import Policy
     from fluid.statistics import Interval
-
-
-class Attack(Answer, frozen=True):
-    """The worst instance found; `certified` says that the ratio is exact and proved by what stands beside it.
-
-    Bins are counted from 0 here, as a rule for items returns them; text for people counts them from 1.
-    """
-
-    rule: str
-    kind: str
-    ratio: Exact
-    ratio_float: float
-    certified: bool
-    instance: dict[str, Any]
-    evidence: dict[str, Any]
-    evaluations: int
-    complete: bool
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -69,10 +51,11 @@ KEEPS = {
 """What is said of a rule, by measure of sharing rules."""
 
 
-def attack_answer(made: Attacked) -> Attack:
+def attack_answer(made: Attacked) -> Answer:
     """Return the answer of ``attack``."""
     judged, case = made.found.judged, made.found.case
-    return Attack.of(
+    return encode_answer(
+        "attack",
         made,
         made.found,
         ratio=Fraction(judged.value),
@@ -211,60 +194,6 @@ def _lie_lines(evidence: dict[str, Any]) -> list[str]:
     ]
 
 
-class Measured(Answer, frozen=True):
-    """A mean over replications with its interval, which misses with the probability `alarm` at most."""
-
-    mean: float
-    interval: Ends
-    alarm: float
-
-
-class TrapAnswer(Answer, frozen=True):
-    """A regime that servers do not leave while the queues of some types are long."""
-
-    growing: list[str]
-    service: dict[str, Exact]
-    intensity: Exact
-    contents: list[dict[str, int]]
-    fixed: bool
-    cause: dict[str, int]
-
-
-class GrowthAnswer(Answer, frozen=True):
-    """How the waiting work grew in two windows, in servers per unit of time, over the replications that were caught."""
-
-    first: Measured | None
-    second: Measured | None
-    caught: int
-    replications: int
-
-
-class OnlineAttack(Answer, frozen=True):
-    """The worst instance found for a policy.
-
-    `ratio` is the traffic intensity at which queues grow (1: none was confirmed), or the share of the reward that a
-    policy of loss systems keeps. `certified` is false: a simulation confirms, and does not prove; the intensity of a
-    trap is exact.
-    """
-
-    policy: str
-    kind: str
-    model: str
-    ratio: Exact
-    ratio_float: float
-    certified: bool
-    confirmed: bool
-    instance: dict[str, Any]
-    servers: int
-    trap: TrapAnswer | None
-    growth: GrowthAnswer | None
-    share: Measured | None
-    reproduce: str
-    evaluations: int
-    complete: bool
-    seconds: float
-
-
 @dataclass(frozen=True)
 class AttackedPolicy:
     """What was attacked, and what was found."""
@@ -276,27 +205,29 @@ class AttackedPolicy:
     file: str
 
 
-def _measured(mean: Interval | None, alarm: float) -> Measured | None:
-    return None if mean is None else Measured.of(mean, interval=mean, alarm=alarm)
+def _measured(mean: Interval | None, alarm: float) -> Fields | None:
+    return None if mean is None else Fields(mean, interval=mean, alarm=alarm)
 
 
-def online_answer(made: AttackedPolicy) -> OnlineAttack:
+def online_answer(made: AttackedPolicy) -> Answer:
     """Return the answer of ``attack --kind online``."""
     from bounds.adversary.growth import ALARM
 
     broken, trap, growth, names = made.broken, made.broken.trap, made.broken.growth, made.broken.instance.names
     # each window misses with half of the false-alarm rate
     windows = {name: _measured(getattr(growth, name, None), ALARM / 2) for name in ("first", "second")}
-    return OnlineAttack.of(
+    return encode_answer(
+        "attack_online",
         broken,
         broken.found,
         policy=made.name,
         kind="online",
+        names=names,
         model=made.policy.model,
         certified=False,
         instance=broken.document(),
-        trap=None if trap is None else TrapAnswer.of(trap, names=names, growing=[names[j] for j in trap.growing]),
-        growth=None if growth is None else GrowthAnswer.of(growth, **windows),
+        trap=None if trap is None else Fields(trap, growing=[names[j] for j in trap.growing]),
+        growth=None if growth is None else Fields(growth, **windows),
         share=_measured(broken.share, ALARM),
         reproduce=_command(made),
         seconds=round(made.seconds, 3),

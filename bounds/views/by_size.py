@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 
 from bounds.adversary.by_size import WorstBySize, on_record
 from bounds.adversary.chains import proven_bound
-from bounds.views.answers import Answer, Exact
+from bounds.views.answers import Answer, encode_answer
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import short
 from theory.files.instances import instance_document
@@ -21,41 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Skeleton(Answer, frozen=True):
-    """Jobs of each type that fill a server alone, and that the optimal configuration holds."""
-
-    alone: tuple[int, ...]
-    best: tuple[int, ...]
-
-
-class BySize(Answer, frozen=True):
-    """The answer of ``worst --types``: the least value found, beside the bound that no instance goes below."""
-
-    ratio: float
-    exact: Exact
-    infimum: float
-    infimum_exact: Exact
-    is_worst: bool
-    complete: bool
-    types: int
-    resources: int
-    bound: float
-    bound_exact: Exact
-    attained: bool
-    chain: Skeleton | None
-    refuted: int
-    undecided: int
-    workload_decided: bool
-    workload: dict[str, Exact]
-    rewards: dict[str, Exact]
-    instance: dict[str, Any]
-    certificate: str | UnsetType = UNSET
-
-
-def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> BySize:
+def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer:
     """Return the answer; `certificate` is the kind of the one that was written."""
     instance = worst.instance
-    return BySize.of(
+    return encode_answer(
+        "worst_by_size",
         worst,
         instance,
         names=instance.names,

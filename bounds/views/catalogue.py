@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from bounds.views.answers import Answer, Exact
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.tables import aligned
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_interface import Policy
@@ -19,62 +20,20 @@ MODEL_NAMES = {
 """What each model is, for people."""
 
 
-class VmType(Answer, frozen=True):
-    """A VM type: vCPUs, GiB of memory, US dollars an hour on demand."""
-
-    name: str
-    cpu: int
-    memory: Exact
-    price: Exact
-    price_float: float
-
-
-class MissingSizes(Answer, frozen=True):
-    """Sizes that the price table lacks in a line, and has in lines of the same generation."""
-
-    line: str
-    sizes: list[str]
-
-
-class Catalogue(Answer, frozen=True):
-    """The types that a pattern names, and what the price table lacks of their lines."""
-
-    types: list[VmType]
-    missing: list[MissingSizes]
-
-
-class OptionLine(Answer, frozen=True):
-    """An option of a policy; `default` as it stands in a file, null where the policy works it out, or needs a value."""
-
-    name: str
-    default: str | None
-    about: str
-
-
-class PolicyLine(Answer, frozen=True):
-    """A policy, in one line; `options` are fields of the table ``[simulation]``, which `explained` explains."""
-
-    name: str
-    model: str
-    about: str
-    options: list[str]
-    explained: list[OptionLine]
-
-
-def catalogue_answer(names: Sequence[str]) -> Catalogue:
+def catalogue_answer(names: Sequence[str]) -> Answer:
     """Return the types of these names."""
     chosen = [catalogue()[name] for name in names]
     lines = dict.fromkeys((machine.provider, machine.line) for machine in chosen)
     missing = [
-        MissingSizes(line=f"{provider}:{line}", sizes=sizes)
+        {"line": f"{provider}:{line}", "sizes": sizes}
         for provider, line in lines
         if (sizes := missing_sizes(provider, line))
     ]
-    types = [VmType.of(machine, name=name, cpu=machine.vcpu) for name, machine in zip(names, chosen, strict=True)]
-    return Catalogue(types=types, missing=missing)
+    types = [Fields(machine, name=name, cpu=machine.vcpu) for name, machine in zip(names, chosen, strict=True)]
+    return encode_answer("catalogue", types=types, missing=missing)
 
 
-def catalogue_lines(answer: Catalogue) -> list[str]:
+def catalogue_lines(answer: Answer) -> list[str]:
     """Return the catalogue as text."""
     known = catalogue()
     rows = [["type", "vCPUs", "GiB", "USD an hour"]]
@@ -88,16 +47,16 @@ def catalogue_lines(answer: Catalogue) -> list[str]:
     return lines
 
 
-def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[PolicyLine]:
+def policies_answer(names: Sequence[str] = tuple(HOMES)) -> list[Answer]:
     """Return policies, unless they are named all that come with packproof."""
-    return [PolicyLine.of(one, explained=_explained(one)) for one in map(policy, names)]
+    return [encode_answer("policies", one, part="PolicyLine", explained=_explained(one)) for one in map(policy, names)]
 
 
-def _explained(policy: Policy) -> list[OptionLine]:
+def _explained(policy: Policy) -> list[dict[str, Any]]:
     """Return the options of a policy; of one that an author declares, only the name is known."""
     options = [(name, OPTIONS.get(name)) for name in policy.options]
     return [
-        OptionLine(name=name, default=(option and option.written) or None, about=option.about if option else "")
+        {"name": name, "default": (option and option.written) or None, "about": option.about if option else ""}
         for name, option in options
     ]
 
@@ -118,7 +77,7 @@ def policies_lines(names: Sequence[str] = ()) -> list[str]:
     return lines if names else [*lines, "or a policy of your own: FILE.py:NAME"]
 
 
-def _option(option: OptionLine) -> str:
+def _option(option: Answer) -> str:
     """Return an option, its default and its meaning as a line."""
     default = f" = {option.default}" if option.default else ""
     return f"  {option.name}{default}" + (f": {option.about}" if option.about else "")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from bounds.claims import PAPERS, Checked, Claim, Covered, Evidence, Refutes, Verdict
-from bounds.views.answers import Answer
+from bounds.views.answers import Answer, encode_answer
 from bounds.views.tables import aligned
 from bounds.views.text import many
 
@@ -24,50 +23,19 @@ SAID = {
 }
 
 
-class Listed(Answer, frozen=True):
-    """A claim as it is registered; `evidence` is null where it cannot be checked."""
-
-    id: str
-    paper: str
-    source: str
-    statement: str
-    printed: str
-    evidence: str | None
-    verdict: str
-    refutes: str | None
-    theorems: list[str]
-    holds: bool | None
-
-
-class Verified(Answer, frozen=True):
-    """A claim and the outcome of its check; `evidence`, `holds` and `as_registered` are null where it was skipped."""
-
-    id: str
-    paper: str
-    source: str
-    statement: str
-    printed: str
-    computed: str
-    evidence: str | None
-    verdict: str
-    refutes: str | None
-    theorems: list[str]
-    holds: bool | None
-    as_registered: bool | None
-    seconds: float
-
-
-def listed(claim: Claim) -> Listed:
+def listed(claim: Claim) -> Answer:
     """Return a claim as it is registered."""
-    return Listed.of(claim)
+    return encode_answer("verify_list", claim, part="Listed")
 
 
-def verified(checked: Checked) -> Verified:
+def verified(checked: Checked) -> Answer:
     """Return a claim with its outcome."""
-    return Verified.of(
+    return encode_answer(
+        "verify",
         checked,
         checked.outcome,
         checked.claim,
+        part="Verified",
         as_registered=None if checked.skipped else checked.ok,
         seconds=round(checked.seconds, 3),
     )
@@ -98,26 +66,9 @@ def listing_lines(chosen: Sequence[Claim]) -> list[str]:
     return aligned([("claim", "source", "evidence", "verdict", "what fails"), *rows])
 
 
-class CoveringClaim(Answer, frozen=True):
-    """A claim about a statement, as it is registered."""
-
-    id: str
-    evidence: str | None
-    verdict: str
-    refutes: str | None
-
-
-class CoveredStatement(Answer, frozen=True):
-    """A numbered statement of a paper, or another source, with its claims; none where nothing is checked."""
-
-    paper: str
-    statement: str
-    claims: list[CoveringClaim]
-
-
-def covered(found: Sequence[Covered]) -> list[CoveredStatement]:
+def covered(found: Sequence[Covered]) -> list[Answer]:
     """Return the table of coverage."""
-    return [CoveredStatement.of(row) for row in found]
+    return [encode_answer("verify_coverage", row, part="CoveredStatement") for row in found]
 
 
 def coverage_lines(found: Sequence[Covered]) -> list[str]:
@@ -170,27 +121,3 @@ def ending(found: Sequence[Checked]) -> str:
         return f"{many(len(found), 'claim')}, nothing checked: {skipped} skipped"
     left = f", {skipped} skipped" if skipped else ""
     return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{left}"
-
-
-class Reproduced(Answer, frozen=True):
-    """What became of a result; `cpu_seconds` is null where it was skipped, `reason` says why."""
-
-    result: str
-    status: str
-    reason: str
-    level: str
-    cpu_seconds: float | None
-    files: list[str]
-
-
-class ListedResult(Answer, frozen=True):
-    """A result as it is listed, with its parameters by level."""
-
-    result: str
-    title: str
-    printed: str
-    lost: str
-    chosen: str
-    seed: int | None
-    claims: list[str]
-    parameters: dict[str, dict[str, Any]]

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds.views.answers import Answer, Ends, Number
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.panels import Chart, Curve, in_rows
 from bounds.views.pictures import save, styled
 from bounds.views.simulation import (
-    Simulated,
-    SimulatedLoss,
-    SimulatedQueue,
     chart_over_time,
     curve_of,
+    quantiles_of,
     references,
     simulation_answer,
     start_lines,
 )
 from bounds.views.tables import aligned
-from bounds.views.text import many, with_interval
+from bounds.views.text import Number, many, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
 from fluid.files.initial import InitialJobs
 from fluid.files.scenarios import Given, Times
@@ -44,44 +42,6 @@ NOT_MEASURES = ("drift", "events")
 """Numbers of a run that say nothing of how good a policy is."""
 
 SHARES = {"least": 0.0, "most": 1.0}
-
-
-class Difference(Answer, frozen=True, kw_only=False):
-    """Mean of the first policy minus that of the second, over replications that saw the same jobs.
-
-    `number` is one of the numbers of a run as experiments name them: ``reward``, ``acceptance.TYPE``,
-    ``utilisation.RESOURCE``, ``queue``, ``delay.p95`` and so on; ``acceptance`` is that of all types together.
-    """
-
-    first: str
-    second: str
-    number: str
-    difference: Number
-
-
-class ComparedLoss(Answer, frozen=True, kw_only=False):
-    """Policies of loss systems on the same jobs: the answer of each, and what each has more than the first.
-
-    `replications` are those that count: copies of one run count as one.
-    """
-
-    policies: list[SimulatedLoss]
-    differences: list[Difference]
-    replications: int
-
-
-class ComparedQueues(Answer, frozen=True, kw_only=False):
-    """Policies of queues on the same jobs: the answer of each, and what each has more than the first.
-
-    `replications` are those that count: copies of one run count as one.
-    """
-
-    policies: list[SimulatedQueue]
-    differences: list[Difference]
-    replications: int
-
-
-Compared = ComparedLoss | ComparedQueues
 
 
 def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
@@ -136,30 +96,29 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
     return gains
 
 
-def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Compared:
+def comparison_answer(results: Sequence[Result[Any]], given: Sequence[Given]) -> Answer:
     """Return the answers and the differences."""
     first = results[0].policy.name
-    gains = [Difference(one.policy.name, first, name, Number.of(gain)) for one, name, gain in differences(results)]
+    gains = [
+        Fields(first=one.policy.name, second=first, number=name, difference=gain)
+        for one, name, gain in differences(results)
+    ]
     every = [simulation_answer(result, one) for result, one in zip(results, given, strict=True)]
-    kind = ComparedQueues if isinstance(results[0], QueueResult) else ComparedLoss
-    return kind.of(policies=every, differences=gains, replications=replications(results))
+    name = "simulate_several_queues" if isinstance(results[0], QueueResult) else "simulate_several"
+    return encode_answer(name, policies=every, differences=gains, replications=replications(results))
 
 
-def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
+def measures_of(answer: Answer) -> dict[str, tuple[str, str]]:
     """Return what is compared of a policy: by the name of the number, what it is called and how it is written."""
     measures = {}
-    if isinstance(answer, SimulatedQueue):
+    if "queue" in answer:
         queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
         measures["queue"] = "jobs waiting", with_interval(queue, 5, least=0.0) + "   (it grows)" * growth.grows
-        for name, label, number in (
-            ("", "mean", delay),
-            (".p95", "95 %", delay.tail[0]),
-            (".p99", "99 %", delay.tail[1]),
-        ):
+        tail = zip((".p95", ".p99"), quantiles_of(delay).items(), strict=True)
+        for name, (label, number) in (("", ("mean", delay)), *tail):
             measures[f"delay{name}"] = f"delay, {label}", with_interval(number, 5, least=0.0)
-        measures["growth"] = "growth of the queue per unit time", with_interval(growth.rate, 5)
+        measures["growth"] = "growth of the queue per unit time", with_interval(Number(growth.per_time, growth.ci95), 5)
     else:
-        assert isinstance(answer, SimulatedLoss)
         measures["reward"] = "reward per server", with_interval(answer.reward, least=0.0)
         measures["acceptance"] = "jobs accepted (share)", with_interval(answer.accepted, 4, **SHARES)
         for name in ("migrations", "reassignments", "preemptions"):
@@ -170,7 +129,7 @@ def measures_of(answer: Simulated) -> dict[str, tuple[str, str]]:
     return measures
 
 
-def comparison_lines(answer: Compared) -> list[str]:
+def comparison_lines(answer: Answer) -> list[str]:
     """Return a table, a row a measure and policy, with the difference to the first; then one of the types of jobs."""
     first = answer.policies[0]
     table = [["measure", "policy", "[95 %]", f"more than {first.policy} [95 %]"]]
@@ -193,12 +152,12 @@ def comparison_lines(answer: Compared) -> list[str]:
     ]
 
 
-def _lines_by_type(answer: Compared) -> list[str]:
+def _lines_by_type(answer: Answer) -> list[str]:
     """Return a table, a row a type: the share of its jobs that each policy accepts, or how many of them wait."""
     names = list(answer.policies[0].jobs)
     if len(names) < 2:
         return []
-    if isinstance(answer, ComparedQueues):
+    if "queue" in answer.policies[0]:
         what, rows = "jobs waiting", [[f"{one.queue.by_type[name]:,.2f}" for one in answer.policies] for name in names]
     else:
         what, shares = "jobs accepted (share)", [[one.acceptance[name] for one in answer.policies] for name in names]
@@ -208,7 +167,7 @@ def _lines_by_type(answer: Compared) -> list[str]:
     return ["", *aligned([head, *table], right=len(answer.policies))]
 
 
-def _gain(difference: Number) -> str:
+def _gain(difference: Answer) -> str:
     """Write a difference; where all replications are equal, it is a number and has no interval."""
     low, high = difference.ci95
     return f"{difference.mean:.5g}" if low == high and difference.mean is not None else with_interval(difference, 5)
@@ -297,27 +256,6 @@ LEAST_SERVERS = 160
 """Servers, at least: the smallest of the three sizes is a sixteenth."""
 
 
-class Slope(Answer, frozen=True, kw_only=False):
-    """A fitted exponent with its 95 % interval."""
-
-    mean: float
-    ci95: Ends
-
-
-class Converged(Answer, frozen=True, kw_only=False):
-    """Distances from the fluid path by size, and how fast they fall."""
-
-    policy: str
-    servers: list[int]
-    distances: list[list[float]]
-    slope: Slope
-    time: list[float]
-    fluid: dict[str, list[float]]
-    greedy_reward: float
-    late_rewards: list[list[float]]
-    gap_slope: Slope | None
-
-
 def compare(
     document: Mapping[str, Any], policy: Policy, source: str, times: Times, *, replications: int, seed: int
 ) -> CrossCheck:
@@ -350,10 +288,11 @@ def compare(
     return crosscheck(instance, sizes, times.until, replications, policy=policy.name, options=options, seed=seed)
 
 
-def convergence_answer(check: CrossCheck, policy: str) -> Converged:
+def convergence_answer(check: CrossCheck, policy: str) -> Answer:
     """Return the answer of a comparison."""
     half = check.edges[-1] / 2
-    return Converged.of(
+    return encode_answer(
+        "against_fluid",
         check,
         policy=policy,
         slope=check.rate,

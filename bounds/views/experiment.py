@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.views.answers import Answer, Number
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.tables import aligned
 from bounds.views.text import with_interval
 from fluid.experiment.forecast import Forecast, forecast
@@ -13,79 +13,33 @@ from fluid.experiment.store import Store
 from fluid.experiment.summaries import comparisons, headline, summary
 
 
-class Point(Answer, frozen=True, kw_only=False):
-    """One point of the grid: its replications, and means with intervals."""
-
-    parameters: dict[str, Any]
-    replications: int
-    numbers: dict[str, Number]
-    settled: bool
-    traffic_intensity: float | None
-
-
-class Pair(Answer, frozen=True, kw_only=False):
-    """One policy minus another at a point, over replications that saw the same jobs."""
-
-    parameters: dict[str, Any]
-    first: str
-    second: str
-    number: str
-    difference: Number
-
-
-class Summarised(Answer, frozen=True, kw_only=False):
-    """The summary of an experiment."""
-
-    cells: int
-    finished: int
-    parameters: list[str]
-    groups: list[Point]
-    comparisons: list[Pair]
-
-
-class PointStatus(Answer, frozen=True, kw_only=False):
-    """How many replications of a point are finished, of how many."""
-
-    parameters: dict[str, Any]
-    finished: int
-    replications: int
-
-
-class ExperimentStatus(Answer, frozen=True, kw_only=False):
-    """How far an experiment is; seconds are of one processor, without compilation.
-
-    `measured` says whether the pace is that of finished cells of every policy; else it may be off by a factor of ten.
-    """
-
-    cells: int
-    finished: int
-    points: list[PointStatus]
-    events_left: float
-    seconds_left: float
-    measured: bool
-
-
-def status_answer(grid: Grid, store: Store | None) -> ExperimentStatus:
+def status_answer(grid: Grid, store: Store | None) -> Answer:
     """Return how far an experiment is, with no store if nothing has run; nothing is run."""
     known = set() if store is None else store.known(cell.key for cell in grid.cells)
     points: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in grid.cells:
         points.setdefault(tuple(cell.varied.values()), []).append(cell)
     rows = [
-        PointStatus(cells[0].varied, sum(cell.key in known for cell in cells), len(cells)) for cells in points.values()
+        {
+            "parameters": cells[0].varied,
+            "finished": sum(cell.key in known for cell in cells),
+            "replications": len(cells),
+        }
+        for cells in points.values()
     ]
     left = forecast(grid, store)
-    return ExperimentStatus.of(
+    return encode_answer(
+        "experiment_status",
         left,
         cells=len(grid.cells),
-        finished=sum(row.finished for row in rows),
+        finished=sum(row["finished"] for row in rows),
         points=rows,
         events_left=left.events,
         seconds_left=left.seconds,
     )
 
 
-def status_lines(answer: ExperimentStatus) -> list[str]:
+def status_lines(answer: Answer) -> list[str]:
     """Return how far an experiment is, as text."""
     parameters = list(answer.points[0].parameters) if answer.points else []
     table = [[*parameters, "finished", "of"]]
@@ -110,19 +64,20 @@ def forecast_line(left: Forecast, workers: int = 1) -> str:
     return f"{left.cells:,} cells to run, about {left.events:.2g} events: about {clock} on {on} ({known})"
 
 
-def experiment_answer(grid: Grid, store: Store) -> Summarised:
+def experiment_answer(grid: Grid, store: Store) -> Answer:
     """Return the summary of the cells that are in the store."""
     groups = summary(grid, store)
-    return Summarised.of(
+    return encode_answer(
+        "experiment",
         grid,
         cells=len(grid.cells),
         finished=sum(group.replications for group in groups),
-        groups=[Point.of(group, traffic_intensity=group.intensity) for group in groups],
+        groups=[Fields(group, traffic_intensity=group.intensity) for group in groups],
         comparisons=comparisons(grid, store),
     )
 
 
-def experiment_lines(answer: Summarised) -> list[str]:
+def experiment_lines(answer: Answer) -> list[str]:
     """Return the summary as text."""
     table = [[*answer.parameters, "n", "mean [95 %]"]]
     for point in answer.groups:
@@ -151,7 +106,7 @@ def unstable_points(grid: Grid) -> str | None:
     )
 
 
-def _notes(point: Point) -> str:
+def _notes(point: Answer) -> str:
     if point.traffic_intensity is not None and point.traffic_intensity >= 1:
         return f"   (unstable: traffic intensity {point.traffic_intensity:.6g})"
     return "" if point.settled else "   (drifts: the warm-up looks short)"

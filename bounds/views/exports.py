@@ -5,35 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bounds.exports.document import Exported
-from bounds.views.answers import Answer
+from bounds.views.answers import Answer, Fields, encode_answer
 
 
-class ExportedFile(Answer, frozen=True):
-    """A file; its text is null where it was written, its path is null where it was not."""
-
-    name: str
-    states: str
-    expected: str
-    path: str | None
-    text: str | None
-
-
-class ExportAnswer(Answer, frozen=True):
-    """The answer of ``export``: files by name; `expected` is what the foreign tool must answer."""
-
-    format: str
-    kind: str
-    files: list[ExportedFile]
-
-
-def export_answer(form: str, kind: str, files: Sequence[Exported], paths: Sequence[str | None]) -> ExportAnswer:
+def export_answer(form: str, kind: str, files: Sequence[Exported], paths: Sequence[str | None]) -> Answer:
     """Return what was exported, and where it was written."""
     every = zip(files, paths, strict=True)
-    written = [ExportedFile.of(file, path=path, text=file.text if path is None else None) for file, path in every]
-    return ExportAnswer(format=form, kind=kind, files=written)
+    written = [Fields(file, path=path, text=file.text if path is None else None) for file, path in every]
+    return encode_answer("export", format=form, kind=kind, files=written)
 
 
-def export_lines(answer: ExportAnswer) -> list[str]:
+def export_lines(answer: Answer) -> list[str]:
     """Return a line for each file that was written; the text of one that was not."""
     lines = []
     for file in answer.files:

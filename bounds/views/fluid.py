@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.views.answers import Answer
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.text import packed
 from fluid.limits.lyapunov_function import Lyapunov, lyapunov
@@ -42,71 +42,16 @@ def _shown(path: FluidPath, configuration: Configuration) -> str:
     return packed(path.model.instance, configuration, "idle")
 
 
-class Share(Answer, frozen=True):
-    """A configuration and its fraction of the servers."""
-
-    configuration: dict[str, int]
-    fraction: float
-
-
-class Mass(Answer, frozen=True):
-    """A configuration and its fraction of the servers over time."""
-
-    configuration: dict[str, int]
-    fraction: list[float]
-
-
-class Followed(Answer, frozen=True):
-    """A configuration that is followed, and the type that drives it."""
-
-    configuration: dict[str, int]
-    driver: str | None
-
-
-class RegimeRow(Answer, frozen=True, rename={"start": "from", "regime": "mode"}):
-    """What happens between two switches; the keys `from` and `mode` are those of the published answer."""
-
-    start: float
-    until: float
-    regime: str
-    follows: list[Followed]
-    drains: list[dict[str, int]]
-    blocked: list[str]
-
-
-class FluidAnswer(Answer, frozen=True):
-    """The answer of ``fluid``."""
-
-    time: list[float]
-    jobs: dict[str, list[float]]
-    reward: list[float]
-    admitted: dict[str, list[float]]
-    assignment: list[Mass]
-    equilibrium_reward: float
-    equilibrium: list[Share]
-    modes: list[RegimeRow]
-    draining_limits: bool
-    gross_margin: float
-    exact: bool
-    time_within: dict[str, float | None]
-
-
-def _regime_row(path: FluidPath, segment: Segment) -> RegimeRow:
+def _regime_row(path: FluidPath, segment: Segment) -> Fields:
     """Return what happens between two switches: the regime, and which type drives each configuration followed."""
     names, regime = path.model.instance.names, segment.regime
-    return RegimeRow.of(
-        segment,
-        names=names,
-        until=segment.stop,
-        regime=regime.kind,
-        follows=[
-            Followed.of(stage, names=names, driver=names[stage.driver] if stage.driver >= 0 else None)
-            for stage in regime.followed
-            if stage.moves
-        ],
-        drains=regime.asked,
-        blocked=_blocked(path, segment),
-    )
+    follows = [
+        Fields(stage, driver=names[stage.driver] if stage.driver >= 0 else None)
+        for stage in regime.followed
+        if stage.moves
+    ]
+    times = {"from": segment.start, "until": segment.stop}
+    return Fields(mode=regime.kind, follows=follows, drains=regime.asked, blocked=_blocked(path, segment), **times)
 
 
 def _blocked(path: FluidPath, segment: Segment) -> list[str]:
@@ -114,10 +59,11 @@ def _blocked(path: FluidPath, segment: Segment) -> list[str]:
     return [n for n, blocked in zip(path.model.instance.names, segment.regime.blocked, strict=True) if blocked]
 
 
-def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
+def fluid_answer(path: FluidPath, points: int) -> Answer:
     """Return the answer of ``fluid``."""
     times, names = sample_times(path, points), path.model.instance.names
-    return FluidAnswer.of(
+    return encode_answer(
+        "fluid",
         path,
         names=names,
         time=times,
@@ -125,11 +71,10 @@ def fluid_answer(path: FluidPath, points: int) -> FluidAnswer:
         reward=path.rewards(times),
         admitted=path.admitted(times).T,
         assignment=[
-            Mass.of(names=names, configuration=k, fraction=[max(0.0, x) for x in masses])
-            for k, masses in path.masses(times).items()
+            Fields(configuration=k, fraction=[max(0.0, x) for x in masses]) for k, masses in path.masses(times).items()
         ],
         equilibrium_reward=path.goal.reward,
-        equilibrium=[Share.of(stage, names=names, configuration=stage.configurations[0]) for stage in path.goal.stages],
+        equilibrium=[Fields(stage, configuration=stage.configurations[0]) for stage in path.goal.stages],
         modes=[_regime_row(path, segment) for segment in path.segments],
         gross_margin=path.gross_margin(times).min(),
         time_within={f"{share:g}": path.time_within(share) for share in NEAR},

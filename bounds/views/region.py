@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
-from bounds.views.answers import Answer, Exact, named
-from bounds.views.assignment import Bounds, bounds_of
+from bounds.views.answers import Answer, Fields, encode_answer, named
+from bounds.views.assignment import bounds_of
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, legend_above, save, styled
 from bounds.views.tables import aligned
 from bounds.views.text import and_more, many, packed, short
@@ -82,75 +81,12 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-class PoolCount(Answer, frozen=True):
-    """A pool and its numbers of configurations; null where they cannot be counted."""
-
-    share: Exact
-    configurations: int | None
-    maximal: int | None
-
-
-class FacetRow(Answer, frozen=True):
-    """A facet: normal . x <= offset, the normal in coprime integers."""
-
-    normal: dict[str, Exact]
-    offset: Exact
-
-
-class Column(Answer, frozen=True):
-    """A configuration of a pool, and an amount of servers for each server there is."""
-
-    pool: str
-    configuration: dict[str, int]
-    fraction: Exact
-
-
-class ServersNeeded(Answer, frozen=True):
-    """Servers for each one there is; of so many servers, how many keep queues bounded and hold all jobs at once."""
-
-    per_server: Exact
-    servers: int | UnsetType = UNSET
-    supportable: int | UnsetType = UNSET
-    at_once: Bounds | UnsetType = UNSET
-
-
-class Cut(Answer, frozen=True):
-    """A slice: where it turns, its inequalities, and the workload of the other types."""
-
-    types: list[str]
-    workload: dict[str, Exact]
-    vertices: list[dict[str, Exact]]
-    edges: list[FacetRow]
-
-
-class RegionAnswer(Answer, frozen=True):
-    """The answer of ``region``; numbers of configurations are sums over the pools, the empty one included."""
-
-    configurations: int | None
-    maximal: int | None
-    pools: dict[str, PoolCount]
-    facets: list[FacetRow] | None
-    facets_reason: str | None
-    vertices: list[dict[str, Exact]] | None
-    traffic_intensity: Exact
-    traffic_intensity_float: float
-    supportable: bool
-    boundary: dict[str, Exact] | None
-    prices: dict[str, Exact]
-    price_support: Exact
-    columns: list[Column]
-    headroom: dict[str, Exact] | None
-    headroom_reason: str | None
-    servers_needed: ServersNeeded
-    slice: Cut | UnsetType = UNSET
-
-
-def region_answer(found: Found) -> RegionAnswer:
+def region_answer(found: Found) -> Answer:
     """Return what was found as the answer of ``region``."""
     instance, intensity, region = found.instance, found.intensity, found.region
     names, sizes = instance.names, [counted(pool.space) for pool in instance.pools]
     pools = [
-        PoolCount.of(pool, configurations=feasible, maximal=maximal)
+        Fields(pool, configurations=feasible, maximal=maximal)
         for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
     ]
     needed = {}
@@ -161,7 +97,8 @@ def region_answer(found: Found) -> RegionAnswer:
             "supportable": stable_servers(intensity.value, servers),
             "at_once": bounds_of(least),
         }
-    return RegionAnswer.of(
+    return encode_answer(
+        "region",
         found,
         intensity,
         names=names,
@@ -174,28 +111,27 @@ def region_answer(found: Found) -> RegionAnswer:
         traffic_intensity=intensity.value,
         price_support=intensity.support,
         columns=[
-            Column.of(names=names, pool=instance.pools[p].name, configuration=k, fraction=amount)
-            for p, k, amount in intensity.columns
+            Fields(pool=instance.pools[p].name, configuration=k, fraction=amount) for p, k, amount in intensity.columns
         ],
         headroom_reason=found.no_headroom,
-        servers_needed=ServersNeeded.of(per_server=intensity.value, **needed),
+        servers_needed=Fields(per_server=intensity.value, **needed),
         slice=found.slice and cut_answer(instance, found.slice),
     )
 
 
-def cut_answer(instance: Instance, cut: Slice) -> Cut:
+def cut_answer(instance: Instance, cut: Slice) -> Fields:
     """Return a slice as it stands in the answer."""
     pair = [instance.names[j] for j in cut.types]
     others = {name: load for name, load in zip(instance.names, cut.workload, strict=True) if name not in pair}
-    edges = [FacetRow.of(names=pair, normal=normal, offset=offset) for normal, offset in cut.edges]
-    return Cut.of(cut, names=pair, types=pair, workload=others, edges=edges)
+    edges = [Fields(names=pair, normal=normal, offset=offset) for normal, offset in cut.edges]
+    return Fields(cut, names=pair, types=pair, workload=others, edges=edges)
 
 
 def _number(value: int | None) -> str:
     return "too many to count" if value is None else f"{value:,}" if value < 10**15 else f"{value:.3e}"
 
 
-def region_lines(found: Found, result: RegionAnswer) -> list[str]:
+def region_lines(found: Found, result: Answer) -> list[str]:
     """Return the answer of ``region`` as text; `result` is its answer."""
     instance, intensity, region = found.instance, found.intensity, found.region
     verdict = "supportable" if intensity.supportable else "on the boundary" if intensity.holds else "not supportable"

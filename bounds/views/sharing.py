@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 
-from bounds.views.answers import Answer, Exact, named
+from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Bars, Chart, Curve, draw, in_rows
 from bounds.views.pictures import COLUMN, PAGE, PALETTE, figure, save, styled
 from bounds.views.tables import aligned
@@ -23,68 +22,11 @@ from theory.sharing.properties import PROPERTIES, Verdict
 from theory.sharing.violation import Violation, shares_of
 
 
-class Property(Answer, frozen=True):
-    """Whether a property holds (null: not decided), with a witness."""
-
-    holds: bool | None
-    witness: dict[str, Any] | None
-
-
-class Whole(Answer, frozen=True):
-    """Whole tasks, and what rounding to them loses."""
-
-    tasks: dict[str, int]
-    allocation: dict[str, dict[str, int]]
-    lost: dict[str, Exact]
-    lost_part: float
-
-
-class Shares(Answer, frozen=True):
-    """One allocation; tasks and allocation are totals over a server class."""
-
-    mechanism: str
-    division: str
-    exact: bool
-    tasks: dict[str, float]
-    tasks_exact: dict[str, Exact] | None
-    allocation: dict[str, dict[str, float]]
-    utilisation: dict[str, dict[str, float]]
-    jain_index: float
-    nash_welfare: float
-    rounds: int | None
-    damped: bool
-    properties: dict[str, Property]
-    whole: Whole | UnsetType = UNSET
-
-
-class AllShares(Answer, frozen=True):
-    """All mechanisms side by side."""
-
-    mechanism: str
-    mechanisms: dict[str, Shares]
-
-
-class InMotion(Answer, frozen=True):
-    """A run with users coming and going, at the end of each period."""
-
-    mechanism: str
-    time: list[float]
-    tasks: dict[str, list[float]]
-    present: dict[str, list[bool]]
-    utilisation: dict[str, dict[str, list[float]]]
-
-
-class AllInMotion(Answer, frozen=True):
-    """Runs of all mechanisms that divide servers, with the same users coming and going."""
-
-    mechanism: str
-    mechanisms: dict[str, InMotion]
-
-
-def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], whole: WholeTasks | None = None) -> Shares:
+def shares_answer(allocation: Allocation, properties: Mapping[str, Verdict], whole: WholeTasks | None = None) -> Answer:
     """Return one allocation as an answer; numbers as floats, and the tasks as exact text as well."""
     cluster, totals = allocation.cluster, named(allocation.cluster.users, allocation.totals)
-    return Shares.of(
+    return encode_answer(
+        "share",
         allocation,
         tasks=totals,
         tasks_exact=totals if allocation.exact else None,
@@ -110,9 +52,9 @@ def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, 
     }
 
 
-def _whole(allocation: Allocation, whole: WholeTasks) -> Whole:
+def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:
     cluster = allocation.cluster
-    return Whole.of(
+    return Fields(
         tasks=named(cluster.users, list(map(sum, whole.tasks))),
         allocation=_by_user(cluster, whole.tasks),
         lost=named(cluster.users, whole.lost),
@@ -126,7 +68,7 @@ def _lost(allocation: Allocation, whole: WholeTasks) -> Any:
     return total(parts) / len(parts) if parts else 0
 
 
-def allocation_lines(allocation: Allocation, answer: Shares) -> list[str]:
+def allocation_lines(allocation: Allocation, answer: Answer) -> list[str]:
     """Return one allocation as text."""
     kind = "exact, verified" if allocation.exact else "numeric, not verified"
     if allocation.violation is not None:
@@ -155,7 +97,7 @@ def sized_lines(allocation: Allocation, utilisation: Mapping[str, Mapping[str, f
     return [*lines, "", *aligned(rows, right=len(rows[0]) - 1), ""]
 
 
-def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[str]:
+def comparison_lines(answers: Mapping[str, Answer], cluster: Cluster) -> list[str]:
     """Return all mechanisms in one table: tasks, utilisation by server and resource, Jain index, Nash welfare."""
     names = list(answers)
     rows = [["", *names]]
@@ -179,9 +121,10 @@ def comparison_lines(answers: Mapping[str, Shares], cluster: Cluster) -> list[st
     return aligned(rows, right=len(rows[0]) - 1)
 
 
-def history_answer(mechanism: str, history: History, cluster: Cluster) -> InMotion:
+def history_answer(mechanism: str, history: History, cluster: Cluster) -> Answer:
     """Return a run with users coming and going: tasks of each user, and utilisation, at the end of each period."""
-    return InMotion.of(
+    return encode_answer(
+        "share_events",
         history,
         mechanism=mechanism,
         tasks=named(cluster.users, history.tasks.sum(axis=2).T),
@@ -311,54 +254,13 @@ MOST_CELLS = 400
 """Up to this many pairs of user and server the tasks are printed, beyond it what they come to."""
 
 
-class NumericShares(Answer, frozen=True):
-    """Shares within a tolerance; tasks and allocation are totals over a server class, zeros left out of allocation.
-
-    Prices, of mechanisms that are max-min fair in one number a user, are by stage, server and resource, of the whole of
-    each resource; zeros are left out.
-    """
-
-    mechanism: str
-    division: str
-    exact: bool
-    evidence: str
-    tolerance: float
-    violation: float
-    user: str | None
-    server: str | None
-    rounds: int | None
-    interrupted: bool
-    tasks: dict[str, float]
-    allocation: dict[str, dict[str, float]]
-    utilisation: dict[str, dict[str, float]]
-    jain_index: float
-    nash_welfare: float
-    properties: dict[str, Property]
-    prices: list[dict[str, dict[str, float]]] | None
-
-
-class CheckedShares(Answer, frozen=True):
-    """How far a stored allocation is from the conditions of its mechanism (null: no tolerance excuses it)."""
-
-    mechanism: str
-    division: str
-    evidence: str
-    valid: bool
-    tolerance: float
-    violation: float | None
-    overload: float | None
-    bottleneck: float | None
-    user: str | None
-    server: str | None
-    reason: str | None
-
-
-def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> NumericShares:
+def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> Answer:
     """Return numeric shares as an answer; no property is decided of them."""
     cluster = allocation.cluster
     jain, nash = _welfare(allocation)
-    undecided = Property(holds=None, witness={"note": "not decided of numeric shares"})
-    return NumericShares.of(
+    undecided = {"holds": None, "witness": {"note": "not decided of numeric shares"}}
+    return encode_answer(
+        "share_numeric",
         allocation,
         found,
         exact=False,
@@ -406,7 +308,7 @@ def _welfare(allocation: Allocation) -> tuple[float, float]:
     return float(weighted.sum() ** 2 / (len(part) * (weighted**2).sum())), nash
 
 
-def numeric_lines(allocation: Allocation, answer: NumericShares) -> list[str]:
+def numeric_lines(allocation: Allocation, answer: Answer) -> list[str]:
     """Return numeric shares as text: every user and server of a small cluster, what they come to of a large one."""
     cluster = allocation.cluster
     lines = [
@@ -446,15 +348,16 @@ def _conditions(mechanism: str) -> str:
     return MECHANISMS[mechanism].conditions
 
 
-def _furthest(answer: NumericShares | CheckedShares) -> str:
+def _furthest(answer: Answer) -> str:
     if answer.server is None:
         return f"who might gain most: {quoted(answer.user or '')}"
     return f"furthest from a bottleneck: user {quoted(answer.user or '')} on server {quoted(answer.server)}"
 
 
-def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> CheckedShares:
+def checked_answer(mechanism: str, division: str, found: Violation, tolerance: float) -> Answer:
     """Return the check of a stored allocation as an answer."""
-    return CheckedShares.of(
+    return encode_answer(
+        "share_check",
         found,
         mechanism=mechanism,
         division=division,
@@ -465,7 +368,7 @@ def checked_answer(mechanism: str, division: str, found: Violation, tolerance: f
     )
 
 
-def checked_lines(answer: CheckedShares) -> list[str]:
+def checked_lines(answer: Answer) -> list[str]:
     """Return the check of a stored allocation as text."""
     if answer.reason is not None:
         return [f"refused: {answer.reason}"]

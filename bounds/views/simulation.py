@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 
-from bounds.views.answers import Answer, Ends, Number, named
+from bounds.views.answers import Answer, Fields, encode_answer, named
 from bounds.views.panels import Chart, Curve, Line, draw
 from bounds.views.pictures import figure, save, styled
 from bounds.views.tables import aligned
-from bounds.views.text import INTERVALS, many, with_interval
+from bounds.views.text import INTERVALS, Number, many, with_interval
 from fluid.files.scenarios import Given
 from fluid.simulation.measures import KINDS, RELATIVE_ERROR
 from fluid.simulation.policy_interface import Policy
@@ -30,127 +29,7 @@ SURE = 0.999
 """Level of the interval that must lie above 0 before a queue is said to grow."""
 
 
-class WarmupCheck(Answer, frozen=True, kw_only=False):
-    """Whether the warm-up is long enough, and the time from which it would be."""
-
-    enough: bool
-    suggested: float
-
-
-class InitialJobs(Answer, frozen=True, kw_only=False):
-    """Jobs that were there at time 0: how many, whether their service is whole or what was left of it."""
-
-    jobs: int
-    service: str
-    cut_off: int
-
-
-class TraceUse(Answer, frozen=True, kw_only=False):
-    """What became of a trace that stood for arrivals."""
-
-    arrivals: int
-    used: int
-    last: float
-    unit: str
-    ends_early: bool
-    cut_off: int
-    notes: list[str]
-
-
-class LoggedEvent(Answer, frozen=True, kw_only=False):
-    """A row of the event log; servers are numbered from 1."""
-
-    time: float
-    event: str
-    type: str | UnsetType = UNSET
-    clock: int | UnsetType = UNSET
-    server: int | UnsetType = UNSET
-    to: int | UnsetType = UNSET
-
-
-class Simulated(Answer, frozen=True, kw_only=True):
-    """What is measured in every model."""
-
-    policy: str
-    servers: int
-    until: float
-    warmup: float
-    replications: int
-    interrupted: bool
-    events: int
-    events_as_python: int
-    events_per_second: float | None
-    reward: Number
-    jobs: dict[str, float]
-    jobs_ci95: dict[str, Ends]
-    acceptance: dict[str, float | None]
-    utilisation: dict[str, Number]
-    warmup_check: WarmupCheck
-    trace: TraceUse | UnsetType = UNSET
-    initial: InitialJobs | UnsetType = UNSET
-    pools: dict[str, int] | UnsetType = UNSET
-    log: list[LoggedEvent] | UnsetType = UNSET
-
-
-class SimulatedLoss(Simulated, frozen=True, kw_only=True):
-    """The answer for a loss system; rates are per unit time."""
-
-    accepted: Number
-    acceptance_ci95: dict[str, Ends]
-    migrations: Number
-    reassignments: Number
-    preemptions: Number
-    reserved_idle: dict[str, Number] | UnsetType = UNSET
-
-
-class Growth(Answer, frozen=True, kw_only=False):
-    """Growth of the queue per unit time, and whether it grows beyond doubt (99.9 %)."""
-
-    per_time: float | None
-    ci95: Ends
-    grows: bool
-
-    @property
-    def rate(self) -> Number:
-        """The growth with its interval."""
-        return Number(self.per_time, self.ci95)
-
-
-class Delay(Number, frozen=True, kw_only=False):
-    """Waiting time of the jobs that start; quantiles are off by at most the relative error.
-
-    Their intervals come from the replications, and are null where there is only one.
-    """
-
-    p95: float | None
-    p99: float | None
-    relative_error: float
-    p95_ci95: Ends
-    p99_ci95: Ends
-
-    @property
-    def tail(self) -> tuple[Number, Number]:
-        """The quantiles with their intervals."""
-        return Number(self.p95, self.p95_ci95), Number(self.p99, self.p99_ci95)
-
-
-class Queue(Number, frozen=True, kw_only=False):
-    """Jobs that wait, in the whole cluster."""
-
-    growth: Growth
-    delay: Delay
-    by_type: dict[str, float]
-
-
-class SimulatedQueue(Simulated, frozen=True, kw_only=True):
-    """The answer for a queue, in continuous time or in slots."""
-
-    traffic_intensity: float | None
-    started: dict[str, Number]
-    queue: Queue
-
-
-def simulation_answer(result: Result[Any], given: Given) -> SimulatedLoss | SimulatedQueue:
+def simulation_answer(result: Result[Any], given: Given) -> Answer:
     """Return the answer for replications of the scenario that a file gives."""
     scenario, runs, edges = result.scenario, result.distinct, result.runs[0].measures.edges
     events, seconds = (sum(getattr(run, name) for run in runs) for name in ("events", "seconds"))
@@ -162,19 +41,19 @@ def simulation_answer(result: Result[Any], given: Given) -> SimulatedLoss | Simu
         "events": events,
         "events_as_python": sum(run.interpreted for run in runs),
         "events_per_second": events / seconds if seconds > 0 else None,
-        "reward": Number(None, (None, None)) if scenario.rewards is None else result.reward(),
+        "reward": Number(None) if scenario.rewards is None else result.reward(),
         "jobs": _by_type(result, result.jobs),
         "utilisation": result.utilisation(),
-        "warmup_check": WarmupCheck.of(result.warm_up, suggested=suggested),
+        "warmup_check": Fields(result.warm_up, suggested=suggested),
         "trace": _trace_use(given),
         "initial": _initial_jobs(given),
         "pools": _pools(given),
         "log": logged(result) if scenario.log else None,
     }
     if isinstance(result, QueueResult):
-        return SimulatedQueue.of(result, scenario, **common, **_queue_fields(result))
+        return encode_answer("simulate_queue", result, scenario, **common, **_queue_fields(result))
     assert isinstance(result, LossResult)
-    return SimulatedLoss.of(result, scenario, **common, **_loss_fields(result))
+    return encode_answer("simulate", result, scenario, **common, **_loss_fields(result))
 
 
 def _by_type(result: Result[Any], measure: Callable[[int], Interval]) -> dict[str, Interval]:
@@ -194,7 +73,7 @@ def _loss_fields(result: LossResult[Any]) -> dict[str, Any]:
 
 
 def _queue_fields(result: QueueResult[Any]) -> dict[str, Any]:
-    delay = Delay.of(
+    delay = Fields(
         result.delay(),
         p95=result.quantile_interval(0.95),
         p99=result.quantile_interval(0.99),
@@ -205,14 +84,14 @@ def _queue_fields(result: QueueResult[Any]) -> dict[str, Any]:
         "acceptance": dict.fromkeys(result.scenario.names, 1.0),  # a queue refuses no job
         "traffic_intensity": result.scenario.intensity,
         "started": _by_type(result, result.acceptance),
-        "queue": Queue.of(result.queue(), growth=growth_of(result), delay=delay, by_type=waiting),
+        "queue": Fields(result.queue(), growth=growth_of(result), delay=delay, by_type=waiting),
     }
 
 
-def growth_of(result: QueueResult[Any]) -> Growth:
+def growth_of(result: QueueResult[Any]) -> Answer:
     """Return the growth of the queue, and whether it grows beyond doubt."""
     rate = result.growth()
-    return Growth.of(rate, per_time=rate, grows=result.growth(SURE).low > 0)
+    return encode_answer("simulate_queue", rate, part="Growth", per_time=rate, grows=result.growth(SURE).low > 0)
 
 
 def _pools(given: Given) -> dict[str, int] | None:
@@ -223,7 +102,7 @@ def _pools(given: Given) -> dict[str, int] | None:
     return named(pools, apportion(given.scenario.servers, [pool.share for pool in pools]))
 
 
-def _trace_use(given: Given) -> TraceUse | None:
+def _trace_use(given: Given) -> Fields | None:
     if given.traced is None:
         return None
     scenario, traced = given.scenario, given.traced
@@ -231,7 +110,7 @@ def _trace_use(given: Given) -> TraceUse | None:
     times = scenario.jobs.times
     before = len(traced.present.times) if len(times) > len(traced.arriving.times) else 0
     last = last_arrival(scenario)
-    return TraceUse.of(
+    return Fields(
         traced,
         scenario,
         arrivals=len(traced.arriving.times),
@@ -242,16 +121,16 @@ def _trace_use(given: Given) -> TraceUse | None:
     )
 
 
-def _initial_jobs(given: Given) -> InitialJobs | None:
+def _initial_jobs(given: Given) -> dict[str, Any] | None:
     """Jobs at time 0 of a trace have what was left of their service; those of a law have whole service."""
     if given.table.initial.waiting:
-        return InitialJobs(given.table.initial.waiting, "whole", 0)
+        return {"jobs": given.table.initial.waiting, "service": "whole", "cut_off": 0}
     if given.traced is not None and given.traced.initial:
-        return InitialJobs(len(given.traced.present.types), "left", given.traced.cut)
+        return {"jobs": len(given.traced.present.types), "service": "left", "cut_off": given.traced.cut}
     return None
 
 
-def logged(result: Result[Any]) -> list[LoggedEvent]:
+def logged(result: Result[Any]) -> list[dict[str, Any]]:
     """Return the event log of the first run."""
     scenario, measures = result.scenario, result.runs[0].measures
     rows = []
@@ -259,14 +138,14 @@ def logged(result: Result[Any]) -> list[LoggedEvent]:
         name = KINDS[int(kind)]
         rings = name == "ring"
         rows.append(
-            LoggedEvent(
-                at,
-                name,
-                type=UNSET if rings else scenario.names[scenario.group_of(int(what))],
-                clock=int(what) if rings else UNSET,
-                server=int(server) + 1 if server >= 0 else UNSET,
-                to=int(other) + 1 if other >= 0 else UNSET,
-            )
+            {
+                "time": at,
+                "event": name,
+                "type": None if rings else scenario.names[scenario.group_of(int(what))],
+                "clock": int(what) if rings else None,
+                "server": int(server) + 1 if server >= 0 else None,  # people count from 1
+                "to": int(other) + 1 if other >= 0 else None,
+            }
         )
     return rows
 
@@ -298,7 +177,7 @@ def warnings_after(result: Result[Any], given: Given) -> list[str]:
     return [same_jobs(given.traced.file)] if given.traced is not None and len(result.runs) > 1 else []
 
 
-def _how(answer: Simulated) -> str:
+def _how(answer: Answer) -> str:
     """Return how the events ran: a rate means something where all of them ran in one way."""
     if 0 < answer.events_as_python < answer.events:
         return f", {answer.events_as_python:,} of them as Python while the event loop was compiled"
@@ -306,7 +185,7 @@ def _how(answer: Simulated) -> str:
     return rate + (" as Python" if answer.events_as_python else "")
 
 
-def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = False) -> list[str]:
+def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
     """Return an answer as text; `by_mean`: the traffic intensity is a lower bound, by the mean size."""
     cut = " (interrupted)" if answer.interrupted else ""
     pools = answer.pools or {}
@@ -317,12 +196,12 @@ def simulation_lines(answer: SimulatedLoss | SimulatedQueue, *, by_mean: bool = 
         f"{answer.events:,} events" + _how(answer),
     ]
     made.append(INTERVALS)
-    made += _loss_lines(answer) if isinstance(answer, SimulatedLoss) else _queue_lines(answer, by_mean=by_mean)
+    made += _queue_lines(answer, by_mean=by_mean) if "queue" in answer else _loss_lines(answer)
     for row in answer.log or ():
         where = f" server {_place(row.server, pools)}" if row.server else ""
         to = f" -> {_place(row.to, pools)}" if row.to else ""
         made.append(
-            f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is UNSET else quoted(row.type)}{where}{to}"
+            f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is None else quoted(row.type)}{where}{to}"
         )
     return made
 
@@ -337,14 +216,14 @@ def _place(server: int, pools: Mapping[str, int]) -> str:
     return str(server)
 
 
-def _in_use(answer: Simulated) -> list[str]:
+def _in_use(answer: Answer) -> list[str]:
     return [
         f"{quoted(name)} in use {with_interval(share, 4, least=0.0, most=1.0)}"
         for name, share in answer.utilisation.items()
     ]
 
 
-def _loss_lines(answer: SimulatedLoss) -> list[str]:
+def _loss_lines(answer: Answer) -> list[str]:
     reserved = answer.reserved_idle or {}
     table = [["type", "jobs", "accepted", *(["idle slots"] if reserved else [])]]
     for name, jobs in answer.jobs.items():
@@ -366,11 +245,16 @@ def _loss_lines(answer: SimulatedLoss) -> list[str]:
     return made
 
 
-def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
+def quantiles_of(delay: Answer) -> dict[str, Number]:
+    """Return the quantiles of delays by name."""
+    return {"95 %": Number(delay.p95, delay.p95_ci95), "99 %": Number(delay.p99, delay.p99_ci95)}
+
+
+def _queue_lines(answer: Answer, *, by_mean: bool) -> list[str]:
     queue, delay, growth = answer.queue, answer.queue.delay, answer.queue.growth
-    quantiles = zip(("95 %", "99 %"), delay.tail, strict=True)
+    quantiles = quantiles_of(delay).items()
     tail = "".join(f"   {name}: {with_interval(number, 5, least=0.0)}" for name, number in quantiles if number.mean)
-    rate = with_interval(growth.rate, 5)
+    rate = with_interval(Number(growth.per_time, growth.ci95), 5)
     made = []
     if answer.traffic_intensity is not None:
         made.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
@@ -392,7 +276,7 @@ def _queue_lines(answer: SimulatedQueue, *, by_mean: bool) -> list[str]:
     return made
 
 
-def start_lines(answer: Simulated) -> list[str]:
+def start_lines(answer: Answer) -> list[str]:
     """Return what is said of a trace, and of the jobs at time 0."""
     made = []
     if trace := answer.trace:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from math import inf
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
-from bounds.views.answers import Number
 from fluid.statistics import Interval
 from theory.errors import quoted
 from theory.instance import Configuration, Instance
@@ -52,18 +53,29 @@ INTERVALS = "intervals in brackets are of 95 % confidence"
 """A line of every text with intervals."""
 
 
-def with_interval(measured: Number | Interval, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
+class Number(NamedTuple):
+    """A mean with the ends of its 95 % interval; None where there is none."""
+
+    mean: float | None
+    ci95: Sequence[float | None] = (None, None)
+
+
+def with_interval(measured: Any, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
     """Write a number with its 95 % interval, cut to the range from `least` to `most` of possible values.
+
+    Parameters
+    ----------
+    measured : Interval, Number or Answer
+        With `mean` and, if it is no `Interval`, `ci95`.
 
     Examples
     --------
     >>> with_interval(Number(1.0, (-0.5, 2.5))), with_interval(Number(0.5, (-0.5, 1.5)), least=0.0, most=1.0)
     ('1  [-0.5, 2.5]', '0.5  [0, 1]')
     """
-    number = Number.of(measured) if isinstance(measured, Interval) else measured
-    low, high = number.ci95
-    if number.mean is None:
+    low, high = (measured.low, measured.high) if isinstance(measured, Interval) else measured.ci95
+    if measured.mean is None or not isfinite(measured.mean):
         return "-"
-    if low is None or high is None:
-        return f"{number.mean:.{digits}g}"
-    return f"{number.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"
+    if low is None or high is None or not (isfinite(low) and isfinite(high)):
+        return f"{measured.mean:.{digits}g}"
+    return f"{measured.mean:.{digits}g}  [{max(low, least):.{digits}g}, {min(high, most):.{digits}g}]"

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 
-from bounds.views.answers import Answer, Exact
+from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
 from bounds.views.text import many, short
 from theory.errors import quoted
@@ -30,65 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Maximum(Answer, frozen=True):
-    """The maximum supportable workload, between exact bounds."""
-
-    lower: float
-    upper: float
-    exact: Exact | None
-    lower_exact: Exact
-    upper_exact: Exact
-
-
-class Round(Answer, frozen=True):
-    """A round of the bracket."""
-
-    cells: int
-    lower: float
-    upper: float
-
-
-class Rounded(Answer, frozen=True):
-    """Workloads of the rounded queues of the file's partition; null where there is no bound."""
-
-    upper_rounded: Exact | None
-    lower_rounded: Exact | None
-
-
-class Bins(Answer, frozen=True):
-    """Bins for a list of jobs: least servers in fractions, by any configurations and by proper ones.
-
-    A configuration is proper if it holds no more jobs of a size than there are; `at_least` is the second, rounded up,
-    and `at_most` the bins that First-Fit Decreasing uses.
-    """
-
-    jobs: int
-    configurations: Exact
-    proper: Exact
-    at_least: int
-    at_most: int
-
-
-class Throughput(Answer, frozen=True):
-    """The answer of ``throughput``; workloads are on all servers."""
-
-    maximum: Maximum
-    gap: float
-    reached: bool
-    cells: int
-    servers: int
-    mean_size: Exact
-    vqs: float
-    vqs_exact: Exact
-    vqs_J: int  # noqa: N815 - a published key, the J of the paper
-    vqs_lost: float
-    vqs_guarantee: float
-    best_fit_guarantee: float
-    rounds: list[Round]
-    partition: Rounded | UnsetType = UNSET
-    bins: Bins | UnsetType = UNSET
-
-
 def throughput_answer(
     sizes: Sizes,
     best: Bracket,
@@ -96,7 +36,7 @@ def throughput_answer(
     gap: Fraction,
     rounded: tuple[Fraction | None, ...] | None = None,
     bins: tuple[int, Fraction, Fraction, int] | None = None,
-) -> Throughput:
+) -> Answer:
     """Return the answer of ``throughput``.
 
     Parameters
@@ -117,10 +57,11 @@ def throughput_answer(
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
     exact = lower if lower == upper else None
-    partition = None if rounded is None else Rounded.of(upper_rounded=rounded[0], lower_rounded=rounded[1])
-    return Throughput.of(
+    partition = None if rounded is None else {"upper_rounded": rounded[0], "lower_rounded": rounded[1]}
+    return encode_answer(
+        "throughput",
         sizes,
-        maximum=Maximum.of(lower=lower, upper=upper, exact=exact),
+        maximum=Fields(lower=lower, upper=upper, exact=exact),
         gap=best.gap,
         reached=best.gap <= gap,
         cells=len(best.below.cells),
@@ -130,30 +71,30 @@ def throughput_answer(
         vqs_lost=vqs.lost,
         vqs_guarantee=lower * 2 / 3,
         best_fit_guarantee=lower / 2,
-        rounds=[Round.of(cells=cells, lower=servers * low, upper=servers * high) for cells, low, high in best.history],
+        rounds=[{"cells": cells, "lower": servers * low, "upper": servers * high} for cells, low, high in best.history],
         partition=partition,
         bins=bins and _bins(*bins),
     )
 
 
-def _bins(jobs: int, configurations: Fraction, proper: Fraction, at_most: int) -> Bins:
+def _bins(jobs: int, configurations: Fraction, proper: Fraction, at_most: int) -> Fields:
     at_least = ceiling(proper)
-    return Bins.of(jobs=jobs, configurations=configurations, proper=proper, at_least=at_least, at_most=at_most)
+    return Fields(jobs=jobs, configurations=configurations, proper=proper, at_least=at_least, at_most=at_most)
 
 
-def _between(bins: Bins) -> str:
+def _between(bins: Answer) -> str:
     if bins.at_least == bins.at_most:
         return f"{bins.at_least}, exactly (First-Fit Decreasing attains the bound)"
     return f"at least {bins.at_least}, at most {bins.at_most} (First-Fit Decreasing)"
 
 
-def throughput_lines(answer: Throughput) -> list[str]:
+def throughput_lines(answer: Answer) -> list[str]:
     """Return the answer of ``throughput`` as text."""
     maximum = answer.maximum
     on = f"on {answer.servers} server" + ("s" if answer.servers > 1 else "")
     lines = []
     if maximum.exact is not None:
-        lines.append(f"maximum supportable workload   {short(Fraction(maximum.exact))} {on}, exactly")
+        lines.append(f"maximum supportable workload   {short(maximum.exact)} {on}, exactly")
     else:
         lines += [
             f"maximum supportable workload   between {maximum.lower:.6g} and {maximum.upper:.6g} {on}",
@@ -164,19 +105,19 @@ def throughput_lines(answer: Throughput) -> list[str]:
     lost = f", {answer.vqs_lost:.3%} of the jobs below 2^-{answer.vqs_J} rounded up" if answer.vqs_lost else ""
     share = answer.vqs / maximum.upper, answer.vqs / maximum.lower
     lines += [
-        f"VQS supports                   {short(Fraction(answer.vqs_exact))} at least (J = {answer.vqs_J}{lost})",
+        f"VQS supports                   {short(answer.vqs_exact)} at least (J = {answer.vqs_J}{lost})",
         f"  that is {share[0]:.2%}" + (f" to {share[1]:.2%}" if share[0] != share[1] else "") + " of the maximum",
         f"guaranteed for any law         VQS {answer.vqs_guarantee:.6g} (2/3), "
         f"Best-Fit {answer.best_fit_guarantee:.6g} (1/2)",
     ]
     if answer.partition:
         low, high = (
-            "without bound" if value is None else short(Fraction(value))
+            "without bound" if value is None else short(value)
             for value in (answer.partition.upper_rounded, answer.partition.lower_rounded)
         )
         lines.append(f"the file's partition           upper-rounded {low}, lower-rounded {high}")
     if answer.bins:
-        every, proper = (short(Fraction(value)) for value in (answer.bins.configurations, answer.bins.proper))
+        every, proper = (short(value) for value in (answer.bins.configurations, answer.bins.proper))
         lines += [
             f"bins for {many(answer.bins.jobs, 'job')}: {_between(answer.bins)}",
             f"  servers in fractions: {every} with any configurations, {proper} with proper ones",
@@ -188,58 +129,27 @@ MOST_SHOWN = 20
 """Kinds of bins that the text shows."""
 
 
-class ItemKind(Answer, frozen=True):
-    """Equal items: their sizes by resource, how many there are, and the price of one that proves the lower bound."""
-
-    size: dict[str, Exact]
-    count: int
-    price: Exact
-
-
-class Filled(Answer, frozen=True):
-    """Equal bins: how many there are, and the places for items in each, by the place of the kind from 0."""
-
-    bins: int
-    places: dict[str, int]
-
-
-class ItemBins(Answer, frozen=True):
-    """The least number of bins for a list of items lies between `at_least` and `at_most`, and they are proved.
-
-    At the prices of `kinds` the items are worth more than ``at_least - 1`` bins can be, whatever these hold (where one
-    resource alone binds, `at_least` may be proved by bins that hold no more items of a kind than there are); `packing`
-    has places for all items in `at_most` bins.
-    """
-
-    items: int
-    capacity: dict[str, Exact]
-    at_least: int
-    at_most: int
-    exact: bool
-    kinds: list[ItemKind]
-    packing: list[Filled]
-
-
-def items_answer(items: ItemList) -> ItemBins:
+def items_answer(items: ItemList) -> Answer:
     """Solve the configuration program and return the answer."""
     least = least_servers(items.instance(), list(map(Fraction, items.counts)))
     rows = zip(items.sizes, items.counts, least.slot_prices, strict=True)
-    return ItemBins.of(
+    return encode_answer(
+        "throughput_items",
         items,
         names=items.resources,
         items=sum(items.counts),
         at_least=least.lower,
         at_most=least.upper,
         exact=least.lower == least.upper,
-        kinds=[ItemKind.of(names=items.resources, size=size, count=count, price=price) for size, count, price in rows],
+        kinds=[{"size": size, "count": count, "price": price} for size, count, price in rows],
         packing=[
-            Filled(bins=number, places={str(k): places for k, places in enumerate(column) if places})
+            {"bins": number, "places": {str(k): places for k, places in enumerate(column) if places}}
             for _, column, number in least.columns
         ],
     )
 
 
-def items_lines(answer: ItemBins) -> list[str]:
+def items_lines(answer: Answer) -> list[str]:
     """Return the answer as text."""
     number = (
         f"{answer.at_least:,}, exactly" if answer.exact else f"at least {answer.at_least:,}, at most {answer.at_most:,}"
@@ -257,7 +167,7 @@ def items_lines(answer: ItemBins) -> list[str]:
     return lines
 
 
-def _size(kind: ItemKind) -> str:
+def _size(kind: Answer) -> str:
     return ", ".join(f"{quoted(name)} {size}" for name, size in kind.size.items())
 
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
-from bounds.views.schemas import schema
+from bounds.views.answers import schema
 from fluid.admission.outlook import aligned_horizons
 
 ROOT = Path(__file__).parent.parent.parent

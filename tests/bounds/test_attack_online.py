@@ -17,7 +17,7 @@ from bounds.adversary.growth import Growth, Simulated, growth_of, lost_share
 from bounds.adversary.online import Offer, OfferSpace, break_policy, document_of
 from bounds.adversary.traps import least_trap, overload, queues, work_of
 from bounds.cli import run
-from bounds.views.schemas import schema
+from bounds.views.answers import schema
 from fluid.chains.saturated import Saturated, closed_sets
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
-from bounds.views.schemas import schema
+from bounds.views.answers import schema
 from fluid.simulation.options import OPTIONS
 from fluid.simulation.policy_names import HOMES, policy
 from theory.files.document import Fields

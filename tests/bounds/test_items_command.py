@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from bounds.adversary.documents import items_of
 from bounds.adversary.items import fewest_bins
 from bounds.cli import run
-from bounds.views.schemas import schema
-from bounds.views.throughput import MOST_SHOWN, ItemBins, items_answer, items_lines
+from bounds.views.answers import Answer, schema
+from bounds.views.throughput import MOST_SHOWN, items_answer, items_lines
 from theory.errors import InputError
 from theory.files.items import ItemList, parse_items
 from theory.greedy import servers
@@ -31,7 +31,7 @@ def listed(rows: list[tuple[int, ...]], capacity: tuple[int, ...] = CAPACITY) ->
     return parse_items({"items": {"capacity": list(capacity), "sizes": [list(row) for row in rows]}})
 
 
-def assert_proved(found: ItemBins) -> None:
+def assert_proved(found: Answer) -> None:
     """Recount the packing, and check the prices against every configuration there is."""
     capacity = {name: Fraction(amount) for name, amount in found.capacity.items()}
     sizes = [{name: Fraction(amount) for name, amount in kind.size.items()} for kind in found.kinds]

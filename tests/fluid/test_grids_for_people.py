@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
-from bounds.views.schemas import schema
+from bounds.views.answers import schema
 from fluid.experiment.forecast import expected_events, forecast
 from fluid.experiment.grid import read_grid, scenario_of
 from fluid.experiment.run import run_cell, run_experiment
