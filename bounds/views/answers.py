@@ -7,7 +7,7 @@ record both name is taken from the record; a view writes only what differs (`enc
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -102,7 +102,7 @@ def encode_answer(
     return encoded
 
 
-def named(things: Sequence[Any], values: Sequence[Any]) -> dict[str, Any]:
+def named(things: Iterable[Any], values: Iterable[Any]) -> dict[str, Any]:
     """Return values by the names of types, pools, servers or users."""
     return dict(zip((thing.name for thing in things), values, strict=True))
 

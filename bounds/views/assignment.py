@@ -98,7 +98,7 @@ def bounds_of(least: LeastServers) -> Fields:
 def worst_answer(worst: WorstInstance) -> Answer:
     """Return the answer of ``worst``."""
     instance = worst.instance
-    changed = {"exact": worst.ratio, "is_worst": worst.exact, "instance": instance_document(instance)}
+    changed: dict[str, Any] = {"exact": worst.ratio, "is_worst": worst.exact, "instance": instance_document(instance)}
     return encode_answer("worst", worst, instance, names=instance.names, **changed)
 
 

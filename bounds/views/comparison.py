@@ -92,7 +92,8 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
             both = [(row[name], base[name]) for row, base in zip(numbers[:count], first[:count], strict=True)]
             pairs = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
             if pairs:
-                gains.append((result, name, paired(*zip(*pairs, strict=True))))
+                ours, theirs = zip(*pairs, strict=True)
+                gains.append((result, name, paired(ours, theirs)))
     return gains
 
 

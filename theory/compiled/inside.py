@@ -113,7 +113,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         """Tie nothing: there is no machine code."""
 
 
-class _IntoLibrary(Compiler):
+class _IntoLibrary(Compiler):  # type: ignore[misc]
     """Numba's compiler, into a `_Library`."""
 
     def define_pipelines(self) -> Any:

@@ -130,7 +130,9 @@ def bound(function: Function, /, **functions: Callable[..., Any]) -> Function:
     (3, 100)
     """
     finish = _finish_of(function)
-    compiled = {name: other if _is_compiled(other) else finish(other) for name, other in functions.items()}
+    compiled = {
+        name: other if _is_compiled(other) else finish(cast(FunctionType, other)) for name, other in functions.items()
+    }
     ways = [_finish_of(other) for other in compiled.values()]
     is_allocating = checked_kernel in ways
 

@@ -81,7 +81,7 @@ def heaviest_row(state: SlottedCommon) -> int:
 @step
 def _counted_size(state: SlottedCommon, job_class: int) -> int:
     """Return what a job takes of its server: sizes of at most 2^-J are rounded up to it (V-A), others are not."""
-    return max(class_size(state, job_class), state.least_size[0])
+    return int(max(class_size(state, job_class), state.least_size[0]))
 
 
 @step
