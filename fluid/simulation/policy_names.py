@@ -65,7 +65,7 @@ def _reduced(policy: Policy) -> Any:
     return sent_policy, (policy.source, os.getcwd(), policy.code)
 
 
-copyreg.pickle(Policy, _reduced)  # type: ignore[type-var]
+copyreg.pickle(Policy, _reduced)
 
 
 def sent_policy(name: str, folder: str, code: str) -> Policy:
@@ -95,7 +95,8 @@ def refuse_other_code(policy: Policy, name: str, code: str | None) -> None:
 @cache
 def _policy_of_packproof(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
-    return replace(getattr(import_module(module), attribute), source=name)
+    policy_of_packproof: Policy = getattr(import_module(module), attribute)
+    return replace(policy_of_packproof, source=name)
 
 
 def _authored(name: str, module: ModuleType, path: str, attribute: str) -> Policy:

@@ -51,7 +51,7 @@ def answered(policy: Policy, setting: Any, state: State) -> State:
 def _made(policy: Policy, setting: Any, function: Callable[..., State], name: str, *arguments: Any) -> State:
     is_authors = written_by_author(function)
     # the tools that the author's function calls: as Python, or where that would take long with every index looked at
-    form = cache(plain if setting.servers <= FEW_SERVERS else _looking)
+    form: Any = cache(plain if setting.servers <= FEW_SERVERS else _looking)
     try:
         with called_as(form) if is_authors else nullcontext():
             state = function(*arguments)
