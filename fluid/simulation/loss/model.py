@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import sample, stream_of
-from fluid.simulation.loop import Engine, next_chunk
+from fluid.simulation.loop import Engine
 from fluid.simulation.loss import jobs as lists
 from fluid.simulation.loss.loop import Rates, accumulate, carry_out, event_list, finish_event, jump_chain
 from fluid.simulation.measures import Measures
@@ -67,48 +66,40 @@ class LossScenario(TypedScenario):
         return _EventList(self, policy, state, arrival_rng)
 
 
-def _parts(transfer: Function) -> dict[str, Function]:
-    """Return the functions that the loops name, over a way to follow moved jobs."""
-    return {
-        "accumulate": accumulate,
-        "carry_out": bound(carry_out, transfer=transfer),
-        "most_calls": most_calls,
-    }
-
-
 class _LossEngine(Engine):
-    """What both engines do."""
+    """What both engines do.
+
+    Attributes
+    ----------
+    spare, larger : callable
+        ``spare(jobs)``, how many more jobs there is memory for, and ``larger(jobs)``, a copy with more of it.
+    """
 
     part = 2_000_000
+    spare: Function
+    larger: Function
 
     def next_part(self) -> int:
         """Return how many events the next part has memory for."""
-        while (most := min(self.part, self.spare())) < FEWEST:
-            self.jobs = self.larger()
+        while (most := min(self.part, self.spare(self.jobs))) < FEWEST:
+            self.jobs = self.larger(self.jobs)
         return most
-
-    @abstractmethod
-    def spare(self) -> int:
-        """Return how many more jobs there is memory for."""
-
-    @abstractmethod
-    def larger(self) -> Any:
-        """Copy the jobs into more memory."""
-
-    def enlarge(self, state: State) -> State:
-        """Return the state: the loops of loss systems ask for nothing."""
-        return state
 
     def resume(self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any) -> None:
         """Let the policy refresh once more."""
         plain(finish_event, refresh=functions["refresh"], **self.parts)(state, self.jobs, measures, draws)
 
 
+PARTS: dict[str, Function] = {"accumulate": accumulate, "most_calls": most_calls}
+"""The functions of the model that both loops name."""
+
+
 class _JumpChain(_LossEngine):
     """Poisson arrivals and exponential service."""
 
     loop = staticmethod(jump_chain)
-    parts = _parts(lists.transfer_in_urn)
+    parts = PARTS | {"carry_out": bound(carry_out, transfer=lists.transfer_in_urn)}
+    spare, larger = staticmethod(lists.spare_in_urn), staticmethod(lists.larger_urn)
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State) -> None:
         rates, services = scenario.rates, scenario.service_rates
@@ -116,38 +107,23 @@ class _JumpChain(_LossEngine):
         self.jobs = lists.new_urn(state.counts, expected, moves_jobs=policy.moves_jobs)
         self.coming = Rates(rates, services)
 
-    def spare(self) -> int:
-        return lists.spare_in_urn(self.jobs)
-
-    def larger(self) -> lists.Urn:
-        return lists.larger_urn(self.jobs)
-
 
 class _EventList(_LossEngine):
     """Any arrivals and service times."""
 
     loop = staticmethod(event_list)
-    parts = _parts(lists.transfer_in_calendar)
+    parts = PARTS | {"carry_out": bound(carry_out, transfer=lists.transfer_in_calendar)}
+    spare, larger = staticmethod(lists.spare_in_calendar), staticmethod(lists.larger_calendar)
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State, rng: np.random.Generator) -> None:
         rates, services = scenario.rates, scenario.service_rates
-        self._stream = stream_of(scenario.arrivals, scenario.service, rates, services, rng, scenario.jobs)
-        coming = ceil(1.2 * float((rates / services).sum())) + (1 << 16)
+        self.stream = stream_of(scenario.arrivals, scenario.service, rates, services, rng, scenario.jobs)
+        expected = ceil(1.2 * float((rates / services).sum())) + (1 << 16)
         if scenario.jobs is not None:  # no more can be there at once
-            coming = min(coming, len(scenario.jobs.times))
-        length = int(state.totals.sum()) + coming + 1
+            expected = min(expected, len(scenario.jobs.times))
+        length = int(state.totals.sum()) + expected + 1
         self.jobs = lists.new_calendar(length, scenario.servers, len(rates), moves_jobs=policy.moves_jobs)
         for server, j in np.argwhere(state.counts > 0).tolist():
             for work in sample(scenario.service, rng, int(state.counts[server, j])) / services[j]:
                 lists.schedule(self.jobs, work, j, server)
         self.supply()
-
-    def supply(self) -> None:
-        """Take the next jobs of the stream."""
-        self.coming = next_chunk(self._stream)
-
-    def spare(self) -> int:
-        return lists.spare_in_calendar(self.jobs)
-
-    def larger(self) -> lists.Calendar:
-        return lists.larger_calendar(self.jobs)

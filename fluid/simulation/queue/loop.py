@@ -96,21 +96,6 @@ def join(lines: Lines, job_type: int, arrival: float, work: float) -> None:
     lines.last[job_type] = at
 
 
-def join_all(lines: Lines, types: NDArray[np.int32], work: NDArray[np.float64]) -> None:
-    """Put jobs that came at time 0 at the ends of the lines of their types, in this order; all lines must be new."""
-    jobs = len(types)
-    if jobs == 0:
-        return
-    lines.free[0] = lines.after[jobs - 1]
-    lines.work[:jobs] = work
-    lines.after[:jobs] = -1
-    for j in range(len(lines.first)):
-        places = np.flatnonzero(types == j)
-        if len(places):
-            lines.first[j], lines.last[j] = places[0], places[-1]
-            lines.after[places[:-1]] = places[1:]
-
-
 @step
 def leave(lines: Lines, job_type: int) -> tuple[float, float]:
     """Take the first job of a line; return its arrival and its work."""
@@ -250,9 +235,9 @@ def open_queue(state: QueueCommon, jobs: Jobs, measures: Measures, draws: Any, w
     measures.events[0] += len(waiting.types)
     measures.arrivals[0] += count
     state.waiting[:] += count
-    for kind in waiting.types[: len(measures.log) - measures.logged[0]].tolist():
+    for kind, work in zip(waiting.types.tolist(), waiting.durations.tolist(), strict=True):
         note(measures, ARRIVAL, kind, -1, -1)
-    join_all(jobs.lines, waiting.types, waiting.durations)
+        join(jobs.lines, kind, 0.0, work)
     settle(state, jobs, measures, draws)
     before = -1
     while before != state.waiting.sum():

@@ -10,7 +10,7 @@ import numpy as np
 
 from fluid.simulation.arrivals import JobList, Stream, joined, sample, stream_of
 from fluid.simulation.event_list import enlarged, new_event_list
-from fluid.simulation.loop import Engine, next_chunk
+from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.queue import loop
@@ -84,14 +84,10 @@ class _Queue(Engine):
     def __init__(
         self, scenario: QueueScenario, state: State, arrival_rng: np.random.Generator, start_rng: np.random.Generator
     ) -> None:
-        self._stream = scenario.stream_of_jobs(arrival_rng)
+        self.stream = scenario.stream_of_jobs(arrival_rng)
         self._waiting = scenario.waiting_at_start(start_rng)
         self.jobs = Jobs(new_event_list(2 * len(state.moves) + 1024), new_lines(len(state.totals)))
         self.supply()
-
-    def supply(self) -> None:
-        """Take the next chunk of jobs."""
-        self.coming = next_chunk(self._stream)
 
     def enlarge(self, state: State) -> State:
         """Make more memory for the jobs in service, and for those that wait."""
