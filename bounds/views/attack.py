@@ -215,7 +215,7 @@ def online_answer(made: AttackedPolicy) -> Answer:
 
     broken, trap, growth, names = made.broken, made.broken.trap, made.broken.growth, made.broken.instance.names
     # each window misses with half of the false-alarm rate
-    windows = {name: _measured(getattr(growth, name, None), ALARM / 2) for name in ("first", "second")}
+    windows: dict[str, Any] = {name: _measured(getattr(growth, name, None), ALARM / 2) for name in ("first", "second")}
     return encode_answer(
         "attack_online",
         broken,

@@ -17,7 +17,7 @@ def export_answer(form: str, kind: str, files: Sequence[Exported], paths: Sequen
 
 def export_lines(answer: Answer) -> list[str]:
     """Return a line for each file that was written; the text of one that was not."""
-    lines = []
+    lines: list[str] = []
     for file in answer.files:
         if file.path is None:
             lines += (file.text or "").splitlines()

@@ -50,7 +50,7 @@ def _regime_row(path: FluidPath, segment: Segment) -> Fields:
         for stage in regime.followed
         if stage.moves
     ]
-    times = {"from": segment.start, "until": segment.stop}
+    times: dict[str, Any] = {"from": segment.start, "until": segment.stop}
     return Fields(mode=regime.kind, follows=follows, drains=regime.asked, blocked=_blocked(path, segment), **times)
 
 

@@ -89,7 +89,7 @@ def region_answer(found: Found) -> Answer:
         Fields(pool, configurations=feasible, maximal=maximal)
         for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
     ]
-    needed = {}
+    needed: dict[str, Any] = {}
     if found.whole is not None:
         servers, least = found.whole
         needed = {
