@@ -237,9 +237,7 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
     from theory.files.places import output_is_printed
 
     if as_json:
-        from bounds.views.answers import plain
-
-        print_json(answer, plain)
+        print_json(answer)
     elif not output_is_printed():  # an output that is printed stands alone
         shown = lines()
         if answer_stream().isatty():
@@ -249,10 +247,15 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
         print_answer("\n".join(shown))
 
 
-def print_json(document: Any, plain: Callable[[Any], Any] | None = None) -> None:
-    """Print a document as JSON, other values as `plain` has them; in ASCII where the output lacks some characters."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, default=plain)
-    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=plain))
+def print_json(document: Any) -> None:
+    """Print a document as JSON; in ASCII where standard output has not all of its characters."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, default=_plain)
+    print_answer(text if can_print(text) else json.dumps(document, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Return an object of an answer as JSON has it, and values that JSON does not know as text."""
+    return value.to_json() if hasattr(value, "to_json") else str(value)
 
 
 class Progress:

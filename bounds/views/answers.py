@@ -58,7 +58,7 @@ class Fields:
 
 
 class Answer:
-    """An encoded object: its keys are attributes, None where they are left out; `plain` is for JSON."""
+    """An encoded object: its keys are attributes, None where they are left out."""
 
     def __init__(self, values: dict[str, Any], declared: Mapping[str, Any]) -> None:
         self._values, self._declared = values, declared
@@ -72,10 +72,9 @@ class Answer:
             raise AttributeError(name)
         return self._values.get(name)
 
-
-def plain(value: Any) -> Any:
-    """Return what JSON has in place of a value that it does not know: the keys of an object, or text."""
-    return value._values if isinstance(value, Answer) else str(value)
+    def to_json(self) -> dict[str, Any]:
+        """Return the object as JSON has it, in the order of its schema; its own objects are answers as well."""
+        return self._values
 
 
 def encode_answer(

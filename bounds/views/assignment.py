@@ -98,8 +98,15 @@ def bounds_of(least: LeastServers) -> Fields:
 def worst_answer(worst: WorstInstance) -> Answer:
     """Return the answer of ``worst``."""
     instance = worst.instance
-    changed: dict[str, Any] = {"exact": worst.ratio, "is_worst": worst.exact, "instance": instance_document(instance)}
-    return encode_answer("worst", worst, instance, names=instance.names, **changed)
+    return encode_answer(
+        "worst",
+        worst,
+        instance,
+        names=instance.names,
+        exact=worst.ratio,
+        is_worst=worst.exact,
+        instance=instance_document(instance),
+    )
 
 
 def solution_lines(solution: Solution) -> list[str]:

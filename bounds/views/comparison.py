@@ -90,7 +90,7 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
             if name not in first[0] or (name == "growth" and count == 1):
                 continue
             both = [(row[name], base[name]) for row, base in zip(numbers[:count], first[:count], strict=True)]
-            pairs = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
+            pairs = [(a, b) for a, b in both if a is not None and b is not None]
             if pairs:
                 ours, theirs = zip(*pairs, strict=True)
                 gains.append((result, name, paired(ours, theirs)))

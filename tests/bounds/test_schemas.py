@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from bounds.cli import run
-from bounds.views.answers import encode_answer, plain
+from bounds.views.answers import Answer, encode_answer
 from fluid.statistics import Interval
 
 ROOT = Path(__file__).parents[2]
@@ -103,23 +103,23 @@ class Record:
 def test_answers_are_encoded_as_their_schemas_say() -> None:
     record = Record(Fraction(1, 3), Fraction(2))
     maximum = encode_answer("throughput", record, part="Maximum")
-    assert plain(maximum) == {
+    assert maximum.to_json() == {
         "lower": 1 / 3,
         "upper": 2.0,
         "exact": None,
         "lower_exact": "1/3",
         "upper_exact": "2",
     }
-    assert list(plain(maximum)) == list(schema("throughput")["$defs"]["Maximum"]["properties"])
+    assert list(maximum.to_json()) == list(schema("throughput")["$defs"]["Maximum"]["properties"])
     assert maximum.upper_exact == "2"
     with pytest.raises(AttributeError):
         _ = maximum.middle
     infinite = encode_answer("simulate", Interval(0.5, -inf, inf, 0.95, 1), part="Number")
-    assert plain(infinite) == {"mean": 0.5, "ci95": [None, None]}
+    assert infinite.to_json() == {"mean": 0.5, "ci95": [None, None]}
     row = encode_answer("region", part="FacetRow", names=["a", "b"], normal=(3, np.int64(4)), offset=Fraction(7))
-    assert plain(row) == {"normal": {"a": "3", "b": "4"}, "offset": "7"}
+    assert row.to_json() == {"normal": {"a": "3", "b": "4"}, "offset": "7"}
     needed = encode_answer("region", part="ServersNeeded", per_server=1, servers=np.int64(2), at_once=None)
-    assert json.dumps(needed, default=plain) == '{"per_server": "1", "servers": 2}'
+    assert json.dumps(needed, default=Answer.to_json) == '{"per_server": "1", "servers": 2}'
     assert needed.at_once is None
 
 
