@@ -2,8 +2,8 @@
 
 Worlds are sorted by the largest size that one of their deployments grows to in the long run, r (1 + sigma) cores with
 r = rate of scale-outs / mu: a cluster that refuses seldom does so when a giant was let in. The paper's own measure is
-lost in part (`fluid.admission.importance.badness` is our reading); this one is a maximum over independent deployments,
-so the probabilities of its buckets are exact: Pr[no deployment beyond x] = exp(-arrivals Pr[one is beyond x]).
+lost in part (`fluid.admission.study.importance.badness` is our reading); this one is a maximum over independent
+deployments, so the probabilities of its buckets are exact: Pr[no deployment beyond x] = exp(-arrivals Pr[one is beyond x]).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.absorption import gamma_grid, log_nodes
-from fluid.admission.importance import Weighted, redraw_for, redrawn_probabilities
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.simulate import AdmissionPolicy, run_policy
-from fluid.admission.world import Drawn, draw_parameters, draw_world
+from fluid.admission.law.absorption import gamma_grid, log_nodes
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
+from fluid.admission.simulation.world import Drawn, draw_parameters, draw_world
+from fluid.admission.study.importance import Weighted, redraw_for, redrawn_probabilities
 from fluid.statistics import Interval
 from theory.errors import InputError
 
@@ -106,7 +106,7 @@ class Drawing:
     seconds: float
 
     def weighted(self) -> list[Weighted]:
-        """Return the runs by bucket, without buckets that never came, for `fluid.admission.importance`."""
+        """Return the runs by bucket, without buckets that never came, for `fluid.admission.study.importance`."""
         rows = [np.flatnonzero(self.bucket == i) for i in range(len(self.buckets.nominal))]
         weights = self.buckets.weights
         return [Weighted(float(weights[i]), self.refused[r], self.asked[r]) for i, r in enumerate(rows) if len(r)]

@@ -34,7 +34,7 @@ from examples import (
     worst_of_a_family,
     worst_rewards,
 )
-from fluid.admission.estimation import lifetime_log_likelihood
+from fluid.admission.study.estimation import lifetime_log_likelihood
 from fluid.experiment.grid import read_grid
 
 

@@ -84,7 +84,7 @@ def cores_of(text: str, name: str) -> list[int]:
 
 def times_of(text: str | None) -> NDArray[np.float64] | None:
     """Read the horizons of an option, if it is given."""
-    from fluid.admission.model import horizons_of
+    from fluid.admission.law.cluster import horizons_of
 
     return None if text is None else horizons_of(numbers_of(text, "--horizons"))
 
@@ -126,7 +126,7 @@ def moments(
 ) -> None:
     """Moments of a deployment's size at times ahead: exact, and as the paper composes them."""
     from bounds.views.admission import moments_answer, moments_lines
-    from fluid.admission.files import read_admission
+    from fluid.admission.law.admission_files import read_admission
 
     cluster = read_admission(file)
     times = numbers_of(at, "--at")
@@ -154,9 +154,9 @@ def law(
 ) -> None:
     """The exact law of a deployment's size at a time, with absorption at 0."""
     from bounds.views.admission import law_answer, law_lines
-    from fluid.admission.files import read_admission
-    from fluid.admission.law import kind_law, parameters_law
-    from fluid.admission.mixture import mixed_law
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.law.mixture import mixed_law
+    from fluid.admission.law.size_law import kind_law, parameters_law
 
     cluster = read_admission(file)
     refuse_no_time("--at", at)
@@ -199,8 +199,8 @@ def belief(
 ) -> None:
     """What is believed of a living deployment after observations: exactly, and by the paper's plug-in."""
     from bounds.views.admission import belief_answer, belief_lines
-    from fluid.admission.belief import exact_belief, plug_in_belief
-    from fluid.admission.files import read_admission, read_observed
+    from fluid.admission.law.admission_files import read_admission, read_observed
+    from fluid.admission.law.belief import exact_belief, plug_in_belief
 
     priors = read_admission(file).priors
     seen = read_observed(observed)
@@ -233,9 +233,9 @@ def decide(
 ) -> None:
     """The thresholds above which each policy accepts an arriving deployment."""
     from bounds.views.admission import decide_answer, decide_lines
-    from fluid.admission.decisions import both_thresholds
-    from fluid.admission.files import read_admission
-    from fluid.admission.outlook import aligned_horizons
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.law.thresholds import both_thresholds
+    from fluid.admission.simulation.outlook import aligned_horizons
 
     cluster = read_admission(file)
     sizes = cores_of(active, "--active")
@@ -282,9 +282,9 @@ def simulate(
 ) -> None:
     """Simulate an admission policy: utilisation, and the share of scale-outs that are refused."""
     from bounds.views.admission import simulated_answer, simulated_lines
-    from fluid.admission.files import read_admission
-    from fluid.admission.replications import simulate_admission
-    from fluid.admission.simulate import AdmissionPolicy
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.simulation.replications import simulate_admission
+    from fluid.admission.simulation.simulate import AdmissionPolicy
     from fluid.experiment.store import Store
 
     refuse_no_span(until, warmup)
@@ -339,9 +339,9 @@ def tune(
 ) -> None:
     """Tune a policy's threshold to an SLA, by bisection on common random numbers."""
     from bounds.views.admission import tuned_answer, tuned_lines
-    from fluid.admission.files import read_admission
-    from fluid.admission.simulate import AdmissionPolicy
-    from fluid.admission.tuning import tune as tune_threshold
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.simulation.simulate import AdmissionPolicy
+    from fluid.admission.study.tuning import tune as tune_threshold
 
     refuse_no_span(until, warmup)
     cluster = read_admission(file)
@@ -385,9 +385,9 @@ def exact(
 ) -> None:
     """A policy in a small cluster of known kinds, exactly: the stationary law of its Markov chain."""
     from bounds.views.admission import exact_answer, exact_lines
-    from fluid.admission.chain import exact_policy
-    from fluid.admission.files import read_admission
-    from fluid.admission.simulate import AdmissionPolicy
+    from fluid.admission.exact.chain import exact_policy
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.simulation.simulate import AdmissionPolicy
 
     chosen = AdmissionPolicy(policy, threshold_of(threshold, policy), marginal=marginal)
     answer = exact_answer(exact_policy(read_admission(file), chosen, most))
@@ -410,12 +410,12 @@ def optimal(
 ) -> None:
     """The best policy of a small cluster of known kinds under an SLA, and how far other policies are from it."""
     from bounds.views.admission import optimal_answer, optimal_lines
-    from fluid.admission.chain import best_threshold
-    from fluid.admission.decisions import POLICIES
-    from fluid.admission.files import read_admission
-    from fluid.admission.hidden import hidden_optimum
-    from fluid.admission.optimal import optimal_policy
-    from fluid.admission.simulate import AdmissionPolicy
+    from fluid.admission.exact.chain import best_threshold
+    from fluid.admission.exact.hidden import hidden_optimum
+    from fluid.admission.exact.optimal import optimal_policy
+    from fluid.admission.law.admission_files import read_admission
+    from fluid.admission.law.thresholds import POLICIES
+    from fluid.admission.simulation.simulate import AdmissionPolicy
 
     cluster = read_admission(file)
     with progress() as say:

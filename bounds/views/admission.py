@@ -10,15 +10,15 @@ from bounds.views.tables import aligned
 from bounds.views.text import INTERVALS, many, with_interval
 
 if TYPE_CHECKING:
-    from fluid.admission.belief import Belief, PlugIn
-    from fluid.admission.chain import ExactResult
-    from fluid.admission.decisions import Thresholds
-    from fluid.admission.hidden import HiddenOptimum
-    from fluid.admission.law import SizeLaw
-    from fluid.admission.model import Gamma, Priors
-    from fluid.admission.optimal import Optimum
-    from fluid.admission.simulate import AdmissionPolicy, AdmissionResult
-    from fluid.admission.tuning import Tuned
+    from fluid.admission.exact.chain import ExactResult
+    from fluid.admission.exact.hidden import HiddenOptimum
+    from fluid.admission.exact.optimal import Optimum
+    from fluid.admission.law.belief import Belief, PlugIn
+    from fluid.admission.law.cluster import Gamma, Priors
+    from fluid.admission.law.size_law import SizeLaw
+    from fluid.admission.law.thresholds import Thresholds
+    from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
+    from fluid.admission.study.tuning import Tuned
 
 NEGLIGIBLE = 1e-9
 """Tails of a law below this probability are left out of answers."""
@@ -26,8 +26,8 @@ NEGLIGIBLE = 1e-9
 
 def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Answer:
     """Return the answer of ``admission moments``."""
-    from fluid.admission.absorption import exact_moments
-    from fluid.admission.moments import composed_moments, joint_moments
+    from fluid.admission.law.absorption import exact_moments
+    from fluid.admission.law.moments import composed_moments, joint_moments
 
     rows = []
     for t in times:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bounds.views.pictures import DASHES, MARK, MARKERS, PAGE, PALETTE, figure, legend_above, save, styled
-from fluid.admission.absorption import exact_moments
-from fluid.admission.belief import Observed, exact_belief, plug_in_belief
-from fluid.admission.law import parameters_law
-from fluid.admission.model import Priors
-from fluid.admission.simulate import AdmissionResult
-from fluid.admission.tuning import Tuned
+from fluid.admission.law.absorption import exact_moments
+from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
+from fluid.admission.law.cluster import Priors
+from fluid.admission.law.size_law import parameters_law
+from fluid.admission.simulation.simulate import AdmissionResult
+from fluid.admission.study.tuning import Tuned
 from fluid.statistics import Interval
 
 

@@ -14,8 +14,8 @@ from fluid.chains.loss import Branching
 from fluid.simulation.authors import python_functions
 from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
-from fluid.simulation.slotted.trees import NOTHING
 from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, most_calls, put, take
+from fluid.simulation.structures.trees import NOTHING
 from theory.jit import plain
 
 Step = tuple[float, State, Any]

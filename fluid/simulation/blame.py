@@ -19,10 +19,10 @@ from theory.reach import OURS, source_of
 
 _HOME = Path(__file__).resolve().parent
 _TOOLS = (
-    *(str(_HOME / f"{name}.py") for name in ("policy_interface", "state", "options", "prepared", "bitset")),
-    *(str(_HOME / "slotted" / f"{name}.py") for name in ("state", "trees")),
+    *(str(_HOME / f"{name}.py") for name in ("policy_interface", "state", "options", "prepared")),
+    *(str(_HOME / "structures" / f"{name}.py") for name in ("bits", "bitset", "trees")),
+    str(_HOME / "slotted" / "state.py"),
     str(_HOME.parent / "chains" / "loss.py"),
-    str(_HOME.parents[1] / "theory" / "bits.py"),
     str(_HOME.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
 )
 """Files whose functions an author calls: exceptions raised there are attributed to the author's code."""

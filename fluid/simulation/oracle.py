@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import discard, empty_sets, insert
 from fluid.simulation.options import ORACLE
 from fluid.simulation.state import QUEUE, Setting, queue_fields, start
+from fluid.simulation.structures.bitset import discard, empty_sets, insert
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import maximal
 from theory.instance import Additive
@@ -60,8 +60,8 @@ best_, remaining_ : int32[J], int64[R]
 configuration : int32[L, J]
     The slots of each server.
 vacant, levels
-    Sets (`fluid.simulation.bitset`): for each type the servers with an empty slot of it, and behind them for each pool
-    the servers that may take a configuration when a job comes.
+    Sets (`fluid.simulation.structures.bitset`): for each type the servers with an empty slot of it, and behind
+    them for each pool the servers that may take a configuration when a job comes.
 asked : int64[1]
     The type of a job that has found no slot; -1 for none.
 """

@@ -11,7 +11,7 @@ import pytest
 
 from bounds.cli import run
 from bounds.views.answers import schema
-from fluid.admission.outlook import aligned_horizons
+from fluid.admission.simulation.outlook import aligned_horizons
 
 ROOT = Path(__file__).parent.parent.parent
 STAND_IN = str(ROOT / "examples" / "admission.toml")

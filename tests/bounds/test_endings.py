@@ -14,9 +14,9 @@ import pytest
 from bounds.cli import run
 from bounds.views import admission_pictures
 from bounds.views.admission import tuned_answer, tuned_lines
-from fluid.admission.files import read_admission
-from fluid.admission.simulate import AdmissionPolicy
-from fluid.admission.tuning import Tuned, tune
+from fluid.admission.law.admission_files import read_admission
+from fluid.admission.simulation.simulate import AdmissionPolicy
+from fluid.admission.study.tuning import Tuned, tune
 from fluid.statistics import Interval
 from tests.pictures import faults
 

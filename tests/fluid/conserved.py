@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.measures import Measures
-from fluid.simulation.slotted.ends import FIRST as FIRST_ENDING
-from fluid.simulation.slotted.ends import HALF, HELD, NEXT, SLOT, WHERE
-from fluid.simulation.slotted.ends import SIZE as ENDING_SIZE
 from fluid.simulation.slotted.state import BEHIND, CLASS, COUNT, FIRST, SOON, WAITING
-from fluid.simulation.slotted.trees import NOTHING
 from fluid.simulation.state import MOVES
+from fluid.simulation.structures.slot_ends import FIRST as FIRST_ENDING
+from fluid.simulation.structures.slot_ends import HALF, HELD, NEXT, SLOT, WHERE
+from fluid.simulation.structures.slot_ends import SIZE as ENDING_SIZE
+from fluid.simulation.structures.trees import NOTHING
 
 
 def conserve_queue(state: Any, jobs: Any, measures: Measures) -> None:

@@ -10,8 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.rare_refusals import drawn_runs, plain_buckets, tuned_buckets, variance_ratio
-from fluid.admission.chain import best_threshold, small_space, solved
-from fluid.admission.estimation import (
+from fluid.admission.exact.chain import best_threshold, small_space, solved
+from fluid.admission.exact.optimal import optimal_policy
+from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
+from fluid.admission.law.moments import Moments
+from fluid.admission.law.pricing import hourly_payment, mixture, saved_by_labels
+from fluid.admission.simulation.simulate import AdmissionPolicy
+from fluid.admission.simulation.world import Drawn, draw_parameters, draw_world
+from fluid.admission.study.estimation import (
     Watched,
     fit_lifetimes_and_sizes,
     fit_priors,
@@ -19,13 +25,14 @@ from fluid.admission.estimation import (
     log_likelihood,
     watched,
 )
-from fluid.admission.importance import Weighted, badness, draw_bucket, redraw_for, redrawn_probabilities, weighted_share
-from fluid.admission.model import AdmissionCluster, Gamma, Kind, Priors
-from fluid.admission.moments import Moments
-from fluid.admission.optimal import optimal_policy
-from fluid.admission.pricing import hourly_payment, mixture, saved_by_labels
-from fluid.admission.simulate import AdmissionPolicy
-from fluid.admission.world import Drawn, draw_parameters, draw_world
+from fluid.admission.study.importance import (
+    Weighted,
+    badness,
+    draw_bucket,
+    redraw_for,
+    redrawn_probabilities,
+    weighted_share,
+)
 from theory.errors import InputError
 
 SMALL = AdmissionCluster(6, 1.0, (Kind(0.6, 0.5, 0.3, 0.05, 1), Kind(0.4, 1.0, 1.5, 0.1, 2, 2)))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid.admission.chain import best_threshold, small_space, solved
-from fluid.admission.hidden import Beliefs, Memories, belief_grid, hidden_optimum
-from fluid.admission.model import AdmissionCluster, Kind
-from fluid.admission.optimal import optimal_policy
-from fluid.admission.replications import simulate_admission
-from fluid.admission.simulate import AdmissionPolicy
+from fluid.admission.exact.chain import best_threshold, small_space, solved
+from fluid.admission.exact.hidden import Beliefs, Memories, belief_grid, hidden_optimum
+from fluid.admission.exact.optimal import optimal_policy
+from fluid.admission.law.cluster import AdmissionCluster, Kind
+from fluid.admission.simulation.replications import simulate_admission
+from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.statistics import mean_interval, ratio_interval
 from theory.errors import InputError
 

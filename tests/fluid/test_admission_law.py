@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid.admission import absorption as renewal
-from fluid.admission.belief import Observed, exact_belief, plug_in_belief
-from fluid.admission.law import given_law, parameters_law
-from fluid.admission.mixture import mixed_law
-from fluid.admission.model import Gamma, Priors, printed_horizons, spaced_horizons
-from fluid.admission.moments import (
+from fluid.admission.law import absorption as renewal
+from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
+from fluid.admission.law.cluster import Gamma, Priors, printed_horizons, spaced_horizons
+from fluid.admission.law.mixture import mixed_law
+from fluid.admission.law.moments import (
     belief_moments,
     composed_moments,
     constituents,
@@ -23,6 +22,7 @@ from fluid.admission.moments import (
     moment_of_power,
     second_difference,
 )
+from fluid.admission.law.size_law import given_law, parameters_law
 from theory.errors import InputError
 
 WORKED = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)

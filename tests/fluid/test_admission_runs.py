@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid.admission import outlook, simulate, world
-from fluid.admission.belief import Observed, exact_belief
-from fluid.admission.chain import exact_policy, small_space, solved
-from fluid.admission.frontier import Frontier, difference_at, frontiers_of, ladder_for
-from fluid.admission.loop import FIRST, SECOND
-from fluid.admission.model import AdmissionCluster, Gamma, InitialSize, Kind, Priors, printed_horizons
-from fluid.admission.moments import belief_moments
-from fluid.admission.replications import simulate_admission, simulate_policies
-from fluid.admission.simulate import AdmissionPolicy, run_policy
-from fluid.admission.tuning import Tuned, bca_interval, pathwise_bound, tune
+from fluid.admission.exact.chain import exact_policy, small_space, solved
+from fluid.admission.law.belief import Observed, exact_belief
+from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors, printed_horizons
+from fluid.admission.law.moments import belief_moments
+from fluid.admission.simulation import outlook, simulate, world
+from fluid.admission.simulation.event_loop import FIRST, SECOND
+from fluid.admission.simulation.replications import simulate_admission, simulate_policies
+from fluid.admission.simulation.simulate import AdmissionPolicy, run_policy
+from fluid.admission.study.frontier import Frontier, difference_at, frontiers_of, ladder_for
+from fluid.admission.study.tuning import Tuned, bca_interval, pathwise_bound, tune
 from fluid.experiment.store import Store
 from fluid.statistics import mean_interval, ratio_interval
 from theory.errors import InputError
@@ -234,7 +234,7 @@ def test_every_event_of_the_world_is_counted_if_everything_is_granted() -> None:
 
 def test_worlds_follow_the_laws_of_the_model() -> None:
     """Sizes at a time of 30,000 deployments against the exact moments: 5.1 standard errors (level 1 - 1e-6)."""
-    from fluid.admission.absorption import exact_moments
+    from fluid.admission.law.absorption import exact_moments
 
     priors = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2, InitialSize((4,), (1.0,)))
     cluster = AdmissionCluster(10**9, 300.0, priors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid.simulation.event_list import new_event_list, pop, push
+from fluid.simulation.structures.event_list import new_event_list, pop, push
 from theory.jit import plain
 
 

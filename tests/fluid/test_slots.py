@@ -15,12 +15,17 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from fluid.simulation.arrivals import JobList
-from fluid.simulation.bitset import empty_sets, greatest_upto, insert, least_from
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted import by_arrival, rooms
-from fluid.simulation.slotted.ends import (
+from fluid.simulation.slotted.model import SlottedScenario
+from fluid.simulation.slotted.policies import best_fit
+from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
+from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
+from fluid.simulation.slotted.state import SlottedSetting
+from fluid.simulation.structures.bitset import empty_sets, greatest_upto, insert, least_from
+from fluid.simulation.structures.slot_ends import (
     HELD,
     NEVER,
     SOONEST,
@@ -34,12 +39,7 @@ from fluid.simulation.slotted.ends import (
     size_of,
     take_due,
 )
-from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.policies import best_fit
-from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
-from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.slotted.trees import (
+from fluid.simulation.structures.trees import (
     NOTHING,
     first_at_least,
     new_tree,

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from bounds.claims import Evidence, Level, Outcome, Refutes, Verdict, claim
 from bounds.results.reproduction import drawing
 from bounds.views.panels import Chart, Curve, Panel
-from fluid.admission.absorption import exact_moments
-from fluid.admission.belief import Observed, exact_belief, plug_in_belief
-from fluid.admission.law import kind_law
-from fluid.admission.model import Gamma, Kind, Priors
-from fluid.admission.moments import belief_moments, composed_moments, constituents, joint_moments
+from fluid.admission.law.absorption import exact_moments
+from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
+from fluid.admission.law.cluster import Gamma, Kind, Priors
+from fluid.admission.law.moments import belief_moments, composed_moments, constituents, joint_moments
+from fluid.admission.law.size_law import kind_law
 
 WORKED = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
 """Priors of a worked example, ours: 4 cores, 1.7 hours ahead."""

@@ -19,14 +19,14 @@ from bounds.results.admission.moments import STAND_IN
 from bounds.results.decisions import FRESH_SEED, Decisions
 from bounds.results.reproduction import interval_curve, reproduction
 from bounds.views.panels import Bars, Cells, Chart, Line, Panel
-from fluid.admission.chain import best_threshold, small_space
-from fluid.admission.importance import redraw_for, redrawn_probabilities
-from fluid.admission.model import AdmissionCluster, Kind
-from fluid.admission.moments import joint_moments
-from fluid.admission.outlook import aligned_horizons
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of
-from fluid.admission.tuning import Tuned, pathwise_bound, tune
-from fluid.admission.world import draw_world
+from fluid.admission.exact.chain import best_threshold, small_space
+from fluid.admission.law.cluster import AdmissionCluster, Kind
+from fluid.admission.law.moments import joint_moments
+from fluid.admission.simulation.outlook import aligned_horizons
+from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of
+from fluid.admission.simulation.world import draw_world
+from fluid.admission.study.importance import redraw_for, redrawn_probabilities
+from fluid.admission.study.tuning import Tuned, pathwise_bound, tune
 
 CLUSTER = AdmissionCluster(300, 0.075, STAND_IN)
 UNTIL = 2190.0

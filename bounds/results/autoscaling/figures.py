@@ -24,7 +24,6 @@ from bounds.results.simulated_queues import whole
 from bounds.views.panels import Chart, Line, Panel
 from bounds.views.simulation import curve_of
 from fluid.simulation.arrivals import JobList
-from fluid.simulation.bitset import insert
 from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.preemption import DRA_PREEMPTION
@@ -33,6 +32,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
 from fluid.simulation.results import LossResult, Run
 from fluid.simulation.state import Setting
+from fluid.simulation.structures.bitset import insert
 from theory.greedy.assignment import global_greedy
 from theory.greedy.optimal import solve
 from theory.instance import additive

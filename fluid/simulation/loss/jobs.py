@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.event_list import EventList, enlarged, new_event_list, pop, push
 from fluid.simulation.state import Common
+from fluid.simulation.structures.event_list import EventList, enlarged, new_event_list, pop, push
 from theory.jit import step
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.arrivals import JobList
-from fluid.simulation.event_list import EventList, pop, push
 from fluid.simulation.loop import (
     FINISHED,
     GOING,
@@ -29,6 +28,7 @@ from fluid.simulation.loop import (
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, RING, START, Measures, advance, count_delay, note
 from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, QueueCommon, put, start, take
+from fluid.simulation.structures.event_list import EventList, pop, push
 from theory.jit import step
 
 

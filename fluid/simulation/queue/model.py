@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fluid.simulation.arrivals import JobList, Stream, joined, sample, stream_of
-from fluid.simulation.event_list import enlarged, new_event_list
 from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
@@ -19,6 +18,7 @@ from fluid.simulation.results import QueueResult
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
 from fluid.simulation.state import State, most_calls
+from fluid.simulation.structures.event_list import enlarged, new_event_list
 from theory.jit import plain
 
 PARTS: Mapping[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}

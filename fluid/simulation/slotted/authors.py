@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.authors import Guard
-from fluid.simulation.bitset import empty_sets, insert
 from fluid.simulation.measures import Measures
-from fluid.simulation.slotted.ends import BEHIND, CLASS, SERVER, UNUSED
 from fluid.simulation.slotted.loop import Jobs
 from fluid.simulation.slotted.state import (
     BY_ARRIVAL,
@@ -28,8 +26,10 @@ from fluid.simulation.slotted.state import (
     begin,
     shared,
 )
-from fluid.simulation.slotted.trees import new_tree
 from fluid.simulation.state import PolicyError, State
+from fluid.simulation.structures.bitset import empty_sets, insert
+from fluid.simulation.structures.slot_ends import BEHIND, CLASS, SERVER, UNUSED
+from fluid.simulation.structures.trees import new_tree
 from theory.jit import plain, step
 
 

@@ -20,18 +20,6 @@ from fluid.simulation.loop import (
     settle,
 )
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, START, Measures, advance, count_delay, note
-from fluid.simulation.slotted.ends import (
-    CLASS,
-    IN_SERVICE,
-    NEVER,
-    SERVER,
-    SOONEST,
-    Ends,
-    go_on,
-    push,
-    release,
-    take_due,
-)
 from fluid.simulation.slotted.state import (
     FIRST,
     NEXT,
@@ -44,6 +32,18 @@ from fluid.simulation.slotted.state import (
     join,
 )
 from fluid.simulation.state import MOVES, PolicyError
+from fluid.simulation.structures.slot_ends import (
+    CLASS,
+    IN_SERVICE,
+    NEVER,
+    SERVER,
+    SOONEST,
+    Ends,
+    go_on,
+    push,
+    release,
+    take_due,
+)
 from theory.jit import step
 
 ARRIVAL_SLOT, WORK = 0, 1

@@ -19,7 +19,6 @@ from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted import loop
-from fluid.simulation.slotted.ends import IN_SERVICE, enlarged, new_ends
 from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
@@ -31,6 +30,7 @@ from fluid.simulation.slotted.sizes import (
 )
 from fluid.simulation.slotted.state import WAITING, SlottedSetting, place_nowhere, with_places
 from fluid.simulation.state import State
+from fluid.simulation.structures.slot_ends import IN_SERVICE, enlarged, new_ends
 from theory.errors import InputError, TooLargeError
 from theory.instance import Additive, Instance
 from theory.numbers import text

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import discard, empty_sets, greatest_upto, insert, least
-from fluid.simulation.slotted.trees import NOTHING, largest_below, new_tree, set_leaf
 from fluid.simulation.state import MOVES, PolicyError, state_type
+from fluid.simulation.structures.bitset import discard, empty_sets, greatest_upto, insert, least
+from fluid.simulation.structures.trees import NOTHING, largest_below, new_tree, set_leaf
 from theory.errors import InputError
 from theory.jit import step
 
@@ -85,13 +85,14 @@ after, number : int64[M]
 counters : int64[3]
     See `FREE`, `NEXT`, `WAITING`.
 words, levels
-    The set of classes that wait (`fluid.simulation.bitset`).
+    The set of classes that wait (`fluid.simulation.structures.bitset`).
 keeps : bool[4]
     Whether the sizes are consecutive whole numbers (`CONSECUTIVE`), so that sizes and classes are computed from each
     other; and which of the fields below are kept up to date: ``earliest`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
     ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
 earliest : int64[2P]
-    A tree of maxima over the classes (`fluid.simulation.slotted.trees`) of minus the number of the first job in line.
+    A tree of maxima over the classes (`fluid.simulation.structures.trees`) of minus the number of the first job
+        in line.
 queue_of : int32[n]
     The virtual queue of each class.
 queues : int64[V]

@@ -31,7 +31,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import empty_sets, least
 from fluid.simulation.loss.policies.greedy_stages import memory, plan_greedily, plan_stands, remember, take_plan
 from fluid.simulation.loss.policies.slot_lists import (
     CONFIGURATION,
@@ -49,6 +48,7 @@ from fluid.simulation.loss.policies.slot_lists import (
 from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RESERVATION, Option
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type, unique_rows
+from fluid.simulation.structures.bitset import empty_sets, least
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import Configuration, Instance

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.loss.policies.dra import (
     OPTIONS,
     ReservationState,
@@ -30,6 +29,7 @@ from fluid.simulation.loss.policies.slot_lists import freed
 from fluid.simulation.options import PRIORITY, TRIGGER
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Common, Setting, state_type, stop
+from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.errors import InputError
 from theory.instance import Additive
 from theory.jit import step
@@ -48,7 +48,7 @@ PreemptionState = state_type(
 )
 """The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J];
 ``serves`` whether the job that they are stopped for is; ``victims`` lists the types of priority 0 from the smallest;
-``held``, ``held_levels``: the servers with a job of each victim type (`fluid.simulation.bitset`)."""
+``held``, ``held_levels``: the servers with a job of each victim type (`fluid.simulation.structures.bitset`)."""
 
 
 def prepare(setting: Setting) -> Any:

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluid.simulation.bitset import discard, insert
 from fluid.simulation.state import Common
+from fluid.simulation.structures.bitset import discard, insert
 from theory.jit import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5

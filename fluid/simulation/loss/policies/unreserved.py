@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.options import D
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, fits, one_of, state_type
+from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.errors import TooLargeError
 from theory.exact.configurations import feasible
 from theory.instance import Additive, Space
@@ -25,8 +25,8 @@ CLASSES = 4_000_000
 """Most feasible configurations times types, over all pools, that best-fit tells apart."""
 
 FirstFitState = state_type(__name__, "FirstFitState", Common._fields, "roomy", "levels", "touched_")
-"""The common part, and for each type the set of servers with room for it (`fluid.simulation.bitset`); ``touched_``: the
-server whose contents have changed, -1 for none."""
+"""The common part, and for each type the set of servers with room for it (`fluid.simulation.structures.bitset`);
+``touched_``: the server whose contents have changed, -1 for none."""
 
 
 def prepare_first_fit(setting: Setting) -> Any:

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.bitset import discard, insert, least
 from fluid.simulation.options import ORACLE, RENEWAL
 from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QueueCommon, Setting, state_type
+from fluid.simulation.structures.bitset import discard, insert, least
 from theory.jit import step
 
 LocalState = state_type(__name__, "LocalState", CONFIGURED, "once")

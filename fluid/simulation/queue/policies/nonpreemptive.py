@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation import options
-from fluid.simulation.bitset import discard, least
 from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, refill_slot, take_configuration
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QueueCommon, Setting, state_type
+from fluid.simulation.structures.bitset import discard, least
 from theory.jit import step
 
 BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5

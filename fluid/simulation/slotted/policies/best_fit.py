@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.slotted.open_servers import close_server, most_room, new_open_servers, open_server, tightest
 from fluid.simulation.slotted.state import (
     COMMON,
     SlottedCommon,
@@ -29,22 +27,24 @@ from fluid.simulation.slotted.state import (
     shared,
     smallest_waiting,
 )
-from fluid.simulation.slotted.trees import first_at_least, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
+from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
+from fluid.simulation.structures.open_servers import close_server, most_room, new_open_servers, open_server, tightest
+from fluid.simulation.structures.trees import first_at_least, new_tree, set_leaf
 from theory.jit import step
 
 OPEN = ("keys_", "places_", "count_")
 
 JobState = state_type(__name__, "JobState", COMMON, *OPEN)
 """``keys_``, ``places_``, ``count_``: the open servers, those with a residual of at least the least size
-(`fluid.simulation.slotted.open_servers`)."""
+(`fluid.simulation.structures.open_servers`)."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "residuals")
-"""``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.slotted.trees`)."""
+"""``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.trees`)."""
 
 BothState = state_type(__name__, "BothState", COMMON, *OPEN, "vacated", "spread")
 """As for BF-J, and ``vacated``, ``spread``: the set of servers that jobs have left in this slot
-(`fluid.simulation.bitset`). These are not open until they have been filled."""
+(`fluid.simulation.structures.bitset`). These are not open until they have been filled."""
 
 
 def _open_servers(setting: SlottedSetting) -> dict[str, NDArray[np.int64]]:

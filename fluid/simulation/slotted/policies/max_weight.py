@@ -25,8 +25,8 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
-from fluid.simulation.slotted.trees import first_at_least, leaf_value, new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
+from fluid.simulation.structures.trees import first_at_least, leaf_value, new_tree, set_leaf
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
 from theory.instance import Additive
@@ -37,7 +37,7 @@ MOST_SIZES = 64
 WeightState = state_type(__name__, "WeightState", COMMON, "table", "weights_", "slots", "empty")
 """``table`` int64[n, G]: maximal configurations as columns in decreasing lexicographic order. ``weights_`` int64[G]:
 memory for their weights. ``slots`` int64[n, 2P]: for each class a tree of maxima of the free slots of each server
-(`fluid.simulation.slotted.trees`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
+(`fluid.simulation.structures.trees`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
 
 
 def prepare(setting: SlottedSetting) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import greatest_upto
 from fluid.simulation.options import PARTITION
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.slotted.policies.best_fit import fill, first_with_room
@@ -34,14 +33,15 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
 )
-from fluid.simulation.slotted.trees import new_tree, set_leaf
 from fluid.simulation.state import MOVES, state_type
+from fluid.simulation.structures.bitset import greatest_upto
+from fluid.simulation.structures.trees import new_tree, set_leaf
 from theory.jit import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "residuals")
 """``table``, ``active``: as in `vqs.VirtualState`. ``spans`` int64[2J, 2]: the first class of each virtual queue and
 the one behind its last; its classes lie side by side. ``held`` int64[L, 2J]: jobs of each virtual queue on each server.
-``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.slotted.trees`)."""
+``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.trees`)."""
 
 
 def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:

@@ -7,15 +7,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fluid.admission.belief import Observed
-from fluid.admission.model import AdmissionCluster, Gamma, InitialSize, Kind, Priors
+from fluid.admission.law.belief import Observed
+from fluid.admission.law.cluster import AdmissionCluster, Gamma, InitialSize, Kind, Priors
 from theory.errors import InputError, naming
 from theory.files.document import Fields, Numeral, read_document
 
 TABLES = ("cluster", "deployments", "kind")
 
 MOST_KAPPA = 5
-"""The largest exponent that `fluid.admission.estimation` fits: beyond it, mu^kappa is astronomical."""
+"""The largest exponent that `fluid.admission.study.estimation` fits: beyond it, mu^kappa is astronomical."""
 
 MOST_ARRIVALS = 10**9
 """Most arrivals an hour: beyond it, the rates of a chain are too far apart for linear programs in floats."""

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission import world as worlds
-from fluid.admission.model import Gamma, InitialSize, Priors
-from fluid.admission.world import World
+from fluid.admission.law.cluster import Gamma, InitialSize, Priors
+from fluid.admission.simulation import world as worlds
+from fluid.admission.simulation.world import World
 from theory.errors import InputError
 
 
@@ -33,7 +33,7 @@ class Watched:
     Attributes
     ----------
     core_deaths, scale_outs, extra_cores, sizes : int64[n]
-        As in `fluid.admission.belief.Observed`.
+        As in `fluid.admission.law.belief.Observed`.
     core_time, alive_time : float64[n]
     shut : bool[n]
         Whether the deployment was shut down while cores were active.

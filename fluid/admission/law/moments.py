@@ -20,8 +20,8 @@ from math import exp, expm1, inf, lgamma, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.belief import Belief
-from fluid.admission.model import Gamma, Kind, Priors
+from fluid.admission.law.belief import Belief
+from fluid.admission.law.cluster import Gamma, Kind, Priors
 from theory.errors import InputError
 
 

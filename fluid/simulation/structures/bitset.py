@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.bits import highest_bit, lowest_bit
+from fluid.simulation.structures.bits import highest_bit, lowest_bit
 from theory.jit import step
 
 _BIT = np.int64(1)

@@ -4,7 +4,7 @@ Given mu, lambda and sigma, and in units of core lifetimes, the size is a Markov
 to n + S at rate r = lambda mu^(kappa - 1), S = 1 + Poisson(sigma), and to 0 at rate delta; 0 is absorbing. The chain
 is cut at a largest size N: what would go beyond is added to a state of its own, whose probability, with that of the
 steps of uniformisation left out, bounds the error from above. Shutdowns are independent of the rest, a factor
-exp(-delta tau). `fluid.admission.mixture` has the law mixed over priors.
+exp(-delta tau). `fluid.admission.law.mixture` has the law mixed over priors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import Kind, Priors
+from fluid.admission.law.cluster import Kind, Priors
 from theory.errors import TooLargeError
 from theory.jit import kernel
 

@@ -11,8 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, AdmissionRun, result_of, run_in_one_world
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.simulation.simulate import (
+    AdmissionPolicy,
+    AdmissionResult,
+    AdmissionRun,
+    result_of,
+    run_in_one_world,
+)
 from fluid.experiment.store import Store, versions
 from fluid.parallel import run_all
 

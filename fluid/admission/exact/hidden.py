@@ -17,8 +17,8 @@ of rates e_0, e_1 takes it to p e_1 / ((1 - p) e_0 + p e_1): a continuum of stat
 
 Whatever a policy without the oracle does, a policy with the oracle can do too, and cores move by the same laws. With
 the oracle the belief is a Markov chain on the grid, so the best policy is that of a finite decision process, whose dual
-bound (`fluid.admission.optimal`) holds for all policies that do not see kinds. (Interpolating the convex value function
-of beliefs between points of a grid is the same bound, by the same inequality. Moving beliefs to the *nearest* point
+bound (`fluid.admission.exact.optimal`) holds for all policies that do not see kinds. (Interpolating the convex value
+function of beliefs between points of a grid is the same bound, by the same inequality. Moving beliefs to the *nearest* point
 would bound nothing.)
 
 **From below: a policy with a finite memory.** A policy may keep a point of the grid for every deployment, moved at
@@ -34,9 +34,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.chain import Changes, ExactResult, Pair, Space, small_space, solved
-from fluid.admission.model import AdmissionCluster, Kind
-from fluid.admission.optimal import Dual, by_lagrangian, by_program
+from fluid.admission.exact.chain import Changes, ExactResult, Pair, Space, small_space, solved
+from fluid.admission.exact.optimal import Dual, by_lagrangian, by_program
+from fluid.admission.law.cluster import AdmissionCluster, Kind
 from theory.errors import InputError
 
 SPAN = 7.0

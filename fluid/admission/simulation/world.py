@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import AdmissionCluster, Kind, Priors
+from fluid.admission.law.cluster import AdmissionCluster, Kind, Priors
 from theory.errors import TooLargeError
 from theory.jit import kernel, plain
 

@@ -9,10 +9,10 @@ from math import exp, inf, log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.replications import simulate_admission
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult, seed_of
-from fluid.admission.world import draw_world
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.simulation.replications import simulate_admission
+from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, seed_of
+from fluid.admission.simulation.world import draw_world
 from fluid.statistics import Interval, mean_interval
 from theory.errors import InputError
 
@@ -77,7 +77,7 @@ def tune(
         Hours of each run, which begins with an empty cluster, and of those that do not count. While a cluster fills,
         little is refused: without a warm-up the threshold is one for the first hours, not for the long run.
     replications, seed, observations, workers, engine, progress
-        See `fluid.admission.replications.simulate_admission`; every threshold meets the same deployments.
+        See `fluid.admission.simulation.replications.simulate_admission`; every threshold meets the same deployments.
     steps : int
         Halvings: of the capacity, or of the logarithm of the range 1e-6 to 1 under the second-moment policy.
     bracket : (float, float), optional
@@ -189,7 +189,7 @@ def pathwise_bound(cluster: AdmissionCluster, until: float, *, replications: int
 
     Accepting everybody is not this bound: scale-outs that are refused there change who stays.
     """
-    from fluid.admission.simulate import run_policy
+    from fluid.admission.simulation.simulate import run_policy
 
     everybody = AdmissionPolicy("everybody")
     shares = [

@@ -3,7 +3,7 @@
 A state counts deployments by kind and number of cores. Known kinds are memoryless, so counts are all that matters, for
 the future and for every policy that sees kinds and sizes. The chain is built from the rates of the model, the policy
 decides at arrivals, and its stationary law gives utilisation and the share of refused scale-outs. What one deployment
-does is a `Dynamics`: that of known kinds is here, those of hidden kinds are in `fluid.admission.hidden`.
+does is a `Dynamics`: that of known kinds is here, those of hidden kinds are in `fluid.admission.exact.hidden`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.decisions import cantelli
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.moments import Moments, kind_moments
-from fluid.admission.outlook import aligned_horizons
-from fluid.admission.pricing import mixture
-from fluid.admission.simulate import AdmissionPolicy
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.law.moments import Moments, kind_moments
+from fluid.admission.law.pricing import mixture
+from fluid.admission.law.thresholds import cantelli
+from fluid.admission.simulation.outlook import aligned_horizons
+from fluid.admission.simulation.simulate import AdmissionPolicy
 from fluid.chains.elimination import stationary
 from theory.errors import InputError, TooLargeError
 
@@ -332,7 +332,7 @@ def exact_policy(cluster: AdmissionCluster, policy: AdmissionPolicy, most: int) 
     --------
     Cores that never grow and come one at a time are Erlang's loss system.
 
-    >>> from fluid.admission.model import Kind
+    >>> from fluid.admission.law.cluster import Kind
     >>> cluster = AdmissionCluster(2, 3.0, (Kind(1.0, 1.0, 0.0, 0.0, 1),))
     >>> round(exact_policy(cluster, AdmissionPolicy("everybody"), 2).acceptance, 10)  # 1 - B(2, 3)
     0.4705882353

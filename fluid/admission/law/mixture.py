@@ -5,8 +5,8 @@ In units of core lifetimes (tau = mu t), a chain that is never absorbed at 0 has
     G_0(z, tau) = exp(-r [Ein(sigma y) - Ein(sigma y x) + (exp(-sigma y x) - exp(-sigma y)) / sigma]),
     y = 1 - z,  x = exp(-tau),
 
-and from C cores G_C = (1 - x y)^C G_0. What has visited 0 by tau restarted from there (`fluid.admission.absorption` has
-the law A of that visit), so the cores of deployments that are alive have the generating function
+and from C cores G_C = (1 - x y)^C G_0. What has visited 0 by tau restarted from there (the law A of that visit is in
+`fluid.admission.law.absorption`), so the cores of deployments that are alive have the generating function
 
     F(z, tau) = G_C(z, tau) - integral over s in [0, tau] of G_0(z, tau - s) dA(s).
 
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.absorption import (
+from fluid.admission.law.absorption import (
     RANGE,
     Absorption,
     first_visits,
@@ -34,8 +34,8 @@ from fluid.admission.absorption import (
     log_nodes,
     r_nodes,
 )
-from fluid.admission.law import SizeLaw
-from fluid.admission.model import Priors
+from fluid.admission.law.cluster import Priors
+from fluid.admission.law.size_law import SizeLaw
 
 PANELS = 8
 """Panels of the interpolation in tau, each twice as long as the one before."""
@@ -89,7 +89,7 @@ def mixed_law(priors: Priors, size: int, t: float, *, tolerance: float = 1e-6) -
 
     Examples
     --------
-    >>> from fluid.admission.model import Gamma
+    >>> from fluid.admission.law.cluster import Gamma
     >>> law = mixed_law(Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2), 4, 1.7)
     >>> round(law.mean, 4), round(1 - law.zero, 4), law.error < 1e-4
     (0.9442, 0.3675, True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.world import Drawn
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.simulation.world import Drawn
 from fluid.statistics import Interval
 from theory.errors import InputError
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission import loop as events
-from fluid.admission.decisions import POLICIES
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.outlook import MOMENTS, Outlook, aligned_horizons, new_outlook
-from fluid.admission.world import World, draw_world, most_alive
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.law.thresholds import POLICIES
+from fluid.admission.simulation import event_loop as events
+from fluid.admission.simulation.outlook import MOMENTS, Outlook, aligned_horizons, new_outlook
+from fluid.admission.simulation.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.errors import InputError
 from theory.jit import plain
@@ -44,7 +44,7 @@ class AdmissionPolicy:
     horizons : float64[H] or None
         Hours ahead; None for 40 horizons from 0.04 to 26,280 hours, each the root of 2 times the one before.
     tolerance : float
-        Of the outlook (`fluid.admission.outlook`); 0 computes everything anew at each arrival.
+        Of the outlook (`fluid.admission.simulation.outlook`); 0 computes everything anew at each arrival.
     labelled : bool
         Of known kinds, whether the policy sees the kind of an arrival.
     """

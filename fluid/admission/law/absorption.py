@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import Gamma, InitialSize, Priors
+from fluid.admission.law.cluster import Gamma, InitialSize, Priors
 from theory.jit import kernel
 
 RANGE = 16.0

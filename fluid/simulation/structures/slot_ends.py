@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.bitset import discard, empty_sets, insert, least
-from theory.bits import highest_bit
+from fluid.simulation.structures.bits import highest_bit
+from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from theory.jit import routine, step
 
 DIGIT = 10
@@ -54,7 +54,7 @@ class Ends(NamedTuple):
         Of each digit and value the first and the last job, -1 for none, and the earliest slot in which one of them
         ends.
     words, levels
-        Of each digit the set of values whose buckets hold jobs (`fluid.simulation.bitset`).
+        Of each digit the set of values whose buckets hold jobs (`fluid.simulation.structures.bitset`).
     counts : int64[4]
         Jobs in service, the first unused row, the present slot, and the slot in which the next job ends.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fluid.admission.moments import Moments
+from fluid.admission.law.moments import Moments
 from theory.errors import InputError
 
 

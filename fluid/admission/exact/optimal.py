@@ -1,6 +1,6 @@
 """The best policy of a small cluster of known kinds, under a limit on the share of refused scale-outs.
 
-The cluster is a Markov decision process with one constraint (`fluid.admission.chain` lists its states): accept or
+The cluster is a Markov decision process with one constraint (`fluid.admission.exact.chain` lists its states): accept or
 refuse each kind at each state; the mean of active cores is maximised while refused scale-outs are at most a share tau
 of all. Two methods solve it, and each gives a bound that does not depend on its tolerances:
 
@@ -11,7 +11,7 @@ of all. Two methods solve it, and each gives a bound that does not depend on its
   bisection.
 
 Policies that do not see the kinds can do no better than those that do, so the upper bound holds for them too;
-`fluid.admission.hidden` has a nearer one.
+`fluid.admission.exact.hidden` has a nearer one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.chain import ExactResult, Space, generator, small_space, solved
-from fluid.admission.model import AdmissionCluster
+from fluid.admission.exact.chain import ExactResult, Space, generator, small_space, solved
+from fluid.admission.law.cluster import AdmissionCluster
 from theory.errors import InputError
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import AdmissionCluster, Priors
+from fluid.admission.law.cluster import AdmissionCluster, Priors
 from theory.jit import step
 
 FINE = log(2) / 128
@@ -286,7 +286,7 @@ def _add(
     """Add first and second moments of M (O + N) at all horizons, of one rate mu with its weight.
 
     With u = 1 - exp(-mu t), E[N] = u k1 and E[N^2] = u k1 + (u - u^2 / 2) k2 + u^2 k3; the sums are polynomials of u
-    (`fluid.admission.moments`), in which nothing large cancels.
+    (`fluid.admission.law.moments`), in which nothing large cancels.
     """
     c0, c1 = weight * size, weight * (k1 - size)
     q0 = weight * size * size

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.bits import highest_bit
+from fluid.simulation.structures.bits import highest_bit
 from theory.errors import TooLargeError
 from theory.jit import step
 

@@ -1,4 +1,4 @@
-"""The event loop of cluster admission: a policy filters a world (`fluid.admission.world`)."""
+"""The event loop of cluster admission: a policy filters a world (`fluid.admission.simulation.world`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.outlook import (
+from fluid.admission.simulation.outlook import (
     EXACT,
     PAPER,
     Outlook,
@@ -19,7 +19,7 @@ from fluid.admission.outlook import (
     find_nodes,
     seen_ahead,
 )
-from fluid.admission.world import ARRIVAL, DEATH, SCALE_OUT, World
+from fluid.admission.simulation.world import ARRIVAL, DEATH, SCALE_OUT, World
 from theory.jit import kernel, routine, step
 
 ZEROTH, FIRST, SECOND, EVERYBODY = range(4)

@@ -22,7 +22,7 @@ from math import exp, inf, lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import Gamma, Priors
+from fluid.admission.law.cluster import Gamma, Priors
 from theory.errors import InputError
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import Priors
-from fluid.admission.moments import Moments, composed_moments, joint_moments
+from fluid.admission.law.cluster import Priors
+from fluid.admission.law.moments import Moments, composed_moments, joint_moments
 
 POLICIES = ("zeroth", "first", "second")
 """The policies, by the number of moments that they use."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.model import AdmissionCluster
-from fluid.admission.replications import simulate_policies
-from fluid.admission.simulate import AdmissionPolicy, AdmissionResult
-from fluid.admission.tuning import SMALLEST
+from fluid.admission.law.cluster import AdmissionCluster
+from fluid.admission.simulation.replications import simulate_policies
+from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
+from fluid.admission.study.tuning import SMALLEST
 from fluid.statistics import Interval
 from theory.errors import InputError
 
@@ -140,7 +140,7 @@ def ladder_for(
     Parameters
     ----------
     cluster, policy, sla, until, seed, observations, store
-        As in `fluid.admission.replications.simulate_admission`.
+        As in `fluid.admission.simulation.replications.simulate_admission`.
     pilots : int
         Runs for each threshold tried.
     steps : int
