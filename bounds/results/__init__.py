@@ -127,7 +127,7 @@ def _effort(one: Claim) -> int:
 def _checked(identities: Sequence[str], level: Level | None) -> list[tuple[Outcome, float]]:
     """Check claims in a process of its own; without a level they are only loaded."""
     os.environ.setdefault("PACKPROOF_COMPILE", "first")  # every processor has a claim: none is left to compile beside
-    from theory.compile_costs import uncollected
+    from theory.compiled import uncollected
 
     chosen = claims(identities)
     gc.freeze()  # what is loaded stays: the collector need not look at it again

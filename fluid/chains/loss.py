@@ -34,9 +34,9 @@ from fluid.simulation.state import (
     put,
     take,
 )
+from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
 from theory.instance import Instance
-from theory.jit import plain
 
 STATES = 50_000
 """States beyond which a chain is refused by default."""

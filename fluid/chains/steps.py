@@ -16,7 +16,7 @@ from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, most_calls, put, take
 from fluid.simulation.structures.trees import NOTHING
-from theory.jit import plain
+from theory.compiled import plain
 
 Step = tuple[float, State, Any]
 """Rate or probability, state of the policy, jobs in service (None where the state tells)."""

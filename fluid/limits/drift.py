@@ -40,11 +40,11 @@ from fluid.simulation.oracle import heaviest
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.nonpreemptive import NONPREEMPTIVE, beta_now, refresh
 from fluid.simulation.state import MOVES, Setting, State, copied
+from theory.compiled import plain
 from theory.errors import InputError
 from theory.exact.configurations import maximal
 from theory.exact.linear import InfeasibleError, LinearProgram
 from theory.instance import Configuration, Instance, Space
-from theory.jit import plain
 from theory.numbers import to_integers, total
 
 BASIC = {"p": 1, "cut": 2, "fall": 0, "early": False}

@@ -29,9 +29,8 @@ from fluid.simulation.measures import ARRIVAL, DEPARTURE, PREEMPTION, START, Mea
 from fluid.simulation.measures import note as write_note
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, PolicyError, State, fits, put, take, type_of, unique_rows
+from theory.compiled import called_as, plain, step
 from theory.errors import InputError
-from theory.inside import called_as
-from theory.jit import plain, step
 
 Function = Callable[..., Any]
 

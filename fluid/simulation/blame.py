@@ -14,8 +14,8 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 from fluid.simulation.state import PolicyError, State
+from theory.compiled import OURS, source_of
 from theory.files.code import text_of
-from theory.reach import OURS, source_of
 
 _HOME = Path(__file__).resolve().parent
 _TOOLS = (

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from fluid.parallel import end_with
-from theory.jit import kept, kept_under
+from theory.compiled import cache_prefix, has_machine_code
 
 PATIENCE = 1.0
 """Seconds that a run goes on as Python before another process begins to compile."""
@@ -41,7 +41,7 @@ class Compilation:
     Parameters
     ----------
     function : callable
-        A kernel, as `theory.jit.bound` makes it.
+        A kernel, as `theory.compiled.bound` makes it.
     inputs : tuple
         With which ``function(*inputs, 0)`` compiles it, and runs nothing.
     """
@@ -53,7 +53,7 @@ class Compilation:
     @classmethod
     def needed(cls, function: Function, inputs: tuple[Any, ...]) -> Self | None:
         """Return the compilation of a kernel, None if machine code is at hand or cannot be kept for later."""
-        if not beside() or kept_under(function) is None or kept(function, *inputs, 0):
+        if not beside() or cache_prefix(function) is None or has_machine_code(function, *inputs, 0):
             return None
         return _GOING_ON.setdefault(function, cls(function, inputs))  # type: ignore[return-value]
 
@@ -66,7 +66,7 @@ class Compilation:
                 return False
             self._child, self._has_ended = 0, True
         # whether the child failed, or could not store what it compiled: the run compiles for itself
-        over = self._has_ended or kept(self._function, *self._inputs, 0)
+        over = self._has_ended or has_machine_code(self._function, *self._inputs, 0)
         if over:
             _GOING_ON.pop(self._function, None)
         elif self._waited >= PATIENCE:
@@ -110,7 +110,7 @@ def alone(function: Function) -> Iterator[None]:
     The lock is a file beside the machine code, which other users cannot open. Whoever holds it removes it in the end;
     those who wait for it still hold what was removed, and go on one after another.
     """
-    place = kept_under(function)
+    place = cache_prefix(function)
     if place is None or sys.platform == "win32":
         yield
         return

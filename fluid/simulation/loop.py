@@ -1,7 +1,7 @@
 """What the event loops of all models share: the names they are bound over, how a part of a run ends, and settling.
 
-``theory.jit.bound(loop, place=..., depart=..., refresh=..., ...)`` makes the loop of one policy: the functions below
-stand for those of the policy and of the model, and are replaced wherever the loop, or a step it calls, names them.
+``theory.compiled.bound(loop, place=..., depart=..., refresh=..., ...)`` makes the loop of one policy: the functions
+below stand for those of the policy and of the model, and are replaced wherever the loop, or a step it calls, names them.
 
 Every loop is a function ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> ending``:
 
@@ -31,7 +31,7 @@ from fluid.simulation.arrivals import Stream
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import RESTLESS
 from fluid.simulation.state import MOVES, PATIENCE, Common, PolicyError, State, fits
-from theory.jit import step
+from theory.compiled import step
 
 Function = Callable[..., Any]
 

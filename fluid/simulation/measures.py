@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.state import Common
-from theory.jit import step
+from theory.compiled import step
 
 KINDS = ("arrival", "refusal", "departure", "migration", "preemption", "start", "ring")
 """Kinds of events in the log, by number."""

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from fluid.simulation.options import ORACLE
 from fluid.simulation.state import QUEUE, Setting, queue_fields, start
 from fluid.simulation.structures.bitset import discard, empty_sets, insert
+from theory.compiled import step
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import maximal
 from theory.instance import Additive
-from theory.jit import step
 
 LIMIT = 4_000_000
 """Largest table (rows times types) that is searched at every event."""

@@ -10,10 +10,10 @@ the tools named below (`common`, `fits`, `move`, ...) stand in `fluid.simulation
          |  policy.prepare
          v
       State: a NamedTuple of numpy arrays, nothing else
-      +-----------------------------------------------------+          +-- compiled: theory.jit.bound(loop, ...)
+      +-----------------------------------------------------+          +-- compiled: theory.compiled.bound(loop, ...)
       | common part, the same names in every state          |          |   millions of events a second
       |   counts[L,J] totals[J] slots[J] free[L,R]          |          |
-      |   demands[J,R] generators spans pool[L]             | -- loop -+-- Python: theory.jit.plain(loop, ...)
+      |   demands[J,R] generators spans pool[L]             | -- loop -+-- Python: theory.compiled.plain(loop, ...)
       |   moves[M,3] done[4]                                |          |   same seed, same path; every step checked
       | the policy's own arrays (lists, ranks, tokens, ...) |          |
       +-----------------------------------------------------+          +-- fluid.chains.loss: all outcomes of all draws,
@@ -79,8 +79,8 @@ from os.path import basename
 from typing import Any
 
 from fluid.simulation.state import Setting, State
+from theory.compiled import step
 from theory.errors import InputError
-from theory.jit import step
 
 MODELS = ("loss", "queue", "slotted")
 """The models of simulation: each is a folder beside this file."""

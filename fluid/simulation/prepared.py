@@ -17,9 +17,8 @@ from fluid.simulation.compiling import FEW_SERVERS, beside
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State, type_of
+from theory.compiled import called_as, plain, plain_unless_compiled, retooled
 from theory.errors import InputError
-from theory.inside import called_as
-from theory.jit import plain, plain_unless_kept, retooled
 
 
 def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
@@ -39,7 +38,7 @@ def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
         if python:
             prepare = plain(prepare)
         elif beside() and setting.servers <= FEW_SERVERS:
-            prepare = plain_unless_kept(prepare)
+            prepare = plain_unless_compiled(prepare)
     return _made(policy, setting, prepare, "prepare", setting)
 
 

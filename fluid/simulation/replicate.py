@@ -14,7 +14,7 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
-from theory.jit import noticing_compilation
+from theory.compiled import noticing_compilation
 
 Progress = Callable[[str], None] | None
 

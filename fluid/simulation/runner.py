@@ -29,9 +29,8 @@ from fluid.simulation.compiling import PART, Compilation, alone
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
+from theory.compiled import bound, plain, retooled, source_of
 from theory.errors import InputError
-from theory.jit import bound, plain, retooled
-from theory.reach import source_of
 
 REHEARSED = 64
 """Events rehearsed at most."""

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import step
 from theory.errors import InputError
 from theory.greedy.servers import apportion
 from theory.instance import Additive, Instance
-from theory.jit import step
 
 State = Any
 """A NamedTuple of numpy arrays with the fields of the common part."""

@@ -23,9 +23,9 @@ from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import QueueCommon, queue_fields, start
 from fluid.statistics import Interval
+from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import additive
-from theory.jit import step
 from theory.region.membership import CapacityProgram, traffic_intensity
 
 OWN = Path(__file__).parents[2] / "examples" / "own_policies.py"

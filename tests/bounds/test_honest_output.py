@@ -13,7 +13,7 @@ from numba import njit
 from bounds.cli import run
 from bounds.views.tables import ESCAPE, aligned, fitted
 from fluid.simulation.replicate import replicate
-from theory.jit import noticing_compilation
+from theory.compiled import noticing_compilation
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 FOUR = str(EXAMPLES / "four_types.toml")

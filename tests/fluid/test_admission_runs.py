@@ -24,8 +24,8 @@ from fluid.admission.study.frontier import Frontier, difference_at, frontiers_of
 from fluid.admission.study.tuning import Tuned, bca_interval, pathwise_bound, tune
 from fluid.experiment.store import Store
 from fluid.statistics import mean_interval, ratio_interval
+from theory.compiled import plain
 from theory.errors import InputError
-from theory.jit import plain
 
 PRIORS = Priors(Gamma(0.542, 3.163), Gamma(0.799, 0.4125), Gamma(0.404, 0.0513), 1.145, 0.0537)
 CLUSTER = AdmissionCluster(300, 0.2, PRIORS)

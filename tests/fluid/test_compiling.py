@@ -16,8 +16,7 @@ import pytest
 
 from fluid.simulation import compiling
 from fluid.simulation.compiling import Compilation
-from theory.compiled import code_cache
-from theory.jit import kept, kept_under, kernel
+from theory.compiled import cache_prefix, code_cache, has_machine_code, kernel
 
 RUN = """
 import json
@@ -26,7 +25,7 @@ from fluid.simulation.driver import run_once
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from theory.instance import additive
-from theory.jit import kept
+from theory.compiled import has_machine_code
 
 compiling.PATIENCE = {patience}
 scenario = LossScenario(additive([3], [[1], [2]], workload=[2, 1]), servers=20, until={until}, warmup=1.0)
@@ -103,7 +102,7 @@ def test_a_child_that_fails_leaves_it_to_the_run(monkeypatch: pytest.MonkeyPatch
     made = Compilation(_twice, (1.5,))
     assert not made.is_over(1.0)
     awaited(made)
-    assert not kept(_twice, 1.5, 0)
+    assert not has_machine_code(_twice, 1.5, 0)
 
 
 @pytest.mark.usefixtures("_beside")
@@ -146,14 +145,14 @@ def test_what_a_child_cannot_store_is_compiled_by_the_run(monkeypatch: pytest.Mo
     assert not made.is_over(1.0)
     awaited(made)
     assert begun == [1]
-    assert not kept(_twice, b"full", 0)
+    assert not has_machine_code(_twice, b"full", 0)
 
 
 ORPHAN = """
 import time
 from contextlib import contextmanager
 from fluid.simulation import compiling
-from theory.jit import kernel
+from theory.compiled import kernel
 
 @contextmanager
 def for_long(_):
@@ -191,7 +190,7 @@ def test_a_child_ends_soon_after_its_process_is_killed() -> None:
 
 def test_those_who_compile_the_same_wait_for_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    lock, entered = Path(f"{kept_under(_twice)}.lock"), threading.Event()
+    lock, entered = Path(f"{cache_prefix(_twice)}.lock"), threading.Event()
 
     def enter() -> None:
         with compiling.alone(_twice):
@@ -211,7 +210,7 @@ def test_those_who_compile_the_same_wait_for_each_other(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("taken_by", ["folder", "link"])
 def test_a_lock_that_cannot_be_made_stops_nobody(taken_by: str, tmp_path: Path) -> None:
     made = kernel(_twice.py_func)  # type: ignore[attr-defined]
-    lock = Path(f"{kept_under(made)}.lock")
+    lock = Path(f"{cache_prefix(made)}.lock")
     if taken_by == "folder":
         lock.mkdir()
     else:

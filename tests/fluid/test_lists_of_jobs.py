@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid.simulation.structures.event_list import new_event_list, pop, push
-from theory.jit import plain
+from theory.compiled import plain
 
 
 @given(st.data())

@@ -14,8 +14,8 @@ from fluid.simulation.loss.policies.dra import answer, prepare
 from fluid.simulation.loss.policies.greedy_stages import plan_greedily, plan_stands
 from fluid.simulation.policy_names import policy
 from fluid.simulation.state import ASKS, Setting, copied, unique_rows
+from theory.compiled import plain
 from theory.instance import Instance, additive
-from theory.jit import plain
 
 FOUR = additive([20, 160], [[1, 1], [4, 16], [2, 32], [8, 64]], [9, 48, 48, 128], [4, 1, 2, "1/2"])
 planned, stands = plain(plan_greedily), plain(plan_stands)

@@ -29,9 +29,9 @@ from fluid.simulation.replicate import simulate
 from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
+from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
 from theory.instance import additive, explicit, pooled
-from theory.jit import plain
 
 TWO = additive([12], [[5], [7]], [1, 1], [1, 1])
 LOSS = [name for name in HOMES if policy(name).model == "loss"]

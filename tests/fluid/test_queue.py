@@ -30,9 +30,9 @@ from fluid.simulation.results import Run
 from fluid.simulation.state import Setting
 from tests.fluid.conserved import conserve_queue
 from tests.fluid.literal_queue import Literal
+from theory.compiled import plain
 from theory.errors import InputError
 from theory.instance import Additive, Instance, additive, pooled
-from theory.jit import plain
 
 POLICIES = ("nonpreemptive", "max-weight-local", "randomized-sampling")
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
+from theory.compiled import bound, kernel, plain
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import feasible
 from theory.exact.knapsack import max_weight
 from theory.instance import Additive, Instance, additive, explicit
-from theory.jit import bound, kernel, plain
 from theory.region.oracles import RULES, lemma_6_1, oracle, server_table
 from theory.region.subset import kept_fraction, single_types
 from theory.region.worst_case import worst_weights

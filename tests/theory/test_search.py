@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
+from theory.compiled import plain
 from theory.errors import TooLargeError
 from theory.exact import branching, columns, knapsack, search
 from theory.exact.configurations import reduced
@@ -20,7 +21,6 @@ from theory.exact.knapsack import max_weight, too_fine
 from theory.exact.nodes import allowing
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, pooled
-from theory.jit import plain
 from theory.region.membership import CapacityProgram
 
 long_weights = st.integers(0, 3).flatmap(lambda n: st.integers(0, 2 ** (40 * n)))

@@ -14,7 +14,7 @@ from bounds.claims.packproof.sharing import eisenberg_gale
 from bounds import checker
 from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
 from bounds.certificates.allocation import allocation_certificate
-from theory.jit import plain
+from theory.compiled import plain
 from theory.sharing import filling, per_server
 from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.model import Cluster, User, occupation

@@ -10,9 +10,9 @@ import pytest
 
 from bounds import checker
 from bounds.certificates.throughput import throughput_certificate
+from theory.compiled import plain
 from theory.errors import TooLargeError
 from theory.files.sizes import Sizes
-from theory.jit import plain
 from theory.partition import stock as module
 from theory.partition import vqs_workload
 from theory.partition.bounding import bracket

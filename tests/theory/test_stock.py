@@ -10,8 +10,8 @@ from math import inf, lcm
 import numpy as np
 import pytest
 
+from theory.compiled import plain
 from theory.exact.linear import LinearProgram
-from theory.jit import plain
 from theory.partition import pricing, rounded
 from theory.partition import stock as module
 from theory.partition.pricing import dearest, dearest_once, long_dearest

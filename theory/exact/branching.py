@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import routine, step
+from theory.compiled import routine, step
 
 BITS = 45
 """Weights of configurations stay below 2 to this power, where a margin of `MARGIN` is less than one unit."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import kernel
 from theory.errors import TooLargeError
 from theory.instance import Additive, Configuration, Space
-from theory.jit import kernel
 
 LIMIT = 100_000_000
 """Largest table of configurations (rows times types) that is enumerated by default: 800 MB."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import kernel
 from theory.exact.configurations import reduced
 from theory.instance import Additive, Configuration
-from theory.jit import kernel
 
 SERVED = 1e-9
 """Part of a type's jobs that may be left when it counts as served; the rounding of floats leaves some."""

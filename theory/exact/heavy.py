@@ -9,6 +9,7 @@ from math import gcd, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import kernel
 from theory.exact.configurations import binding, reduced
 from theory.exact.knapsack import (
     LIMB_BITS,
@@ -23,7 +24,6 @@ from theory.exact.knapsack import (
 )
 from theory.exact.search import with_each
 from theory.instance import Additive
-from theory.jit import kernel
 
 
 def heavy(spaces: Sequence[Additive], weights: Sequence[int], most: int | None = None) -> list[NDArray[np.int64]]:

@@ -9,11 +9,11 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import kernel
 from theory.errors import TooLargeError
 from theory.exact.configurations import Reduced, reduced
 from theory.exact.nodes import Nodes
 from theory.instance import Additive, Configuration, Explicit, Space
-from theory.jit import kernel
 from theory.numbers import to_integers
 
 TABLE_LIMIT = 200_000_000

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import kernel
+from theory.compiled import kernel
 
 NONE = -1.0
 """Value of what is impossible (prices are at least 0)."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import kernel
+from theory.compiled import kernel
 
 LEVELS = 1024
 """Levels of the free capacity at which the value of what it could hold is bounded."""

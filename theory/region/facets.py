@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import plain
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
 from theory.exact.rational import solve
 from theory.instance import Configuration, Instance
-from theory.jit import plain
 from theory.region import hull
 from theory.region.membership import Support
 from theory.shown import Shown

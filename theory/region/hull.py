@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import kernel
+from theory.compiled import kernel
 
 DONE, MORE_ROOM, TOO_LONG = 0, 1, 2
 """How a kernel ended: finished; arrays are full (nothing was changed); a number would leave int64."""

@@ -17,11 +17,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import kernel
 from theory.errors import InputError, TooLargeError
 from theory.exact.configurations import maximal, reduced
 from theory.exact.knapsack import best_by_levels
 from theory.instance import Additive, Space
-from theory.jit import kernel
 from theory.numbers import to_integers
 
 Rule = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], None]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import kernel
+from theory.compiled import kernel
 
 WIDER = 1.03
 """A turn first looks at the users below this multiple of the levels at which the previous turn ended."""

@@ -18,8 +18,8 @@ of rates e_0, e_1 takes it to p e_1 / ((1 - p) e_0 + p e_1): a continuum of stat
 Whatever a policy without the oracle does, a policy with the oracle can do too, and cores move by the same laws. With
 the oracle the belief is a Markov chain on the grid, so the best policy is that of a finite decision process, whose dual
 bound (`fluid.admission.exact.optimal`) holds for all policies that do not see kinds. (Interpolating the convex value
-function of beliefs between points of a grid is the same bound, by the same inequality. Moving beliefs to the *nearest* point
-would bound nothing.)
+function of beliefs between points of a grid is the same bound, by the same inequality. Moving beliefs to the *nearest*
+point would bound nothing.)
 
 **From below: a policy with a finite memory.** A policy may keep a point of the grid for every deployment, moved at
 events to one of the two neighbours of what Bayes' rule gives, at random, and in silence by a clock of its own. It uses

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Gamma, InitialSize, Priors
-from theory.jit import kernel
+from theory.compiled import kernel
 
 RANGE = 16.0
 """Units of core lifetimes that are solved; p is constant beyond, up to exp(-16)."""

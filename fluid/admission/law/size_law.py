@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import Kind, Priors
+from theory.compiled import kernel
 from theory.errors import TooLargeError
-from theory.jit import kernel
 
 WORK = 3e10
 """Products beyond which a law is refused."""

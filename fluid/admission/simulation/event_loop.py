@@ -20,7 +20,7 @@ from fluid.admission.simulation.outlook import (
     seen_ahead,
 )
 from fluid.admission.simulation.world import ARRIVAL, DEATH, SCALE_OUT, World
-from theory.jit import kernel, routine, step
+from theory.compiled import kernel, routine, step
 
 ZEROTH, FIRST, SECOND, EVERYBODY = range(4)
 """Policies; EVERYBODY admits whoever comes and grants whatever is asked."""

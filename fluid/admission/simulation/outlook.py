@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster, Priors
-from theory.jit import step
+from theory.compiled import step
 
 FINE = log(2) / 128
 """Step of log mu, and of the table."""

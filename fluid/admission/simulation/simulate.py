@@ -18,8 +18,8 @@ from fluid.admission.simulation import event_loop as events
 from fluid.admission.simulation.outlook import MOMENTS, Outlook, aligned_horizons, new_outlook
 from fluid.admission.simulation.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
+from theory.compiled import plain
 from theory.errors import InputError
-from theory.jit import plain
 
 SMALL_WORLD = 2_000
 """Expected deployments up to which worlds are remembered: tuning meets the same ones at every threshold."""

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster, Kind, Priors
+from theory.compiled import kernel, plain
 from theory.errors import TooLargeError
-from theory.jit import kernel, plain
 
 MOST_ARRIVALS = 10_000_000
 """Most deployments of a world on average: with what happens to them they take gigabytes."""

@@ -11,8 +11,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.compiled import kernel
 from theory.instance import Configuration
-from theory.jit import kernel
 
 MOST_STATES = 3_000
 """Joint contents of several draining configurations beyond which their chain is not solved but thinned."""

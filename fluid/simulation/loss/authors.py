@@ -11,7 +11,7 @@ from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.loss.jobs import Calendar
 from fluid.simulation.measures import Measures
 from fluid.simulation.state import OUTSIDE, Common, PolicyError, Setting, State, common
-from theory.jit import step
+from theory.compiled import step
 
 
 @step

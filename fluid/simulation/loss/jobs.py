@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.state import Common
 from fluid.simulation.structures.event_list import EventList, enlarged, new_event_list, pop, push
-from theory.jit import step
+from theory.compiled import step
 
 
 class Urn(NamedTuple):

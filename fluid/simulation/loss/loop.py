@@ -35,7 +35,7 @@ from fluid.simulation.measures import (
     note,
 )
 from fluid.simulation.state import ASKS, MOVES, REASSIGNED, Common, PolicyError, put, take
-from theory.jit import step
+from theory.compiled import step
 
 
 class Rates(NamedTuple):

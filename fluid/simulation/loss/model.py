@@ -20,7 +20,7 @@ from fluid.simulation.results import LossResult
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
 from fluid.simulation.state import Setting, State, most_calls
-from theory.jit import bound, plain
+from theory.compiled import bound, plain
 
 FEWEST = 1024
 """Events that a part of a run has memory for at least."""

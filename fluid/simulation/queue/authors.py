@@ -11,7 +11,7 @@ from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.measures import Measures
 from fluid.simulation.queue.loop import Jobs
 from fluid.simulation.state import OUTSIDE, QUEUE, PolicyError, Setting, State, queue_fields
-from theory.jit import step
+from theory.compiled import step
 
 
 @step

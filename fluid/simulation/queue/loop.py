@@ -29,7 +29,7 @@ from fluid.simulation.loop import (
 from fluid.simulation.measures import ARRIVAL, DEPARTURE, RING, START, Measures, advance, count_delay, note
 from fluid.simulation.state import MOVES, OUTSIDE, PolicyError, QueueCommon, put, start, take
 from fluid.simulation.structures.event_list import EventList, pop, push
-from theory.jit import step
+from theory.compiled import step
 
 
 class Lines(NamedTuple):

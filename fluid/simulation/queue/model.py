@@ -19,7 +19,7 @@ from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
 from fluid.simulation.state import State, most_calls
 from fluid.simulation.structures.event_list import enlarged, new_event_list
-from theory.jit import plain
+from theory.compiled import plain
 
 PARTS: Mapping[str, Function] = {"accumulate": accumulate, "carry_out": carry_out, "most_calls": most_calls}
 """The functions of the model that the loop names."""

@@ -30,7 +30,7 @@ from fluid.simulation.state import PolicyError, State
 from fluid.simulation.structures.bitset import empty_sets, insert
 from fluid.simulation.structures.slot_ends import BEHIND, CLASS, SERVER, UNUSED
 from fluid.simulation.structures.trees import new_tree
-from theory.jit import plain, step
+from theory.compiled import plain, step
 
 
 @step

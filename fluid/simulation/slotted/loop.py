@@ -44,7 +44,7 @@ from fluid.simulation.structures.slot_ends import (
     release,
     take_due,
 )
-from theory.jit import step
+from theory.compiled import step
 
 ARRIVAL_SLOT, WORK = 0, 1
 """Columns of ``waiting``."""

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from fluid.simulation.state import MOVES, PolicyError, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, greatest_upto, insert, least
 from fluid.simulation.structures.trees import NOTHING, largest_below, new_tree, set_leaf
+from theory.compiled import step
 from theory.errors import InputError
-from theory.jit import step
 
 SOON = 3
 """Place in ``done``: whether the policy asks to be called in the next slot."""

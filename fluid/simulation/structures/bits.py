@@ -25,7 +25,7 @@ def highest_bit(word: int) -> int:
 
     Examples
     --------
-    >>> from theory.jit import kernel
+    >>> from theory.compiled import kernel
     >>> @kernel
     ... def span(word): return highest_bit(word) - lowest_bit(word)
     >>> highest_bit(12), span(12)

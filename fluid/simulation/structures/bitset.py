@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.structures.bits import highest_bit, lowest_bit
-from theory.jit import step
+from theory.compiled import step
 
 _BIT = np.int64(1)
 """Of 64 bits, so that a member of 32 bits (a class of a job) shifts it to bit 31 in Python as it does compiled."""

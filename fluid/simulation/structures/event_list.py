@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import step
+from theory.compiled import step
 
 
 class EventList(NamedTuple):

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.simulation.structures.bits import highest_bit
+from theory.compiled import step
 from theory.errors import TooLargeError
-from theory.jit import step
 
 NONE = 2**62
 """Greater than all keys; the largest number of 64 bits would make compilers compare the keys one by one."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.structures.bits import highest_bit
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
-from theory.jit import routine, step
+from theory.compiled import routine, step
 
 DIGIT = 10
 """Bits of a digit: most jobs end within 1024 slots, and then they are never moved."""

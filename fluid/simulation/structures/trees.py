@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.jit import routine, step
+from theory.compiled import routine, step
 
 NOTHING = -(2**62)
 """The value of a leaf that no search may find."""

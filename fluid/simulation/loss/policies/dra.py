@@ -49,10 +49,10 @@ from fluid.simulation.options import ESTIMATE, MIGRATION, PERIOD, PLACEMENT, RES
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, REASSIGNED, Common, Setting, common, move, state_type, unique_rows
 from fluid.simulation.structures.bitset import empty_sets, least
+from theory.compiled import step
 from theory.errors import InputError, TooLargeError
 from theory.exact.knapsack import max_reward
 from theory.instance import Configuration, Instance
-from theory.jit import step
 from theory.numbers import rational
 
 TYPES_AT_ONCE = 7

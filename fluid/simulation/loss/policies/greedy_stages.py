@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.loss.policies.slot_lists import set_effective
 from fluid.simulation.state import ASKS
-from theory.jit import step
+from theory.compiled import step
 
 
 def memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

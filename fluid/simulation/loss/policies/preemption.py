@@ -30,9 +30,9 @@ from fluid.simulation.options import PRIORITY, TRIGGER
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Common, Setting, state_type, stop
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
+from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive
-from theory.jit import step
 from theory.numbers import to_integers
 
 PreemptionState = state_type(

@@ -24,7 +24,7 @@ from typing import Any
 
 from fluid.simulation.state import Common
 from fluid.simulation.structures.bitset import discard, insert
-from theory.jit import routine, step
+from theory.compiled import routine, step
 
 CONFIGURATION, NEWER, OLDER, EFFECTIVE, JOBS, LINKS = 0, 1, 2, 3, 4, 5
 """Columns of ``rows``: what a server is assigned, its neighbours in that order, whether it is effective, its jobs, and

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from fluid.simulation.policy_interface import Policy, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, named_jobs, state_type
+from theory.compiled import step
 from theory.errors import InputError
 from theory.exact.knapsack import weight
 from theory.greedy.optimal import optimal_assignment
 from theory.greedy.servers import apportion
-from theory.jit import step
 from theory.numbers import total
 
 StaticState = state_type(__name__, "StaticState", Common._fields, "stack", "first", "height")

@@ -15,10 +15,10 @@ from fluid.simulation.options import D
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.state import Common, Setting, common, fits, one_of, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
+from theory.compiled import step
 from theory.errors import TooLargeError
 from theory.exact.configurations import feasible
 from theory.instance import Additive, Space
-from theory.jit import step
 from theory.numbers import to_integers, total
 
 CLASSES = 4_000_000

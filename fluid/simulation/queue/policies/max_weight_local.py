@@ -23,7 +23,7 @@ from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, ref
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QueueCommon, Setting, state_type
 from fluid.simulation.structures.bitset import discard, insert, least
-from theory.jit import step
+from theory.compiled import step
 
 LocalState = state_type(__name__, "LocalState", CONFIGURED, "once")
 """The fields of configured servers (`fluid.simulation.oracle`), and whether they choose only when they become empty.

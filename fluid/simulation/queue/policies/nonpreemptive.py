@@ -20,7 +20,7 @@ from fluid.simulation.oracle import CONFIGURED, configured_fields, heaviest, ref
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QueueCommon, Setting, state_type
 from fluid.simulation.structures.bitset import discard, least
-from theory.jit import step
+from theory.compiled import step
 
 BETA, P, Z, CUT, FALL, EARLY = 0, 1, 2, 3, 4, 5
 """Places in ``rule``."""

@@ -20,9 +20,9 @@ import numpy as np
 from fluid.simulation.options import EXPIRY, SAMPLING
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import QUEUE, QueueCommon, Setting, one_of, queue_fields, start, state_type
+from theory.compiled import step
 from theory.errors import InputError
 from theory.instance import Additive
-from theory.jit import step
 
 TokenState = state_type(__name__, "TokenState", QUEUE, "rates", "held", "urn", "tokens")
 """The fields of queues, and the tokens.

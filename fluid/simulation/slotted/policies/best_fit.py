@@ -31,7 +31,7 @@ from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from fluid.simulation.structures.open_servers import close_server, most_room, new_open_servers, open_server, tightest
 from fluid.simulation.structures.trees import first_at_least, new_tree, set_leaf
-from theory.jit import step
+from theory.compiled import step
 
 OPEN = ("keys_", "places_", "count_")
 

@@ -21,7 +21,7 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import state_type
 from fluid.simulation.structures.trees import first_at_least, new_tree, set_leaf
-from theory.jit import step
+from theory.compiled import step
 
 FifoState = state_type(__name__, "FifoState", COMMON, "residuals")
 """``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.trees`)."""

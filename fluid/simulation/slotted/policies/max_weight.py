@@ -27,10 +27,10 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.trees import first_at_least, leaf_value, new_tree, set_leaf
+from theory.compiled import step
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
 from theory.instance import Additive
-from theory.jit import step
 
 MOST_SIZES = 64
 

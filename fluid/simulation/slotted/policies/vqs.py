@@ -31,8 +31,8 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.trees import NOTHING, first_at_least, new_tree, set_leaf
+from theory.compiled import step
 from theory.errors import InputError
-from theory.jit import step
 
 ONE, OTHER, NUMBER = 0, 1, 2
 """Columns of ``table``."""
@@ -43,8 +43,8 @@ VirtualState = state_type(
 """``table`` int64[4J - 4, 3]: K_RED (`reduced_configurations`). ``least_size`` int64[1]: smaller sizes count as this.
 Of each server: ``active``, its row of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the
 others. ``rooms`` int64[2J, 2P]: for each virtual queue a tree of maxima (`fluid.simulation.structures.trees`) of the
-room that the servers have for its jobs. ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty. ``cursor``
-int64[1]: the server whose turn it is."""
+room that the servers have for its jobs. ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty.
+``cursor`` int64[1]: the server whose turn it is."""
 
 
 def prepare(setting: SlottedSetting) -> Any:

@@ -36,7 +36,7 @@ from fluid.simulation.slotted.state import (
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.bitset import greatest_upto
 from fluid.simulation.structures.trees import new_tree, set_leaf
-from theory.jit import step
+from theory.compiled import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "residuals")
 """``table``, ``active``: as in `vqs.VirtualState`. ``spans`` int64[2J, 2]: the first class of each virtual queue and
