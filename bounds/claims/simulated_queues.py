@@ -9,8 +9,8 @@ import numpy as np
 
 from bounds.claims import Outcome
 from bounds.claims.data import data_folder
+from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval

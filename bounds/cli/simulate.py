@@ -108,8 +108,8 @@ def simulate(
     from fluid.experiment.store import Store
     from fluid.files.scenarios import Times, read_scenario, servers_in
     from fluid.parallel import refuse_engine
+    from fluid.simulation.driver import simulate as run_replications
     from fluid.simulation.policy_names import policy as policy_by_name
-    from fluid.simulation.replicate import simulate as run_replications
     from theory.errors import InputError, naming
     from theory.files.document import read_document
 
@@ -221,8 +221,8 @@ def _compare(
     from fluid.experiment.replications import simulate_stored
     from fluid.experiment.store import Store
     from fluid.files.scenarios import read_scenario
+    from fluid.simulation.driver import simulate as run_replications
     from fluid.simulation.policy_names import policy as policy_by_name
-    from fluid.simulation.replicate import simulate as run_replications
     from theory.errors import naming
 
     found = [policy_by_name(name) for name in names]

@@ -22,10 +22,10 @@ from fluid.experiment.replications import fingerprint, simulate_stored
 from fluid.experiment.store import Store
 from fluid.simulation import replicate
 from fluid.simulation.arrivals import JobList
+from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete
 from theory.errors import InputError
