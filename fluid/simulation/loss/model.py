@@ -81,7 +81,7 @@ class _LossEngine(Engine):
 
     def next_part(self) -> int:
         """Return how many events the next part has memory for."""
-        while (most := min(self.part, self.spare(self.jobs))) < FEWEST:
+        while (most := min(self.part, int(self.spare(self.jobs)))) < FEWEST:
             self.jobs = self.larger(self.jobs)
         return most
 
