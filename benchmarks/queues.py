@@ -19,10 +19,9 @@ import numpy as np
 from benchmarks.greedy import exponent
 from bounds.results.nonpreemptive.settings import NAMES, table_1
 from fluid.simulation.arrivals import JobList
-from fluid.simulation.driver import run_once
+from fluid.simulation.driver import run_once, seed_of
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import seed_of
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import SizeLaw, poisson_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting

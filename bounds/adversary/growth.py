@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fluid.files.scenarios import Times, read_scenario
+from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.replicate import simulate
 from fluid.simulation.results import Run
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval, growth, mean_interval

@@ -24,9 +24,9 @@ from bounds.adversary.engine import Found, Judged, Space, attack, on_grid, with_
 from bounds.adversary.growth import ALARM, REPLICATIONS, Growth, Simulated, growth_of, lost_share, share_of_reward
 from bounds.adversary.traps import Trap, least_trap, most_jobs, overload, work_of
 from fluid.files.scenarios import Times, read_scenario
+from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.policy_names import policy as policy_by_name
-from fluid.simulation.replicate import simulate
 from fluid.statistics import Interval
 from theory.errors import InputError
 from theory.files.instances import instance_document

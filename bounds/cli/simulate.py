@@ -181,7 +181,7 @@ def _run_all(
     from fluid.experiment.replications import simulate_stored
     from fluid.experiment.store import Store
     from fluid.files.scenarios import read_scenario
-    from fluid.simulation.replicate import simulate as run_replications
+    from fluid.simulation.driver import simulate as run_replications
 
     scenarios: list[Given] = []
     results: list[Result[Any]] = []

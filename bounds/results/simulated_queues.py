@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bounds.results.decisions import Decisions
+from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult, Run
 from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from bounds.testing.queueing import AnyQueue
+from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.replicate import simulate
 from fluid.statistics import Interval, growth
 from theory.errors import InputError
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from fluid.experiment.store import Store, versions
+from fluid.simulation.driver import replicate
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
-from fluid.simulation.replicate import replicate
 from fluid.simulation.results import Result, Run
 from fluid.simulation.scenario import Scenario
 from theory.errors import InputError
@@ -38,7 +38,7 @@ def simulate_stored(
     policy : Policy
         Found by its name, or as ``FILE.py:NAME``.
     scenario, replications, seed, engine, workers, progress
-        See `fluid.simulation.replicate.simulate`. Runs that were read have no ``state``.
+        See `fluid.simulation.driver.simulate`. Runs that were read have no ``state``.
     """
     name = policy.source
     if not name:

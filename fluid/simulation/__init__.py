@@ -13,8 +13,7 @@ __getattr__, __all__ = doors(
         "slotted.model": ("SlottedScenario", "slotted_scenario"),
         "loss.policies.dra": ("ReservationState",),
         "slotted.sizes": ("SizeLaw", "discrete", "size_law"),
-        "replicate": ("simulate",),
-        "driver": ("run_once",),
+        "driver": ("run_once", "simulate"),
         "policy_interface": ("Policy", "nothing_to_depart", "nothing_to_refresh", "nothing_to_ring"),
         "policy_names": ("policy",),
         "state": (

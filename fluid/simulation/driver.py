@@ -1,21 +1,29 @@
-"""One run of any model: its loop, fed with jobs and with memory in parts, so that it can be watched and interrupted."""
+"""Runs of any model, and replications of them.
+
+The loop of a run is fed with jobs and with memory in parts, so that it can be watched and interrupted. Replications run
+one after another, on the processes of this machine, or on a cluster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from fluid.parallel import run_all
 from fluid.simulation.loop import FINISHED, NEEDS_JOBS, NEEDS_ROOM, Engine
 from fluid.simulation.measures import Measures, reached
 from fluid.simulation.policy_interface import UNANSWERED, Policy
+from fluid.simulation.policy_names import policy as policy_by_name
 from fluid.simulation.prepared import answered, prepared
-from fluid.simulation.results import Run
+from fluid.simulation.results import Result, Run
 from fluid.simulation.runner import Function, Runner
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.state import ASKS, PATIENCE, State
+from theory.compiled import noticing_compilation
 from theory.errors import InputError
 
 
@@ -107,3 +115,133 @@ def _answered(run: Runner, engine: Engine, setting: Any, state: State, measures:
             run.watch(state, engine.jobs, measures)
             return state
     raise run.refused("answer", state, UNANSWERED)
+
+
+Progress = Callable[[str], None] | None
+
+
+def seed_of(seed: int, replication: int) -> np.random.SeedSequence:
+    """Return the seed of a replication: it depends on nothing else, so not on who runs it or when."""
+    return np.random.SeedSequence(seed, spawn_key=(replication,))
+
+
+def simulate(
+    policy: Policy | str,
+    scenario: Scenario,
+    *,
+    replications: int = 1,
+    seed: int = 0,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Progress = None,
+) -> Result[Any]:
+    """Simulate replications of a scenario of any model.
+
+    Parameters
+    ----------
+    policy : Policy or str
+        A policy of the scenario's model, its name, or ``FILE.py:NAME``.
+    scenario : LossScenario, QueueScenario or SlottedScenario
+    replications : int
+    seed : int
+        Replication r draws from SeedSequence(seed, spawn_key=(r,)), whichever worker runs it. Two policies with equal
+        seeds see the same jobs, but for loss systems that the jump chain runs (`LossScenario.synchronised`).
+    workers : int
+        Processes; -1: one a core. Ignored where there is one replication.
+    engine : str
+        ``local`` or ``dask://HOST:PORT``.
+    progress : callable, optional
+        Called now and then with a line that says how far it is.
+
+    Returns
+    -------
+    LossResult or QueueResult
+        After Ctrl-C, of what was finished (a run by itself: of the time it reached past its warm-up).
+
+    Examples
+    --------
+    >>> from fluid.simulation.loss.model import LossScenario
+    >>> from theory.instance import additive
+    >>> scenario = LossScenario(additive([2], [[1]], workload=[2]), servers=1, until=2000.0, warmup=10.0)
+    >>> simulate("first-fit", scenario, replications=4).acceptance(0, level=0.999).holds(0.6)
+    True
+    """
+    named = policy_by_name(policy) if isinstance(policy, str) else policy
+    how: dict[str, Any] = {"workers": workers, "engine": engine, "progress": progress}
+    runs, interrupted = replicate(named, scenario, range(replications), seed, **how)
+    return scenario.result(named, scenario, runs, interrupted)
+
+
+def replicate(
+    policy: Policy,
+    scenario: Scenario,
+    numbers: Iterable[int],
+    seed: int,
+    *,
+    workers: int = 1,
+    engine: str = "local",
+    progress: Progress = None,
+    finished: dict[int, Run] | None = None,
+    store: Callable[[int, Run], None] | None = None,
+) -> tuple[tuple[Run, ...], bool]:
+    """Run replications and return them in their order, and whether Ctrl-C came before all of them were finished.
+
+    Parameters
+    ----------
+    policy, scenario, seed, workers, engine, progress
+        See `simulate`.
+    numbers : iterable of int
+        Replications to run.
+    finished : dict, optional
+        Replications that are there already.
+    store : callable, optional
+        ``store(number, run)`` for each that was not cut short.
+
+    Returns
+    -------
+    runs : tuple of Run
+        After Ctrl-C, what was finished; a run that was cut short only if there is no other.
+    interrupted : bool
+    """
+    wanted = list(numbers)
+    done, interrupted = dict(finished or {}), False
+    total = len(done) + len(wanted)
+    if progress is not None and wanted:
+        progress(f"{policy.name}: starting")
+    try:
+        if engine == "local" and (len(wanted) == 1 or workers == 1):
+            runs = ((r, _one(policy, scenario, seed_of(seed, r), progress)) for r in wanted)
+        else:
+            tasks = [(policy, scenario, seed_of(seed, r), None) for r in wanted]
+            runs = ((wanted[i], run) for i, run in run_all(_one, tasks, workers=workers, engine=engine))
+        for r, bare in runs:
+            run = replace(bare, scenario=scenario)
+            if run.interrupted:
+                done, interrupted = done or {r: run}, True
+                break
+            done[r] = run
+            if store is not None:
+                store(r, run)
+            if progress is not None and total > 1:
+                progress(f"{policy.name}: {len(done)} of {total} replications")
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        interrupted = True
+    return tuple(done[r] for r in sorted(done)), interrupted
+
+
+def _one(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progress: Progress) -> Run:
+    """Run one replication; return it without scenario and state, which would have to travel between processes."""
+
+    def reached(time: float, events: int) -> None:
+        if progress is not None:
+            progress(f"{policy.name}: time {time:.4g} of {scenario.until:.4g}, {events:,} events")
+
+    def compiles() -> None:
+        if progress is not None:
+            progress(f"{policy.name}: compiling (once on a machine; it may take a minute)")
+
+    with noticing_compilation(compiles):
+        run = run_once(policy, scenario, seed, progress=reached)
+    return replace(run, scenario=None, state=None)

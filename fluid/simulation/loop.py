@@ -1,7 +1,8 @@
 """What the event loops of all models share: the names they are bound over, how a part of a run ends, and settling.
 
 ``theory.compiled.bound(loop, place=..., depart=..., refresh=..., ...)`` makes the loop of one policy: the functions
-below stand for those of the policy and of the model, and are replaced wherever the loop, or a step it calls, names them.
+below are placeholders for those of the policy and of the model, replaced wherever the loop or a step it calls names
+them.
 
 Every loop is a function ``loop(state, jobs, coming, measures, arrival_rng, policy_rng, most) -> ending``:
 

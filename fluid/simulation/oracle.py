@@ -29,20 +29,9 @@ LIMIT = 4_000_000
 """Largest table (rows times types) that is searched at every event."""
 
 CONFIGURED = (
-    *QUEUE,
-    "table",
-    "rows",
-    "greedily",
-    "capacity",
-    "need",
-    "share",
-    "best_",
-    "remaining_",
-    "configuration",
-    "vacant",
-    "levels",
-    "asked",
-)
+    *QUEUE, "table", "rows", "greedily", "capacity", "need", "share", "best_", "remaining_",
+    "configuration", "vacant", "levels", "asked",
+)  # fmt: skip
 """Fields of the states of policies whose servers hold configurations of great weight: those of queues, and
 
 table : int32[G, J]

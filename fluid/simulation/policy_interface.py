@@ -33,26 +33,24 @@ Rules
   waiting jobs; dynamic reservation: it reassigns servers). A policy without need for one hands in `nothing_to_depart`
   or `nothing_to_refresh`.
 - Any other change of the jobs in service goes through `move` (migration), `stop` (preemption) or `start` (a waiting job
-  begins): these update the common part and write a row ``(type, from, to)`` to ``moves``, -1 standing for outside. The
+  begins): these update the common part and write a row ``(type, from, to)`` to ``moves``, in which -1 is outside. The
   loop reads the rows, changes its lists of jobs and its measurements alike, and clears them. There is room for
   ``len(moves)`` rows between two clearings: ``refresh`` returns True where it needs another call to go on.
 - Jobs of one type on one server are exchangeable to a policy: which of them moves is the loop's choice.
 - ``draws`` is a numpy Generator in a simulator. Policies draw by ``one_of(draws, n)``, uniform on 0, ..., n - 1, and by
   ``draws.random() < p``: the exact chain hands in a stand-in that branches over the outcomes of these two. A policy
   that draws otherwise can be simulated, not enumerated.
-- Everything that a policy remembers stands in its state, so a copy of the arrays is a copy of the system. ``moves`` is
+- The state holds everything that a policy remembers, so a copy of the arrays is a copy of the system. ``moves`` is
   empty between events and belongs to no law; so do fields whose name ends in ``_``, which hold no more than values
   computed before (see `fluid.simulation.state.key`).
-- Functions are written for numba: scalars, arrays by field, no allocation if it can be helped. Plain functions do, and
-  so do plain functions of one's own that they call, in whatever file; `packproof.step` compiles one beforehand.
-  What numba cannot compile runs as Python, on the same path, and a line on stderr says why.
+- Functions are written for numba: scalars, arrays by field, and preferably no allocation. Plain functions do, and so do
+  plain functions of a user that they call, in whatever file; `packproof.step` compiles one beforehand. What numba
+  cannot compile runs as Python, on the same path, and a line on stderr says why.
 - ``refresh`` has a limit: at one event it may return True `PATIENCE` times and ten times for each server and each job
   in service besides (slots: each server and each job that waits as the slot begins).
-- An author's policy is watched: as Python, in the first events and wherever it is not compiled, the common part must
-  change by its ``moves`` alone; compiled, every index is looked at, its tools look before they write, and the state is
-  compared with the loop's own lists after each part of a run. What goes wrong ends in one line with file, line,
-  function and event (`fluid.simulation.authors`). State types of one's own are replaced by equal ones of
-  `fluid.simulation.state.type_of`: a state has fields, no methods.
+- An author's policy is watched (`fluid.simulation.authors`): the common part must change by its ``moves`` alone, and
+  every index of compiled code is looked at. What goes wrong ends in one line with file, line, function and event. A
+  state has fields and no methods: it is replaced by one of a type that every process knows (`fluid.simulation.state`).
 - Where a policy of a loss system must be extended from outside (a table that it fills as sets of types come up), it
   sets ``done[ASKS]``; the loop then ends after the event, the driver calls ``policy.answer(setting, state)`` for a
   larger one, calls ``refresh`` once more, and goes on.
@@ -61,13 +59,12 @@ Models. ``loss``: a job that is not placed is lost. ``queue``: it waits; the sta
 common part, which the loop raises for a job that is not placed and the policy lowers by one at each `start`. It also
 holds ``clocks`` float64[K], the rates of exponential clocks of the policy's own (K = 0 for most): when clock k rings,
 the loop calls ``ring(state, k, draws)``, then ``refresh``. Rates may change at any event. ``slotted``: slots of time
-and real sizes on one resource; what stands for the type is the class, a place among the sizes
+and real sizes on one resource; jobs have a class, a place among the sizes, in place of a type
 (`fluid.simulation.slotted.state`).
 
-What a policy without memory needs to make its state: ``Common(**common(setting))``; in queues
-``QueueCommon(**queue_fields(setting))``; in slots ``SlottedCommon(**shared(setting))``
-(`fluid.simulation.slotted.state`). A file with a policy stands alone: an experiment notices when it has changed, not
-when what it imports has.
+A policy without memory makes its state by ``Common(**common(setting))``; in queues by
+``QueueCommon(**queue_fields(setting))``; in slots by ``SlottedCommon(**shared(setting))``. A file with a policy must be
+complete by itself: an experiment notices when it has changed, not when what it imports has.
 """
 
 from __future__ import annotations
@@ -114,25 +111,10 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 """What the functions of a policy are called with."""
 
 RESERVED = (
-    "arrivals",
-    "service",
-    "initial",
-    "slot",
-    "rate",
-    "intensity",
-    "service_rate",
-    "grid",
-    "instance",
-    "policy",
-    "servers",
-    "workload",
-    "until",
-    "warmup",
-    "replications",
-    "seed",
-    "vary",
-)
-"""Fields of files that mean something whatever the policy, so that no option of one may be called so."""
+    "arrivals", "service", "initial", "slot", "rate", "intensity", "service_rate", "grid",
+    "instance", "policy", "servers", "workload", "until", "warmup", "replications", "seed", "vary",
+)  # fmt: skip
+"""Fields of files that mean something whatever the policy, so that no option of one may have their name."""
 
 
 @dataclass(frozen=True)

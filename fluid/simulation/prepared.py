@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.authors import Guard, by_author, guard_of
-from fluid.simulation.blame import blamed, place_of, worded, written_by_author
+from fluid.simulation.authors import Guard, blamed, by_author, guard_of, place_of, worded, written_by_author
 from fluid.simulation.compiling import FEW_SERVERS, beside
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy

@@ -23,8 +23,7 @@ from io import StringIO
 from time import perf_counter
 from typing import Any
 
-from fluid.simulation.authors import Guard, by_author, guard_of
-from fluid.simulation.blame import place_of, worded, written_by_author
+from fluid.simulation.authors import Guard, by_author, guard_of, place_of, worded, written_by_author
 from fluid.simulation.compiling import PART, Compilation, alone
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy

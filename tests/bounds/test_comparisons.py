@@ -23,9 +23,9 @@ from fluid.experiment.references import references
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
 from fluid.limits.sharing import Event, Schedule, run_at_once, run_schedule
+from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
 from tests.bounds.test_schemas import schema
 from tests.pictures import faults
 from theory.errors import InputError

@@ -12,7 +12,7 @@ from numba import njit
 
 from bounds.cli import run
 from bounds.views.tables import ESCAPE, aligned, fitted
-from fluid.simulation.replicate import replicate
+from fluid.simulation.driver import replicate
 from theory.compiled import noticing_compilation
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -90,7 +90,7 @@ def test_compiling_is_said_where_numba_compiles(monkeypatch: pytest.MonkeyPatch)
     def run_once(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fluid.simulation.replicate.run_once", run_once)
+    monkeypatch.setattr("fluid.simulation.driver.run_once", run_once)
     lines: list[str] = []
     policy = type("P", (), {"name": "mine"})()
     with pytest.raises(KeyboardInterrupt):

@@ -20,12 +20,12 @@ import pytest
 from bounds.cli import run
 from fluid.experiment.replications import fingerprint, simulate_stored
 from fluid.experiment.store import Store
-from fluid.simulation import replicate
+from fluid.simulation import driver
 from fluid.simulation.arrivals import JobList
+from fluid.simulation.driver import simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.sizes import discrete
 from theory.errors import InputError
@@ -139,7 +139,7 @@ def test_what_cannot_be_kept(tmp_path: Path) -> None:
 def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = QueueScenario(additive([6], [[4], [1]], workload=["1/2", 1]), 2, 50.0, 5.0)
     whole = simulate("nonpreemptive", scenario, replications=2, seed=1)
-    once = replicate.run_once
+    once = driver.run_once
     found = policy("nonpreemptive")
 
     def cut(*arguments: Any, **how: Any) -> Any:
@@ -149,7 +149,7 @@ def test_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
         how: Any = {"seed": 1, "workers": 1}
         simulate_stored(store, found, scenario, replications=1, **how)
         with monkeypatch.context() as patch:
-            patch.setattr(replicate, "run_once", cut)
+            patch.setattr(driver, "run_once", cut)
             part = simulate_stored(store, found, scenario, replications=2, **how)
         assert len(part.runs) == 1  # a part of a run does not stand beside a whole one
         assert rows(tmp_path / "s.db") == 1

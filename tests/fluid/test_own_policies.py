@@ -15,10 +15,9 @@ import pytest
 from bounds.cli import run
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law, slotted_law
-from fluid.simulation.driver import run_once
+from fluid.simulation.driver import run_once, seed_of
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import seed_of
 from theory.errors import InputError
 from theory.instance import additive
 

@@ -18,14 +18,13 @@ from fluid.chains.loss import Branching, stationary_law
 from fluid.experiment.run import loss_numbers
 from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
-from fluid.simulation.driver import run_once
+from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.loss.policies.dra import drained
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
 from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up

@@ -11,13 +11,12 @@ import pytest
 from fluid.chains.loss import stationary_law
 from fluid.chains.queue import queue_law
 from fluid.simulation.arrivals import Law
-from fluid.simulation.driver import run_once
+from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import policy
 from fluid.simulation.prepared import prepared
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
 from fluid.simulation.state import (
     ASKS,
     Common,

@@ -18,14 +18,13 @@ from fluid.experiment.grid import read_grid
 from fluid.experiment.run import run_cell
 from fluid.limits.drift import BASIC
 from fluid.simulation.arrivals import JobList, Law, batches, poisson, renewal
-from fluid.simulation.driver import run_once, sequence
+from fluid.simulation.driver import run_once, seed_of, sequence, simulate
 from fluid.simulation.measures import START
 from fluid.simulation.oracle import heaviest
 from fluid.simulation.policy_names import policy
 from fluid.simulation.prepared import prepared
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.queue.policies.nonpreemptive import beta_now
-from fluid.simulation.replicate import seed_of, simulate
 from fluid.simulation.results import Run
 from fluid.simulation.state import Setting
 from tests.fluid.conserved import conserve_queue

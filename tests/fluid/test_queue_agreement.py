@@ -17,10 +17,10 @@ import pytest
 
 from fluid.chains.queue import QueueLaw, queue_law, slotted_law
 from fluid.simulation.arrivals import ArrivalLaw, Law, batches
+from fluid.simulation.driver import simulate
 from fluid.simulation.measures import RELATIVE_ERROR
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
-from fluid.simulation.replicate import simulate
 from fluid.simulation.results import QueueResult
 from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario
 from fluid.simulation.slotted.sizes import SizeLaw, discrete

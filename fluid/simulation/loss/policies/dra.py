@@ -76,32 +76,10 @@ BY_CONFIGURATION: dict[str, tuple[type[np.generic], int]] = {
 """Fields with an entry for each configuration: their types, and the value of one that is not in use."""
 
 ReservationState = state_type(
-    __name__,
-    "ReservationState",
-    Common._fields,
-    "rows",
-    *BY_CONFIGURATION,
-    "pool_sizes",
-    "clock",
-    "words",
-    "levels",
-    "plan",
-    "stages",
-    "unmatched",
-    "changed",
-    "reserve",
-    "estimate",
-    "period",
-    "migrates",
-    "worst_first",
-    "plan_",
-    "need_",
-    "up_",
-    "stands_",
-    "sets_",
-    "known_",
-    "touched_",
-)
+    __name__, "ReservationState", Common._fields, "rows", *BY_CONFIGURATION, "pool_sizes", "clock", "words", "levels",
+    "plan", "stages", "unmatched", "changed", "reserve", "estimate", "period", "migrates", "worst_first",
+    "plan_", "need_", "up_", "stands_", "sets_", "known_", "touched_",
+)  # fmt: skip
 """The common part, the servers by configuration (see `slot_lists`), the greedy plan, and the options.
 
 ``owner`` int32[C] is the pool of each configuration, -1 for none yet, ``stage`` int32[C] its row of the plan, counted
@@ -414,20 +392,19 @@ def prepare(setting: Setting) -> Any:
     """Make the state of dynamic reservation and run CRA once."""
     fields = arrays(setting)
     ids = fields.pop("ids")
-    state: Any = settled(setting, ReservationState(**fields), ids, refresh, answer)
-    return state
+    return settled(setting, ReservationState(**fields), ids)
 
 
-def settled(setting: Setting, state: Common, ids: NDArray[np.int32], run: Any, extend: Any) -> Any:
+def settled(setting: Setting, state: Any, ids: NDArray[np.int32]) -> Any:
     """Configure the servers and run CRA, extending the state as it asks."""
-    _fill(cast(Any, state), ids)
+    _fill(state, ids)
     draws = np.random.default_rng(0)
     while True:
-        run(state, draws)
+        refresh(state, draws)
         if not state.done[ASKS]:
             state.done[:] = 0
             return state
-        state = extend(setting, state)
+        state = answer(setting, state)
 
 
 def answer(setting: Setting, state: Any) -> Any:

@@ -36,16 +36,9 @@ from theory.instance import Additive
 from theory.numbers import to_integers
 
 PreemptionState = state_type(
-    __name__,
-    "PreemptionState",
-    ReservationState._fields,
-    "priority",
-    "size",
-    "serves",
-    "victims",
-    "held",
-    "held_levels",
-)
+    __name__, "PreemptionState", ReservationState._fields,
+    "priority", "size", "serves", "victims", "held", "held_levels",
+)  # fmt: skip
 """The state of dynamic reservation, and which types can be preempted: ``priority`` and ``size`` int64[J];
 ``serves`` whether the job that they are stopped for is; ``victims`` lists the types of priority 0 from the smallest;
 ``held``, ``held_levels``: the servers with a job of each victim type (`fluid.simulation.structures.bitset`)."""
@@ -89,7 +82,7 @@ def prepare(setting: Setting) -> Any:
         held=held,
         held_levels=levels,
     )
-    return settled(setting, state, ids, refresh_by_reservation, answer)
+    return settled(setting, state, ids)
 
 
 @step
