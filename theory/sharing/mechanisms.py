@@ -172,8 +172,10 @@ def level_mechanism(
     )
 
 
-PARETO = frozenset({"envy_freeness", "pareto_optimality"})
+PARETO = frozenset({"pareto_optimality"})
+ENVY_FREE = frozenset({"envy_freeness"})
 PER_SERVER = frozenset({"sharing_incentive", "envy_freeness", "bottleneck_fairness", "single_resource_fairness"})
+"""Properties of PS-DSF under both divisions, by Theorem 3 of its paper."""
 
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.name: mechanism
@@ -187,9 +189,9 @@ MECHANISMS: dict[str, Mechanism] = {
             has_certificate=True,
             properties=PER_SERVER | PARETO,
         ),
-        level_mechanism(C_DRFH, has_certificate=True, properties=PARETO),
+        level_mechanism(C_DRFH, has_certificate=True, properties=PARETO | ENVY_FREE),
         level_mechanism(CDRF, has_certificate=True, properties=PARETO),
-        level_mechanism(TSF, has_certificate=True, properties=PARETO),
+        level_mechanism(TSF, has_certificate=True, properties=PARETO | ENVY_FREE),
         per_server_mechanism("ps-dsf", ps_dsf, "resource", PER_SERVER),
         per_server_mechanism("ps-dsf-tdm", ps_dsf_tdm, "time", PER_SERVER | PARETO),
     )

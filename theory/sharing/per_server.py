@@ -13,7 +13,7 @@ from theory.sharing.allocation import Allocation, feasible_decimals
 from theory.sharing.checks import is_ps_dsf, is_ps_dsf_tdm
 from theory.sharing.model import Cluster, Matrix
 from theory.sharing.reduction import Reduced, reduce
-from theory.sharing.structure import Settled, exact_tasks, settle
+from theory.sharing.structure import HELD, Settled, exact_tasks, settle
 from theory.sharing.turns import Turns
 from theory.sharing.violation import ps_dsf_violation
 
@@ -30,10 +30,13 @@ STILL = 1e-12
 """Largest relative change of a user's tasks in a round that moves nothing."""
 
 EARLY_LOOKS = (8, 16, 32, 64)
-"""Rounds after which the tasks are looked at first, and wherever a round moves nothing."""
+"""Rounds after which the tasks are looked at first, where rounds move little; and wherever a round moves nothing."""
+
+LITTLE = 1e-5
+"""Largest relative change of a user's tasks in a round for an early look: few clusters of many users come so near."""
 
 FIRST_LATE_LOOK = 128
-"""Then they are looked at after so many rounds, and whenever the rounds are half as many again."""
+"""Then they are looked at after so many rounds, and again whenever the rounds have grown by a quarter."""
 
 SAME_LIMIT = 1e-6
 """Largest relative change of a user's tasks, from the rounds to an exact allocation that is taken early."""
@@ -138,29 +141,39 @@ def _limit(cluster: Cluster, reduced: Reduced, division: str, rounds: int) -> Al
     turns = Turns(reduced, division)
     turns.serve_alone()
     done, damped = 0, False
-    changes = [float("inf")] * 2  # in the rounds before the last two looks at the tasks
+    changes: list[tuple[int, float]] = []  # the rounds at the planned looks, and the change in the last of them
     nearest, reached = turns.tasks, float("inf")
     while done < rounds:
-        step = 1 if done < FIRST_LATE_LOOK else min(max(FIRST_LATE_LOOK, done // 2), rounds - done)
+        step = 1 if done < FIRST_LATE_LOOK else min(max(FIRST_LATE_LOOK, done // 4), rounds - done)
         change = turns.run(step, DAMPED if damped else 1.0)
         done += step
-        is_early = done < FIRST_LATE_LOOK
-        if is_early and change > STILL and done not in EARLY_LOOKS:
-            continue
-        settled = settle(turns)
-        # An early solution counts only if the rounds end there, too: there may be other PS-DSF allocations.
-        if settled is not None and not (is_early and turns.change_from(settled.tasks.sum(axis=0)) > SAME_LIMIT):
+        is_early, is_planned = done < FIRST_LATE_LOOK, done >= FIRST_LATE_LOOK or done in EARLY_LOOKS
+        # Where a round moves nothing, only other thresholds can lead to another structure.
+        thresholds = HELD if change <= STILL else HELD[:1] if is_planned and not (is_early and change > LITTLE) else ()
+        for least in thresholds:
+            settled = settle(turns, least)
+            # An early solution counts only if the rounds end there, too: there may be other PS-DSF allocations.
+            if settled is None or (is_early and turns.change_from(settled.tasks.sum(axis=0)) > SAME_LIMIT):
+                continue
             distance = turns.distance(settled.tasks)
             tasks = _verified(cluster, reduced, turns, settled) if distance <= NEAR else None
             if tasks is not None:
                 return Allocation(_mechanism(division), cluster, tasks, division, rounds=done, damped=damped)
             if distance < reached:
                 nearest, reached = settled.tasks, distance
-        damped = damped or (done >= EARLY_LOOKS[-1] and change > 0.9 * changes[0] > 0)
-        changes = [changes[1], change]
+        if is_planned:
+            changes.append((done, change))
+            damped = damped or (done >= EARLY_LOOKS[-1] and _is_stuck(changes))
     if turns.distance(turns.tasks) < reached:
         nearest = turns.tasks
     return _stored(cluster, reduced, nearest, division, done, damped=damped)
+
+
+def _is_stuck(changes: list[tuple[int, float]]) -> bool:
+    """Whether the least change in a round has not shrunk by a tenth while the rounds doubled."""
+    half = changes[-1][0] / 2
+    before = min((change for done, change in changes if done <= half), default=float("inf"))
+    return min(change for done, change in changes if done > half) > 0.9 * before > 0
 
 
 def _mechanism(division: str) -> str:

@@ -27,13 +27,13 @@ from theory.sharing.turns import Turns
 Node = tuple[int, int]
 """A server and a resource saturated there."""
 
-HELD = 1e-9
-"""Share of a server's time below which tasks count as none."""
+HELD = (1e-9, 1e-7, 1e-11)
+"""Shares of a server's time below which tasks count as none: the first, and others where that one does not do."""
 
 FULL = 1e-9
 """What a load may lack of 1 to count as saturated."""
 
-TRIES = 4
+TRIES = 2
 """How often the places of users with less than no tasks are given up, before the structure is."""
 
 FEW_FREE = 16
@@ -67,6 +67,8 @@ class Levels:
         while (up := self._up.setdefault(node, (node, Fraction(1))))[0] != node:
             path.append((node, up[1]))
             node = up[0]
+        if len(path) == 1:  # the node points to the root already
+            return node, path[0][1]
         ratio = Fraction(1)
         for below, step in reversed(path):  # paths are compressed: each node on it now points to the root
             ratio *= step
@@ -127,12 +129,14 @@ class Structure:
         return {pair: x for pair, x in tasks.items() if x}
 
 
-def read_structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Structure | None:
+def read_structure(turns: Turns, least: float = HELD[0], without: frozenset[Pair] = frozenset()) -> Structure | None:
     """Return the structure of the tasks, as the last turns of the servers left them.
 
     Parameters
     ----------
     turns : Turns
+    least : float
+        Share of a server's time below which tasks count as none.
     without : set of (user, server)
         Tasks that are left out.
 
@@ -149,14 +153,13 @@ def read_structure(turns: Turns, without: frozenset[Pair] = frozenset()) -> Stru
     part = turns.tasks * turns.per_task * turns.weights  # x_{n,i} / gamma_{n,i}
     levels = Levels()
     places: dict[int, list[tuple[int, Node, Fraction]]] = {}  # of each user, where it has tasks
-    pairs = np.argwhere(part > HELD)
+    pairs = np.argwhere(part > least)
     for i, n in pairs[np.argsort(-part[pairs[:, 0], pairs[:, 1]], kind="stable")].tolist():
         if (n, i) in without:
             continue
-        share = turns.share(n, i)
         # its bottleneck is the demanded resource that saturated first, at the lowest level
-        node = (i, min((turns.level[i, r], r) for r, need in enumerate(share) if need)[1])
-        factor = turns.reduced.weights[n] / max(share)  # x_n = phi_n gamma_{n,i} L
+        node = (i, min((turns.level[i, r], r) for r, need in enumerate(turns.share(n, i)) if need)[1])
+        factor = turns.tasks_at_level_1(n, i)
         if n not in places:
             levels.find(node)
             places[n] = [(i, node, factor)]
@@ -196,7 +199,7 @@ class Settled:
     tasks: NDArray[np.float64]
 
 
-def settle(turns: Turns) -> Settled | None:
+def settle(turns: Turns, least: float = HELD[0]) -> Settled | None:
     """Return the tasks nearest to those of the turns, relative to each unknown, that solve the structure's equations.
 
     Returns
@@ -215,7 +218,7 @@ def settle(turns: Turns) -> Settled | None:
 
     without: frozenset[Pair] = frozenset()
     for _ in range(TRIES):
-        form = read_structure(turns, without)
+        form = read_structure(turns, least, without)
         if form is None:
             return None
         size = len(form.nodes), form.components + len(form.pieces)

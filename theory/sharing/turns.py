@@ -71,16 +71,23 @@ class Turns:
         self._needs, kind = np.unique(needs, axis=0, return_inverse=True)
         self._kind = kind.ravel().astype(np.int64)
         self._bound = np.full((len(largest), len(self._needs)), np.inf)  # none in the first turn
+        servers, users = largest.shape
+        self._everybody = np.tile(np.array([0, users]), (servers, 1)), np.arange(users)
         self.share = cache(self._share)
+        self.tasks_at_level_1 = cache(self._tasks_at_level_1)
 
     def _share(self, n: int, i: int) -> tuple[Fraction, ...]:
         """Return the exact shares that a task of user `n` takes at server `i`."""
         row = self.reduced.share(n, i)
         return (max(row),) if self.division == "time" else row
 
+    def _tasks_at_level_1(self, n: int, i: int) -> Fraction:
+        """Return phi_n gamma_{n,i}, exactly: the tasks x_n of a user whose level at server `i` is 1."""
+        return self.reduced.weights[n] / max(self.share(n, i))
+
     def serve_alone(self) -> None:
         """Give every server a turn as if its users had no tasks elsewhere: weighted DRF on each server alone."""
-        everybody = np.arange(self.tasks.shape[1])
+        everybody = self._everybody[1]
         for i in range(len(self.tasks)):
             totals = np.zeros(len(everybody))
             arrays = self.shares[i], self.per_task[i], self._needs, self._kind, self.tasks[i], totals
@@ -88,20 +95,19 @@ class Turns:
 
     def run(self, count: int, part: float = 1.0) -> float:
         """Run rounds in which every server goes `part` of its way; return the largest relative change in the last."""
-        self._rounds(count - 1, part)
+        if count > 1:
+            self._rounds(count - 1, part)
         before = self.tasks.sum(axis=0)
         self._rounds(1, part)
         return self.change_from(before)
 
     def _rounds(self, count: int, part: float) -> None:
-        """Run rounds; in the largest clusters most of them among near users, since most users stand too high."""
-        servers, users = self.tasks.shape
-        everybody = np.tile(np.array([0, users]), (servers, 1)), np.arange(users)
+        """Run rounds; in the largest clusters most of them among near users, since the others are too high."""
         if self.tasks.size <= NEAR_PAIRS:
-            self._rounds_among(everybody, count, part)
+            self._rounds_among(self._everybody, count, part)
             return
         for done in range(0, count, OFTEN):
-            self._rounds_among(everybody, 1, part)
+            self._rounds_among(self._everybody, 1, part)
             if (among_near := min(OFTEN, count - done) - 1) > 0:
                 self._rounds_among(self._near(), among_near, part)
 
