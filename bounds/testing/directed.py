@@ -76,12 +76,12 @@ def worst_met(rule: Callable[..., Any], measure: str, met: Met) -> Met:
     if test is None:
         return met
     try:
-        known = _WORST.get(rule)
-        if known is None or known[0] != test or met.value <= known[1].value:
-            known = _WORST[rule] = (test, met)
-    except TypeError:
+        stored = _WORST.get(rule)
+        if stored is None or stored[0] != test or met.value <= stored[1].value:
+            stored = _WORST[rule] = (test, met)
+    except TypeError:  # there are no weak references to the rule
         return met
-    return known[1]
+    return stored[1]
 
 
 @dataclass
