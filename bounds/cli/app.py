@@ -224,7 +224,7 @@ def completion(
 
 def write_certificate(path: Path, document: dict[str, Any]) -> None:
     """Write a certificate, and say on stderr if verifying it takes more than the checker's budget."""
-    from bounds.certificates.recheck import beyond_checker
+    from bounds.certificates.document import beyond_checker
     from theory.files.places import write_json
 
     write_json(path, document)
