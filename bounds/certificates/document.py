@@ -52,6 +52,7 @@ def signed(
         "evidence": evidence,
         "claims": claims,
     }
+    # the canonical form that the checker computes the digest of
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {**document, "digest": hashlib.sha256(content.encode("utf-8")).hexdigest()}
 

@@ -43,6 +43,7 @@ def region_certificate(instance: Instance, intensity: Intensity, region: Region 
         "traffic_intensity": text(intensity.value),
         "supportable": intensity.supportable,
     }
+    # without facets the certificate states the intensity alone
     if region is not None:
         evidence["boundary"] = {
             "vertices": [by_pool(instance, [slots(instance, k) for k in ks]) for ks in region.configurations],

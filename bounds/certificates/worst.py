@@ -43,6 +43,7 @@ def worst_certificate(solution: Solution, refuted: Refutation) -> dict[str, Any]
 
 def _orders(instance: Instance, refuted: Refutation, exhausted: tuple[int, ...]) -> dict[str, Any]:
     """Return a refutation as nested tables."""
+    # the proof uses the prices of exhausted types alone (`bounds.adversary.workload.refutation`)
     node: dict[str, Any] = {"prices": {instance.names[j]: text(refuted.prices[j]) for j in exhausted}}
     if refuted.after is not None:
         node["after"] = {

@@ -58,6 +58,7 @@ class Command(_Helpful, TyperCommand):
         InputError
             An option or argument that is missing, unknown, or has no value of its kind.
         """
+        # parsed twice: first for the words as they stand, which messages show
         with self._refusals(ctx, self.given(ctx, args)):
             return super().parse_args(ctx, args)
 
@@ -70,6 +71,7 @@ class Command(_Helpful, TyperCommand):
             An option that is unknown, or given twice and may not be; words that no argument takes.
         """
         with self._refusals(ctx, {}):
+            # `order` has a parameter once for each time that it is given
             found, more, order = self.make_parser(ctx).parse_args(list(args))
         if more and not ctx.allow_extra_args and not ctx.resilient_parsing:
             raise InputError(f"{ctx.command_path}: expected no more words, got {' '.join(more)[:60]!r}")
@@ -239,9 +241,11 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
     if as_json:
         import msgspec
 
+        # fractions become text, p/q
         print_json(msgspec.to_builtins(answer, enc_hook=str))
     elif not output_is_printed():  # an output that is printed stands alone
         shown = lines()
+        # a terminal has a width, a file has not
         if answer_stream().isatty():
             from bounds.views.tables import fitted
 

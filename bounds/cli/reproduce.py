@@ -53,6 +53,7 @@ def reproduce(
     with progress() as say:
         for done in reproduce_all(chosen, out, effort, again=again, progress=say):
             answers.append(answer_of(done, effort))
+            # counted for the last line: computed, or there already
             became[done.status] += 1
             if not as_json:
                 say.print(line_of(done))

@@ -212,6 +212,7 @@ def _within(path: Path, mechanism: str, tolerance: str, stored: Path | None, *, 
             f"--tolerance: expected --mechanism {', '.join(DIVISIONS)}, {', '.join(RAISING)}, got {mechanism}:"
             + (" drf is exact at any size, leave --tolerance out" if mechanism == "drf" else " one at a time")
         )
+    # prices of levels are floats of a solver, which come no nearer; a stored allocation is only checked
     least = LEAST if mechanism in DIVISIONS or stored is not None else LEAST_TOLERANCE
     if not least <= most < 1:
         raise InputError(f"--tolerance: expected a number of at least {least:g} and less than 1, got {tolerance}")

@@ -177,6 +177,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
     jobs = [f"y{j + 1}" for j in range(len(m.names))]
     limits = [Row(f"limit_{j + 1}", {y: ONE}, m.workload[j]) for j, y in enumerate(jobs)]
     rows = limits + servers.rows(lambda j: {jobs[j]: ONE})
+    # dual of the rows: alpha = u - beta for the limits, beta for the slots, gamma for the servers
     beta = rationals(certificate.evidence.get("slot_prices"), m.names, "slot prices")
     gamma = rationals(certificate.evidence.get("server_prices"), [pool.name for pool in m.pools], "server prices")
     alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
@@ -222,6 +223,7 @@ def _region(certificate: Certificate) -> list[Program]:
     beta = rationals(certificate.evidence.get("prices"), m.names, "evidence.prices")
     if z > 0 and checker.total(beta, m.workload):
         rows = servers.rows(lambda j: {"w": m.workload[j]} if m.workload[j] else {})
+        # so scaled that w is worth 1: the dual then has the value of the primal, 1/z
         scaled = [price / checker.total(beta, m.workload) for price in beta]
         columns = Columns(listed.pools, listed.configurations, [amount / z for amount in listed.amounts])
         programs.append(
@@ -304,6 +306,7 @@ def _throughput(certificate: Certificate) -> list[Program]:
     rows.append(Row("server", {f"x{i}": ONE for i in range(1, len(order) + 1)}, ONE))
     average = checker.total(beta, shares)
     checker.require(average > 0, "the prices prove nothing")
+    # so scaled that a job of the law is worth 1 on average
     scaled = [price / average for price in beta]
     primal = {"w": workload / servers}
     for column in checker.items(columns, "columns"):

@@ -100,6 +100,7 @@ def compared(sign: str, left: Sequence[tuple[Fraction | int, Fraction | int]], r
     >>> compared("=", [(Fraction(1, 2), Fraction(4)), (1, Fraction(1, 3))], Fraction(7, 3))
     '(= (+ (* 1 12) (* 2 1)) 14)'
     """
+    # multiplied by both common denominators, all numbers are whole and the comparison is the same
     first = lcm(*(a.denominator for a, _ in left))
     second = lcm(lcm(*(b.denominator for _, b in left)), right.denominator)
     weights = [int(a * first) for a, _ in left]
@@ -254,6 +255,7 @@ def _greedy(m: checker.Model, stages: Any, reward: Fraction) -> list[Query]:
         remaining = [work - length * s for work, s in zip(remaining, slots, strict=True)]
         servers -= length
         earned.append((length, checker.total(m.rewards, slots)))
+        # format 1 names one type or none, format 2 lists all
         ended = exhausts if isinstance(exhausts, list) else [] if exhausts is None else [exhausts]
         facts += [compared(">", [(1, length)], 0), compared(">=", [(1, servers)], 0)]
         facts += [compared(">=", [(1, work)], 0) for work in remaining]
@@ -313,6 +315,7 @@ def _region(certificate: Certificate) -> tuple[list[Query], list[str]]:
     facts = [fits(pool, k) for made in boundary.vertices for pool, k in zip(m.pools, made, strict=True)]
     for number, (normal, offset) in enumerate(zip(boundary.normals, boundary.offsets, strict=True), 1):
         queries.append(_beyond(m, f"no configurations are beyond facet {number}", normal, offset))
+        # the highest vertex must attain the offset
         values = [checker.total(normal, point) for point in points]
         highest = points[values.index(max(values))]
         facts.append(compared("=", [*zip(normal, highest, strict=True)], offset))

@@ -144,6 +144,7 @@ def failing_instance(
             search = _SEARCHES[rule] = Directed(key)
     except TypeError:  # there are no weak references to the rule
         return None
+    # hypothesis runs a failing example again, and must meet the same outcome
     if search.failing is None and not search.refusal:
         climb = _climb_at(search, rule, name, measure, case)
         if climb is not None:
@@ -197,6 +198,7 @@ def _climb_at(search: Directed, rule: Callable[..., Any], name: str, measure: st
         return None
     search.size = tuple(map(max, search.size or size, size))
     before, climb = search.climbs.get(fixed, ((), None))
+    # a larger example than all before: the space is made anew at its size
     if climb is None or before != search.size:
         space = make(search.size)
         climb = Climb(judge, space, np.random.default_rng(0), surrogate, None, None, list(space.corners()))

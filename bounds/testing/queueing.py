@@ -70,6 +70,7 @@ class Queue(AnyQueue):
 
     def scaled(self, share: Fraction) -> Instance:
         """Return the instance whose workload has this traffic intensity."""
+        # intensity is linear along the ray of the workload
         at = CapacityProgram(self.instance).intensity().value
         return self.instance.with_workload([share / at * rho for rho in self.instance.workload])
 

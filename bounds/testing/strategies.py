@@ -85,6 +85,7 @@ def item_lists(
     size = st.tuples(*(st.integers(0, limit) for limit in capacity)).filter(any)
     sizes, packing, free = [], [], []
     for _ in range(draw(st.integers(1, max_bins))):
+        # each item is cut to what is free in its bin, so that the packing holds it
         free.append(list(capacity))
         for wanted in draw(st.lists(size, min_size=1, max_size=max(1, max_items // max_bins))):
             cut = tuple(min(amount, left) for amount, left in zip(wanted, free[-1], strict=True))
