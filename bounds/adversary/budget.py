@@ -56,6 +56,7 @@ class Budget:
         if INTERRUPTED.is_set():
             INTERRUPTED.clear()
             raise KeyboardInterrupt
+        # at most five reports a second, whatever a search says
         now = time.monotonic()
         if self.report is not None and now - self._told > 0.2:
             self._told = now

@@ -138,6 +138,7 @@ class _Search:
             self._part(0.3 + 0.3 * r / self.resources, partial(self._try, chains(self.types, r), r, _NODES))
         self._part(0.85, partial(self._exchange, seed))
         self._part(0.95, partial(self._climb, seed))
+        # at the proven bound no workload can be worse
         self.decided = self.ratio == self.bound
         self._part(1.0, self._decide_workload)
 
@@ -184,6 +185,7 @@ class _Search:
                 near = pairs[i][1] + int(rng.integers(-3, 4))
                 n = max(2, near) if rng.random() < _NEAR else int(rng.integers(2, 3 * self.types + 1))
                 pairs[i] = (1 + int(n % 2 and n > 2 and rng.random() < 0.3), n)
+            # as `chains` lists them: n_1 >= n_2 >= ..; the last type has n_J = m_J = 1
             pairs.sort(key=lambda pair: -pair[1])
             chain = Chain((*(n for _, n in pairs), 1), (*(m for m, _ in pairs), 1))
             if chain in tried or sum(chain.fractions[:-1]) >= 1 or chain.ratio >= self.ratio:

@@ -185,6 +185,7 @@ def _answer(
                 raise KeyboardInterrupt
             passed_on += 1
             os.kill(process.pid, signal.SIGINT)
+            # after Ctrl-C the search has its overtime to answer, and no more
             deadline = min(deadline, time.monotonic() + overtime)
         if not listener.poll(min(LISTENING, max(0.0, deadline - time.monotonic()))):
             continue

@@ -145,6 +145,7 @@ def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule", about
     if any(type(x) not in (Fraction, int) or not is_short(x) for row in tasks for x in row):
         raise InputError(f"{name}: expected exact numbers of tasks (Fraction) of few digits, got {shown(tasks)}")
     exact = [[Fraction(x) for x in row] for row in tasks]
+    # by a checker that shares no code with the mechanisms
     refused = infeasibility(given, exact)
     if refused is not None:
         raise InputError(f"{name}: the allocation is not feasible: {refused}")

@@ -295,8 +295,10 @@ class Climb(Generic[Case]):
     def _next(self) -> Case:
         if self.opening:
             return self.opening.pop(0)
+        # a part of the draws is fresh, so that the climb does not stay where it began
         if not self.pool or self.rng.random() < FRESH:
             return self.space.draw(self.rng)
+        # the square prefers the worst, which stand first
         case = self.pool[int(len(self.pool) * self.rng.random() ** 2)][2]
         for _ in range(int(self.rng.integers(1, 5))):
             case = self.space.move(case, self.rng)
@@ -309,6 +311,7 @@ class Climb(Generic[Case]):
         value = judged.value if judged is not None else self.surrogate(case) if self.surrogate else 0
         if len(self.pool) == KEPT and value > self.pool[-1][0]:
             return
+        # invariant: no instance stands twice in the pool, which is sorted by value
         self.pool = [entry for entry in self.pool if entry[2] != case]
         self.pool.append((value, -self.count, case))
         self.pool.sort(key=lambda entry: entry[:2])

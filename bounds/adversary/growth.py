@@ -116,10 +116,12 @@ def growth_of(
     runs = _runs(policy, scenario, Simulated(end, replications, seed), progress)
     curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in runs]
     caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
+    # too few for an interval: the horizon was too short, or the policy is seldom caught
     if len(caught) < min(FEWEST, replications) or len(caught) < 2:
         return Growth(None, None, len(caught), len(curves), Simulated(end, replications, seed))
     edges = runs[0].measures.edges[runs[0].first :]
     times, level = (edges[1:] + edges[:-1]) / 2, 1 - alarm / 2
+    # each interval misses with alarm/2 at most, so both together with at most alarm (union bound)
     first, second = (
         growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
     )
@@ -137,6 +139,7 @@ def lost_share(
     if not arrived:
         return 0.0
     edges = run.measures.edges
+    # one run has a slope but no interval: it stands twice, and only the mean is used
     rate = growth(np.array([curve[run.first :]] * 2), (edges[run.first + 1 :] + edges[run.first : -1]) / 2).mean
     return max(0.0, rate * float(edges[-1] - edges[run.first]) / float(arrived))
 

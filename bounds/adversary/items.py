@@ -100,6 +100,7 @@ def fewest_bins(items: Items) -> tuple[int, bool]:
     The packing is an upper bound, the sums of sizes are a lower one. Between them a search puts the largest item first
     into each bin where it fits, and into at most one empty bin, and gives up after `NODES` places.
     """
+    # lower bound: in every resource the bins must hold the sum of the sizes
     sums = [sum(size[r] for size in items.sizes) for r in range(len(items.capacity))]
     least = max((-(-amount // limit) for amount, limit in zip(sums, items.capacity, strict=True) if limit), default=0)
     order = sorted(items.sizes, key=lambda size: -max(s / c for s, c in zip(size, items.capacity, strict=True) if c))

@@ -141,6 +141,7 @@ class LieSpace(Space[Misreport]):
         both, first = with_report(truth, n, truth.demand[n]), int(rng.integers(resources))
         for r in range(resources):
             if r == first or rng.random() < 0.3:
+                # a quarter of the dominant share, up to twice it
                 report = ceil(dominant * capacity[r] * int(rng.integers(1, 9)) / 4)
                 report = min(self._inner.largest, max(truth.demand[n][r], report))
                 both = replace(both, demand=changed(both.demand, users, r, report))

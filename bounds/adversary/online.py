@@ -366,6 +366,7 @@ def confirmed_trap(
     if policy.model == "slotted":  # so many slots that jobs rarely end together
         case = replace(case, slots=10 * most_jobs(case.types(), servers))
     bare = case.types()
+    # above the infimum by a margin, so that growth can be told from noise within a horizon
     rho = overload(trap, bare, servers, MARGIN)
     if rho is None:  # so near to 1 that the types which bring it about have no place below
         return Broken(bare, _table(policy, fixed=True), servers, Fraction(1), trap, None, None, None, found)
@@ -379,6 +380,8 @@ def confirmed_trap(
     noise = {j: 2 * float(servers * rho[j] * rates[j]) for j in trap.growing}
     work = work_of(bare)
     expected = sum(float(work[j]) * gain for j, gain in gains.items())
+    # drift g against noise s^2 per unit of time: after SURE^2 s^2 / g^2 the drift is SURE standard deviations; each
+    # window is two fifths of the run
     until = 2.5 * max(SURE**2 * noise[j] / gains[j] ** 2 for j in trap.growing)
     until = max([until, *(10 * n / float(rates[j]) for j, n in waiting.items())])
     growth: Growth | None = None
@@ -422,6 +425,7 @@ def _pile(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], 
     growth: Growth | None = None
     instance = case.at(Fraction(1))
     try:
+        # bisection, one run a step, between the part of the work that was carried at intensity 1 and that intensity
         while high - low > Fraction(1, 100):
             middle = ((low + high) / 2).limit_denominator(1000)
             if lost(case, middle, 10 * EVENTS, 2) > 0.002:

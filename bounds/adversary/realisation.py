@@ -101,6 +101,7 @@ class _Search:
         self._budget.spend(f"chain {self.chain.alone}: {self.nodes} branches")
         if self._most is not None and self.nodes > self._most:
             raise _GaveUpError
+        # a forbidden configuration is excluded if it needs more than one server of some resource
         used = np.array([self._margins.nearly(have) for have in given])  # [R, J]
         most = (self._forbidden @ used.T).max(axis=1)
         worst = int(most.argmin())
@@ -117,6 +118,7 @@ class _Search:
             more = tuple(sorted({*have, worst}))
             if worst not in have and (margin := self._margins.margin(more)) > 0:
                 choices.append((-margin, r, more))
+        # the widest margin first: it leaves most freedom to what follows
         for _, r, more in sorted(choices):
             demands = self.visit([more if i == r else have for i, have in enumerate(given)])
             if demands is not None:
@@ -197,6 +199,7 @@ class _Margins:
         if chosen in self._known:
             return self._known[chosen][0]
         wanted = frozenset(chosen)
+        # a set that contains a conflict has no margin either
         if any(conflict <= wanted for conflict in self._conflicts):
             return 0.0
         self._set(chosen)

@@ -81,6 +81,7 @@ def worst_rewards(instance: Instance, run: Run, served: Sequence[Fraction]) -> t
         )
         for j in range(width)
     ]
+    # dual: a row for each type; the free column is the multiplier of the condition that the assignment earns 1
     program = LinearProgram([(None, amount) for amount in earned])
     program.add_columns([1], [dict(enumerate(served))], lower=[None])
     while True:
@@ -91,6 +92,7 @@ def worst_rewards(instance: Instance, run: Run, served: Sequence[Fraction]) -> t
         for ks, left in zip(run.configurations, run.types_left, strict=True):
             for pool, k in zip(instance.pools, ks, strict=True):
                 best = max_weight(pool.space, integers, left)
+                # separation: greedy would prefer `best` at these rewards, so its constraint is violated
                 if weight(best, u) > weight(k, u):
                     columns.append({j: k[j] - best[j] for j in range(width)})
         if not columns:

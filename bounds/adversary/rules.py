@@ -121,6 +121,7 @@ def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
     if not path.endswith(".py") or not name:
         mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
         raise InputError(f"RULE: expected FILE.py:NAME{mechanisms}, got {rule!r}")
+    # reads the file and notes it as an input, and does not run it
     digest_of(path, "RULE")
     return path, name
 

@@ -119,6 +119,7 @@ def worst_instance(
         ratio = solve(instance).ratio
         return WorstInstance(instance, ratio, ratio, False, done, complete)
     infimum, reordered, ratio = best
+    # the inverse permutation: types in the order of the file again
     back = sorted(range(len(order)), key=lambda i: order[i])
     return WorstInstance(reordered.reordered(back), ratio, infimum, False, done, complete)
 
@@ -201,6 +202,7 @@ def _polished(
         for step in steps:
             program.push(step)
         for j in range(len(rewards)):
+            # the run is kept: types that it never had stay away, those that it exhausted are exhausted again
             if j not in run.types_left[0]:
                 program.forbid(j)
             elif j not in run.types_left[-1]:
@@ -249,6 +251,7 @@ def _attained(
 ) -> tuple[Instance, Fraction] | None:
     """Step off the ties as little as it takes to come within the tolerance of the infimum."""
     for digits in range(4, 13):
+        # a smaller step is nearer to the infimum, and needs longer numbers
         mixed = off_ties(served, target, instance.rewards, Fraction(1, 10**digits))
         scale = 10 ** (digits + 3)
         top = max(mixed)

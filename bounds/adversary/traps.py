@@ -123,6 +123,7 @@ def least_trap(
         return None
     supplies = list(queues(len(instance.types), cluster.long * most_jobs(instance, servers)))
     try:
+        # first the regimes in which empty servers end; from each of them every supply is tried in turn
         ends = _regimes_from_empty(cluster, supplies)
         least: Trap | None = None
         intensities: dict[tuple[Fraction, ...], Fraction] = {}  # many regimes serve alike
@@ -132,6 +133,7 @@ def least_trap(
                     intensities[regime.service] = program.intensity([s / servers for s in regime.service]).value
                 intensity = intensities[regime.service]
                 if least is None or intensity < least.intensity:
+                    # z of the linear program above: the intensity of s/L on G
                     least = _trap(cluster, regime, supply, intensity)
         if least is not None and least.intensity < 1:
             least = replace(least, cause=_cause(cluster, ends, least, cluster.long * most_jobs(instance, servers)))
@@ -175,6 +177,7 @@ def _cause(
     drift = [n * longest for n in trap.drift]
     for node, supply in ends:
         reached = cluster.regimes([cluster.filled(node, drift)], drift)
+        # the servers were in this regime before the long queues of G came, and fell into the trap
         if any(regime.service == trap.service for regime in reached):
             return tuple(n // longest for n in supply)
     raise AssertionError("the trap was reached from one of them")

@@ -73,11 +73,14 @@ class PathProgram:
         rows += [(None, 0)] * pools  # x - share t
         rows += [(0, 0), (1, 1)]  # sum of z - t; u y
         self._program = LinearProgram(rows)
+        # rho: offered to greedy, and a bound of y
         self._program.add_columns([0] * width, [{j: 1, width + j: -1} for j in range(width)])
+        # y: at most rho, at most the slots of x, and worth 1 in all
         entries: list[dict[int, Number]] = [
             {width + j: 1, 2 * width + j: 1, self._time + 1: u[j]} for j in range(width)
         ]
         self._program.add_columns([0] * width, entries)
+        # t, and the stages that follow in a relaxation, which stay 0 unless `_relaxed` opens them
         shares: dict[int, Number] = {3 * width + p: -pool.share for p, pool in enumerate(instance.pools)}
         self._program.add_columns([0, 0], [{**shares, self._time: -1}, {self._time: 1}], upper=[None, 0])
         self.width = width
@@ -122,6 +125,7 @@ class PathProgram:
 
     def better(self, best: Fraction) -> Vertex | None:
         """Return the exact vertex if the worst ratio along the path is below `best`; decided exactly."""
+        # a bound in floats may miss: exact multipliers alone let the order be left
         if -self._columns.solve_float() >= best - CLEARLY and self._columns.at_most(-best):
             return None
         vertex = self._columns.solve()
@@ -297,6 +301,7 @@ class _Search(_Orders):
                 self._program.exhaust(j)
                 rest = types - {j}
                 self.programs += 1
+                # bound: whatever greedy does later earns at least what the best single type earns
                 if self._program.may_beat(self.best[0], self._least_after(rest)):
                     self._visit(rest, (*exhausted, j), path)
                 self._program.release(j)
@@ -337,6 +342,7 @@ class _Refuter(_Orders):
             self._program.exhaust(j)
             rest = types - {j}
             longer = self._program.relaxation(self._least_after(rest))
+            # one refutation for all orders that go on like this; else each of them is refuted by itself
             if -longer.objective >= self._ratio:
                 after[j] = Refutation(self._program.job_prices(longer), None)
             else:

@@ -47,6 +47,7 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
     if allocation.stages:
         evidence["stages"] = []
         for stage in allocation.stages:
+            # prices are known up to a factor: this one makes them sum to one
             unit = total(map(total, stage.prices))
             evidence["stages"].append(
                 {

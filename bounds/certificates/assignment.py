@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.certificates.document import by_pool, signed, slots
+from bounds.certificates.document import SECOND_FORMAT, by_pool, by_type, columns_document, signed, slots
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
 from theory.greedy.servers import LeastServers, Placement
 from theory.numbers import text
-
-FORMAT = "packproof/2"
-"""``exhausts`` of a stage lists every type that ends with it; in packproof/1 it named one of them."""
 
 
 def assignment_certificate(
@@ -44,15 +41,8 @@ def assignment_certificate(
             }
             for stage in greedy.stages
         ],
-        "columns": [
-            {
-                "pool": instance.pools[column.pool].name,
-                "configuration": slots(instance, column.configuration),
-                "fraction": text(column.fraction),
-            }
-            for column in optimal.columns
-        ],
-        "slot_prices": dict(zip(instance.names, map(text, optimal.slot_prices), strict=True)),
+        "columns": columns_document(instance, optimal.columns),
+        "slot_prices": by_type(instance, optimal.slot_prices),
         "server_prices": by_pool(instance, [text(price) for price in optimal.server_prices]),
     }
     claims: dict[str, Any] = {
@@ -73,7 +63,7 @@ def assignment_certificate(
                 }
                 for stage in placement.stages
             ],
-            "slot_prices": dict(zip(instance.names, map(text, least.slot_prices), strict=True)),
+            "slot_prices": by_type(instance, least.slot_prices),
             "columns": [
                 {"pool": instance.pools[p].name, "configuration": slots(instance, k), "servers": number}
                 for p, k, number in least.columns
@@ -85,4 +75,4 @@ def assignment_certificate(
             "least": least.priced,
             "most": least.upper,
         }
-    return signed("assignment", instance_document(instance), evidence, claims, FORMAT)
+    return signed("assignment", instance_document(instance), evidence, claims, SECOND_FORMAT)

@@ -1,15 +1,25 @@
-"""What all certificates share: the document, its digest, and how configurations are written."""
+"""What all certificates share: the document, its digest, how it is written, and what verifying it takes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
+from bounds import checker
 from theory.instance import Configuration, Instance
+from theory.numbers import text
 
-FORMAT = "packproof/1"
+if TYPE_CHECKING:
+    from theory.greedy.optimal import Column
+
+MOST = 3 * checker.BUDGET
+"""Units of work after which the count of what verifying takes ends: about twenty seconds."""
+
+FORMAT, SECOND_FORMAT = "packproof/1", "packproof/2"
+"""In the second one ``exhausts`` of a stage lists every type that ends with it; before, it named one of them."""
 
 
 def signed(
@@ -42,6 +52,7 @@ def signed(
         "evidence": evidence,
         "claims": claims,
     }
+    # the canonical form that the checker computes the digest of
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {**document, "digest": hashlib.sha256(content.encode("utf-8")).hexdigest()}
 
@@ -51,6 +62,52 @@ def slots(instance: Instance, configuration: Configuration) -> dict[str, int]:
     return {name: number for name, number in zip(instance.names, configuration, strict=True) if number}
 
 
+def by_type(instance: Instance, numbers: Iterable[Fraction]) -> dict[str, str]:
+    """Return a number for every type as {type: text}."""
+    return dict(zip(instance.names, map(text, numbers), strict=True))
+
+
+def columns_document(instance: Instance, columns: Iterable[Column]) -> list[dict[str, Any]]:
+    """Return shares of all servers by pool and configuration as they are written in evidence."""
+    return [
+        {
+            "pool": instance.pools[column.pool].name,
+            "configuration": slots(instance, column.configuration),
+            "fraction": text(column.fraction),
+        }
+        for column in columns
+    ]
+
+
 def by_pool(instance: Instance, values: Sequence[Any]) -> dict[str, Any]:
     """Return a value for every pool as {pool: value}."""
     return {pool.name: value for pool, value in zip(instance.pools, values, strict=True)}
+
+
+def beyond_checker(document: dict[str, Any], most: int = MOST) -> str | None:
+    """Return why the checker does not verify a certificate within its budget, and which one it needs; None if it does.
+
+    Raises
+    ------
+    bounds.checker.Refused
+        If the certificate is not accepted, which is a fault of what made it.
+
+    Examples
+    --------
+    >>> from bounds.certificates import assignment_certificate
+    >>> from theory.greedy.optimal import solve
+    >>> from theory.instance import additive
+    >>> document = assignment_certificate(solve(additive([12], [[5], [7]])))
+    >>> beyond_checker(document) is None, beyond_checker(document, most=100)
+    (True, 'verifying it takes more than the budget of 100 units of work, ...')
+    """
+    try:
+        units = checker.measured(document, most)[1]
+    except checker.Unreadable as reason:
+        return str(reason)
+    if units <= checker.BUDGET:
+        return None
+    return (
+        f"verifying it takes {units:,} units of work, more than the {checker.BUDGET:,} allowed: "
+        f"packproof check --budget {units} verifies it"
+    )

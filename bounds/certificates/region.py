@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bounds.certificates.document import by_pool, signed, slots
+from bounds.certificates.document import by_pool, by_type, columns_document, signed, slots
 from theory.files.instances import instance_document
+from theory.greedy.optimal import Column
 from theory.instance import Instance
 from theory.numbers import text
 from theory.region.facets import Region
@@ -35,16 +36,14 @@ def region_certificate(instance: Instance, intensity: Intensity, region: Region 
     ('1', False, {'normal': {'t1': '4', 't2': '1'}, 'offset': '6'})
     """
     evidence: dict[str, Any] = {
-        "columns": [
-            {"pool": instance.pools[p].name, "configuration": slots(instance, k), "fraction": text(amount)}
-            for p, k, amount in intensity.columns
-        ],
-        "prices": dict(zip(instance.names, map(text, intensity.prices), strict=True)),
+        "columns": columns_document(instance, [Column(*column) for column in intensity.columns]),
+        "prices": by_type(instance, intensity.prices),
     }
     claims: dict[str, Any] = {
         "traffic_intensity": text(intensity.value),
         "supportable": intensity.supportable,
     }
+    # without facets the certificate states the intensity alone
     if region is not None:
         evidence["boundary"] = {
             "vertices": [by_pool(instance, [slots(instance, k) for k in ks]) for ks in region.configurations],
@@ -56,7 +55,4 @@ def region_certificate(instance: Instance, intensity: Intensity, region: Region 
 
 def facets_document(instance: Instance, region: Region) -> list[dict[str, Any]]:
     """Return all facets as ``{"normal": {type: text}, "offset": text}``."""
-    return [
-        {"normal": dict(zip(instance.names, map(text, facet.normal), strict=True)), "offset": text(facet.offset)}
-        for facet in region.facets
-    ]
+    return [{"normal": by_type(instance, facet.normal), "offset": text(facet.offset)} for facet in region.facets]

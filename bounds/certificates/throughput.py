@@ -33,6 +33,7 @@ def throughput_certificate(sizes: Sizes, found: Bracket, vqs: Guaranteed) -> dic
     ('50', '50')
     """
     below, above = found.below, without_spare_points(found.law, found.above)
+    # cells by their sizes, so that equal brackets give equal documents
     order = sorted(range(len(below.cells)), key=lambda j: (below.cells[j].top, below.cells[j].base))
     columns = sorted((tuple(-k[j] for j in order), fraction) for k, fraction in below.columns)
     evidence = {

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.adversary.workload import Refutation
-from bounds.certificates.document import signed, slots
+from bounds.certificates.document import SECOND_FORMAT, columns_document, signed
 from theory.files.instances import instance_document
 from theory.greedy.optimal import Solution
 from theory.instance import Instance
 from theory.numbers import text
-
-FORMAT = "packproof/2"
 
 
 def worst_certificate(solution: Solution, refuted: Refutation) -> dict[str, Any]:
@@ -37,21 +35,15 @@ def worst_certificate(solution: Solution, refuted: Refutation) -> dict[str, Any]
     instance, greedy, optimal = solution.instance, solution.greedy, solution.optimal
     evidence = {
         "permutation": [instance.names[j] for j in greedy.permutation],
-        "columns": [
-            {
-                "pool": instance.pools[column.pool].name,
-                "configuration": slots(instance, column.configuration),
-                "fraction": text(column.fraction),
-            }
-            for column in optimal.columns
-        ],
+        "columns": columns_document(instance, optimal.columns),
         "orders": _orders(instance, refuted, ()),
     }
-    return signed("worst", instance_document(instance), evidence, {"ratio": text(solution.ratio)}, FORMAT)
+    return signed("worst", instance_document(instance), evidence, {"ratio": text(solution.ratio)}, SECOND_FORMAT)
 
 
 def _orders(instance: Instance, refuted: Refutation, exhausted: tuple[int, ...]) -> dict[str, Any]:
     """Return a refutation as nested tables."""
+    # the proof uses the prices of exhausted types alone (`bounds.adversary.workload.refutation`)
     node: dict[str, Any] = {"prices": {instance.names[j]: text(refuted.prices[j]) for j in exhausted}}
     if refuted.after is not None:
         node["after"] = {

@@ -77,6 +77,7 @@ def cores_of(text: str, name: str) -> list[int]:
     """Read whole numbers of cores with commas between them; empty for no deployment."""
     numbers = numbers_of(text, name) if text.strip() else []
     for value in numbers:
+        # 1e9 cores: beyond any cluster, and whole in floats
         if value < 1 or value != int(value) or value > 1e9:
             raise InputError(f"{name}: expected whole numbers of cores of at least 1, got {value:g}")
     return [int(value) for value in numbers]
@@ -167,6 +168,7 @@ def law(
         size_law = kind_law(cluster.deployments[0], size, at)
     else:
         size_law = mixed_law(cluster.priors, size, at)
+    # the answer has every probability of the tail, which text does not show
     show(law_answer(size_law, size, at) if as_json else None, lambda: law_lines(size_law, size, at), as_json=as_json)
 
 

@@ -60,6 +60,7 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
         _, status = os.waitpid(child, 0)
     for number in (signal.SIGINT, signal.SIGTERM):  # the status is decided: as in `run`
         signal.signal(number, signal.SIG_IGN)
+    # the child writes one byte as its last act; without it, the code of a user has ended the process
     with os.fdopen(read, "rb") as messages:
         if messages.read(1):
             return os.waitstatus_to_exitcode(status)

@@ -58,6 +58,7 @@ class Command(_Helpful, TyperCommand):
         InputError
             An option or argument that is missing, unknown, or has no value of its kind.
         """
+        # parsed twice: first for the words as they stand, which messages show
         with self._refusals(ctx, self.given(ctx, args)):
             return super().parse_args(ctx, args)
 
@@ -70,6 +71,7 @@ class Command(_Helpful, TyperCommand):
             An option that is unknown, or given twice and may not be; words that no argument takes.
         """
         with self._refusals(ctx, {}):
+            # `order` has a parameter once for each time that it is given
             found, more, order = self.make_parser(ctx).parse_args(list(args))
         if more and not ctx.allow_extra_args and not ctx.resilient_parsing:
             raise InputError(f"{ctx.command_path}: expected no more words, got {' '.join(more)[:60]!r}")
@@ -224,7 +226,7 @@ def completion(
 
 def write_certificate(path: Path, document: dict[str, Any]) -> None:
     """Write a certificate, and say on stderr if verifying it takes more than the checker's budget."""
-    from bounds.certificates.recheck import beyond_checker
+    from bounds.certificates.document import beyond_checker
     from theory.files.places import write_json
 
     write_json(path, document)
@@ -240,6 +242,7 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
         print_json(answer)
     elif not output_is_printed():  # an output that is printed stands alone
         shown = lines()
+        # a terminal has a width, a file has not
         if answer_stream().isatty():
             from bounds.views.tables import fitted
 

@@ -149,6 +149,7 @@ def attack(
     with progress() as report:
         worst = search_rule(rule, None if kind is None else kind.value, sizes, report=report, warn=_warn, **how)
     kind = kind or Kind.assignment
+    # of other kinds the ratio is to the optimum, and needs no measure
     shared = measure if kind is Kind.sharing else ""
     attacked = Attacked(rule, kind.value, worst, time.perf_counter() - started, shared)
     again = []

@@ -149,6 +149,7 @@ def export(
     if out is None and several and not as_json:
         raise InputError(f"--out: expected a folder for {len(files)} files: {names}{', ...' if len(files) > 6 else ''}")
     if out is not None:
+        # one file goes into a folder that is there, or is the file named
         if several or out.is_dir():
             write_folder(out, {file.name: file.text for file in files})
             paths = [os.path.join(out, file.name) for file in files]

@@ -62,6 +62,7 @@ def status_of(error: BaseException) -> int:
 
 def _reader_has_left(error: BaseException) -> bool:
     """Return whether the pipe was closed that the answer goes to; the frame around commands turns that into an exit."""
+    # typer ends with status 1 where the pipe is closed, and keeps the cause
     cause = error.__context__ if isinstance(error, SystemExit) else error
     return isinstance(cause, OSError) and cause.errno == errno.EPIPE
 

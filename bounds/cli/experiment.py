@@ -89,6 +89,7 @@ def experiment(
         refuse_unused(unused, "--status, which runs and writes nothing")
         _show_status(grid, store, as_json=as_json)
         return
+    # no callback of the option: with --status nothing is written
     to_store(store)
     for option, is_given in (("--number", bool(numbers)), ("--against", against is not None)):
         if is_given and plot is None:

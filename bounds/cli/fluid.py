@@ -54,4 +54,5 @@ def fluid(
         picture_of_path(path, plot)  # first, so that a picture that fails leaves no table behind
     if csv is not None:
         write_text(csv, path_csv(path, points))
+    # the answer samples the path, which text does not show
     show(fluid_answer(path, points) if as_json else None, lambda: path_lines(path), as_json=as_json)

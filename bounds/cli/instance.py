@@ -61,6 +61,7 @@ def instance(
     pools = [_pool(option, number, several=len(server) > 1) for number, option in enumerate(server, 1)]
     jobs = read_number("--workload", workload)
     tables = catalogue_tables(names, jobs)
+    # types of the catalogue demand both, so that they would fit no server
     if tables and not any({"cpu", "memory"} <= set(pool["capacity"]) for pool in pools):
         named = "; ".join(", ".join(pool["capacity"]) or "nothing" for pool in pools)
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER for types of the catalogue, got {named}")

@@ -95,6 +95,7 @@ def region(
             needed = (servers, least_servers(types, [servers * rho for rho in types.workload]))
         free, no_headroom = _headroom(program, len(types.types), intensity, headroom, say)
         boundary, no_facets = _facets(types, facets, say)
+        # the slice has the program of the intensity, whose columns it goes on from
         sliced = None if plane is None else region_slice(types, *plane, program=program)
         if polymake is not None and boundary is None:
             raise InputError(f"--polymake: there are no facets to write: {no_facets}")

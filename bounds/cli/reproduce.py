@@ -52,6 +52,7 @@ def reproduce(
     with progress() as say:
         for done in reproduce_all(chosen, out, effort, again=again, progress=say):
             answers.append(done.answer(effort))
+            # counted for the last line: computed, or there already
             became[done.status] += 1
             if not as_json:
                 say.print(done.line())

@@ -235,6 +235,7 @@ def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_js
             f"--tolerance: expected --mechanism {finest_first}, got {name}:"
             + (" one at a time" if mechanism is None else f" {name} is exact at any size, leave --tolerance out")
         )
+    # prices of levels are floats of a solver, which come no nearer; a stored allocation is only checked
     least = LEAST_VIOLATION if stored is not None else mechanism.numeric.least_tolerance
     if not least <= most < 1:
         raise InputError(f"--tolerance: expected a number of at least {least:g} and less than 1, got {tolerance}")

@@ -120,6 +120,7 @@ def simulate(
     if not (until > 0 and isfinite(until)):
         raise InputError(f"--until: expected a positive time, got {until!r}")
     refuse_engine(engine)
+    # the default of the contract: a fifth of the run is not measured
     start = until / 5 if warmup is None else warmup
     if not 0 <= start < until:
         raise InputError(f"--warmup: expected 0 or more and less than --until {until:g}, got {start!r}")
@@ -197,6 +198,7 @@ def _run_all(
             if store is None:
                 result = run_replications(policy, scenario.scenario, workers=-1, **how)
             else:
+                # opened late: a scenario that is refused leaves no store behind
                 opened = opened or stack.enter_context(Store(store))
                 result = simulate_stored(opened, policy, scenario.scenario, **how)
             for line in warnings_after(result, scenario):
@@ -229,6 +231,7 @@ def _compare(
         refuse_unlike,
     )
 
+    # before any of them runs
     refuse_unlike(names, [policy.model for policy in policies])
     number = replications or FEWEST
     reading = {"synchronised": True}

@@ -45,6 +45,7 @@ def solve(
     placed = on_servers = None
     if servers is not None:
         placement = greedy_placement(solution.instance, servers)
+        # workload is per server: L servers are offered L rho
         least = least_servers(solution.instance, [servers * rho for rho in solution.instance.workload])
         placed = (servers, placement, least)
         on_servers = servers_answer(solution, *placed, lemma_b1_bound(solution.instance, solution.greedy))

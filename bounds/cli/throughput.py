@@ -164,6 +164,7 @@ def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fr
     exact = [Fraction(count) for count in sizes.counts] if jobs is None else [jobs * p for _, p in law.atoms]
     if law.pieces or any(count.denominator > 1 for count in exact):
         raise InputError(f"--jobs: expected a discrete law with whole numbers of jobs of each size, not so for {jobs}")
+    # the common grid: all sizes are whole numbers of units of a server of `units`
     units = lcm(*(size.denominator for size, _ in law.atoms))
     if jobs is None and len(exact) * units > COUNTED_CELLS:
         where = f"{len(exact):,} sizes on a grid of {units:,} units"
@@ -173,5 +174,6 @@ def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fr
     needed = bins(in_units, counts, units, cells)
     if needed is None:
         raise InputError("--jobs: the configuration program could not be solved exactly")
+    # a configuration is proper if no more of a size is in it than there are jobs
     by_any, by_proper = (bound.servers for bound in needed)
     return sum(counts), by_any, by_proper, first_fit_decreasing(in_units, counts, units)

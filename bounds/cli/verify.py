@@ -95,6 +95,7 @@ def verify(
             outcomes.append(checked)
             if not as_json:
                 report.print("\n".join(verdict_lines(checked)))
+    # checks end in any order; the answer has the order of the papers
     outcomes.sort(key=lambda checked: chosen.index(checked.claim.id))
     if as_json:
         show([verified(checked) for checked in outcomes], list, as_json=True)

@@ -130,6 +130,7 @@ def _by_size(
     with progress() as report:
         worst_case = worst_by_size(types, resources, seed=seed, budget=Budget(time_limit, report))
         if certificate is not None:  # that no workload is worse, where that is decided in time; or of the ratio alone
+            # a time of its own: the search may have used all of the limit
             budget = Budget(max(time_limit, 1.0), report)
             document = _proof(worst_case.instance, worst_case.ratio, budget) if worst_case.workload_decided else None
             certified = "assignment" if document is None else "worst"

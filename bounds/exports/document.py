@@ -119,14 +119,14 @@ class Columns:
 def listed_columns(model: checker.Model, columns: Any) -> Columns:
     """Read columns (pool, configuration, fraction) without judging them."""
     place = {pool.name: p for p, pool in enumerate(model.pools)}
-    found = Columns([], [], [])
+    listed = Columns([], [], [])
     for column in checker.items(columns, "columns"):
         pool, configuration, fraction = checker.fields(column, "a column", "pool", "configuration", "fraction")
         checker.require(isinstance(pool, str) and pool in place, "a column is of no pool")
-        found.pools.append(place[pool])
-        found.configurations.append(model.configuration(configuration, "a column's configuration"))
-        found.amounts.append(checker.rational(fraction, "a fraction"))
-    return found
+        listed.pools.append(place[pool])
+        listed.configurations.append(model.configuration(configuration, "a column's configuration"))
+        listed.amounts.append(checker.rational(fraction, "a fraction"))
+    return listed
 
 
 def rationals(value: Any, names: list[str], where: str) -> list[Fraction]:

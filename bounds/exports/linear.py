@@ -141,6 +141,7 @@ def _sum(name: str, coefficients: dict[str, Fraction], end: str = "") -> list[st
 
 
 def _mps(program: Program) -> Exported:
+    # minimise minus the objective
     factor = -_factor(program)
     claimed = factor * program.optimum
     columns: dict[str, list[tuple[str, Fraction]]] = {x: [("obj", factor * c)] for x, c in program.objective.items()}

@@ -14,6 +14,7 @@ from itertools import pairwise
 from bounds import checker
 from bounds.exports.document import (
     Certificate,
+    Columns,
     Configuration,
     Unsuited,
     boundary_of,
@@ -176,11 +177,12 @@ def _assignment(certificate: Certificate) -> list[Program]:
     jobs = [f"y{j + 1}" for j in range(len(m.names))]
     limits = [Row(f"limit_{j + 1}", {y: ONE}, m.workload[j]) for j, y in enumerate(jobs)]
     rows = limits + servers.rows(lambda j: {jobs[j]: ONE})
+    # dual of the rows: alpha = u - beta for the limits, beta for the slots, gamma for the servers
     beta = rationals(certificate.evidence.get("slot_prices"), m.names, "slot prices")
     gamma = rationals(certificate.evidence.get("server_prices"), [pool.name for pool in m.pools], "server prices")
     alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
     used = [price for price, ks in zip(gamma, servers.columns, strict=True) if ks]
-    primal = _amounts(servers, listed.pools, listed.configurations, listed.amounts)
+    primal = _amounts(servers, listed)
     slots = [
         sum((a * k[j] for a, k in zip(listed.amounts, listed.configurations, strict=True)), ZERO)
         for j in range(len(m.names))
@@ -199,12 +201,10 @@ def _assignment(certificate: Certificate) -> list[Program]:
     ]
 
 
-def _amounts(
-    servers: _Servers, pools: Sequence[int], configurations: Sequence[Configuration], amounts: Sequence[Fraction]
-) -> dict[str, Fraction]:
+def _amounts(servers: _Servers, columns: Columns) -> dict[str, Fraction]:
     """Return servers by variable."""
     result: dict[str, Fraction] = {}
-    for p, k, amount in zip(pools, configurations, amounts, strict=True):
+    for p, k, amount in zip(columns.pools, columns.configurations, columns.amounts, strict=True):
         if amount:
             x = servers.variable(p, k)
             result[x] = result.get(x, ZERO) + amount
@@ -223,8 +223,9 @@ def _region(certificate: Certificate) -> list[Program]:
     beta = rationals(certificate.evidence.get("prices"), m.names, "evidence.prices")
     if z > 0 and checker.total(beta, m.workload):
         rows = servers.rows(lambda j: {"w": m.workload[j]} if m.workload[j] else {})
+        # so scaled that w is worth 1: the dual then has the value of the primal, 1/z
         scaled = [price / checker.total(beta, m.workload) for price in beta]
-        amounts = [amount / z for amount in listed.amounts]
+        columns = Columns(listed.pools, listed.configurations, [amount / z for amount in listed.amounts])
         programs.append(
             Program(
                 "intensity",
@@ -234,7 +235,7 @@ def _region(certificate: Certificate) -> list[Program]:
                 {"w": ONE} | dict.fromkeys(servers.variables(), ZERO),
                 tuple(rows),
                 1 / z,
-                {"w": 1 / z} | _amounts(servers, listed.pools, listed.configurations, amounts),
+                {"w": 1 / z} | _amounts(servers, columns),
                 (*scaled, *servers.prices(scaled)),
             )
         )
@@ -261,8 +262,8 @@ def _facets(
     programs = []
     for number, (normal, offset) in enumerate(zip(normals, offsets, strict=True), 1):
         best = max(range(len(points)), key=lambda v: checker.total(normal, points[v]))
-        made = [k if any(k) else None for k in vertices[best]]
-        used = [(p, k, shares[p]) for p, k in enumerate(made) if k is not None]
+        busy = [p for p, k in enumerate(vertices[best]) if any(k)]
+        columns = Columns(busy, [vertices[best][p] for p in busy], [shares[p] for p in busy])
         primal = {y: x for y, x in zip(jobs, points[best], strict=True) if x}
         programs.append(
             Program(
@@ -272,7 +273,7 @@ def _facets(
                 dict(zip(jobs, normal, strict=True)) | dict.fromkeys(servers.variables(), ZERO),
                 rows,
                 offset,
-                primal | _amounts(servers, *zip(*used, strict=True)) if used else primal,
+                primal | _amounts(servers, columns),
                 (*normal, *servers.prices(normal)),
             )
         )
@@ -305,6 +306,7 @@ def _throughput(certificate: Certificate) -> list[Program]:
     rows.append(Row("server", {f"x{i}": ONE for i in range(1, len(order) + 1)}, ONE))
     average = checker.total(beta, shares)
     checker.require(average > 0, "the prices prove nothing")
+    # so scaled that a job of the law is worth 1 on average
     scaled = [price / average for price in beta]
     primal = {"w": workload / servers}
     for column in checker.items(columns, "columns"):

@@ -100,6 +100,7 @@ def compared(sign: str, left: Sequence[tuple[Fraction | int, Fraction | int]], r
     >>> compared("=", [(Fraction(1, 2), Fraction(4)), (1, Fraction(1, 3))], Fraction(7, 3))
     '(= (+ (* 1 12) (* 2 1)) 14)'
     """
+    # multiplied by both common denominators, all numbers are whole and the comparison is the same
     first = lcm(*(a.denominator for a, _ in left))
     second = lcm(lcm(*(b.denominator for _, b in left)), right.denominator)
     weights = [int(a * first) for a, _ in left]
@@ -242,28 +243,29 @@ def _assignment(certificate: Certificate) -> tuple[list[Query], list[str]]:
 def _greedy(m: checker.Model, stages: Any, reward: Fraction) -> list[Query]:
     """Replay greedy: MaxReward by one query a stage and pool, lengths and reward by arithmetic."""
     queries, facts = [], []
-    left, room, earned = list(m.workload), ONE, [(ZERO, ZERO)]
+    remaining, servers, earned = list(m.workload), ONE, [(ZERO, ZERO)]
     for number, stage in enumerate(checker.items(stages, "evidence.stages"), 1):
         configurations, fraction, exhausts = checker.fields(stage, "a stage", "configurations", "fraction", "exhausts")
         ks = [m.configuration(k, "a configuration") for k in m.by_pool(configurations, "configurations")]
         length = checker.rational(fraction, "a fraction")
         for p, (pool, k) in enumerate(zip(m.pools, ks, strict=True)):
             states = f"greedy stage {number}, pool {quoted(pool.name)}: MaxReward of the types with work left"
-            queries.append(_max_reward(m, states, p, k, left))
+            queries.append(_max_reward(m, states, p, k, remaining))
         slots = checker.slots_of(m, ks)
-        left = [work - length * s for work, s in zip(left, slots, strict=True)]
-        room -= length
+        remaining = [work - length * s for work, s in zip(remaining, slots, strict=True)]
+        servers -= length
         earned.append((length, checker.total(m.rewards, slots)))
+        # format 1 names one type or none, format 2 lists all
         ended = exhausts if isinstance(exhausts, list) else [] if exhausts is None else [exhausts]
-        facts += [compared(">", [(1, length)], 0), compared(">=", [(1, room)], 0)]
-        facts += [compared(">=", [(1, work)], 0) for work in left]
+        facts += [compared(">", [(1, length)], 0), compared(">=", [(1, servers)], 0)]
+        facts += [compared(">=", [(1, work)], 0) for work in remaining]
         # a stage ends with a type that it serves to the end, or with the last servers
-        over = [compared("=", [(1, left[j])], 0) for j, s in enumerate(slots) if s]
-        facts.append(any_of([compared("=", [(1, room)], 0), *over]))
+        over = [compared("=", [(1, remaining[j])], 0) for j, s in enumerate(slots) if s]
+        facts.append(any_of([compared("=", [(1, servers)], 0), *over]))
         for name in ended:
             checker.require(name in m.names, "a stage exhausts an unknown type")
-            facts += [compared("=", [(1, left[m.names.index(name)])], 0)]
-    over = [compared("=", [(1, room)], 0), all_of([compared("=", [(1, work)], 0) for work in left])]
+            facts += [compared("=", [(1, remaining[m.names.index(name)])], 0)]
+    over = [compared("=", [(1, servers)], 0), all_of([compared("=", [(1, work)], 0) for work in remaining])]
     facts += [any_of(over), compared("=", earned, reward)]
     return [*queries, denied("greedy's stages last as long as they can and earn its reward", facts)]
 
@@ -279,8 +281,8 @@ def _max_reward(m: checker.Model, states: str, p: int, k: Configuration, left: S
     ]
     preferred = any_of([f"(> {earned} {best})", all_of([f"(= {earned} {best})", any_of(first)])])
     allowed = all_of([fits(m.pools[p], k), *(f"(= {n} 0)" for n, work in zip(k, left, strict=True) if not work)])
-    found = all_of([fits(m.pools[p], slots), *idle, preferred])
-    return Query(states, tuple(slots), (any_of([f"(not {allowed})", found]),))
+    better = all_of([fits(m.pools[p], slots), *idle, preferred])
+    return Query(states, tuple(slots), (any_of([f"(not {allowed})", better]),))
 
 
 # ---- regions ---------------------------------------------------------------------------------------------------------
@@ -313,6 +315,7 @@ def _region(certificate: Certificate) -> tuple[list[Query], list[str]]:
     facts = [fits(pool, k) for made in boundary.vertices for pool, k in zip(m.pools, made, strict=True)]
     for number, (normal, offset) in enumerate(zip(boundary.normals, boundary.offsets, strict=True), 1):
         queries.append(_beyond(m, f"no configurations are beyond facet {number}", normal, offset))
+        # the highest vertex must attain the offset
         values = [checker.total(normal, point) for point in points]
         highest = points[values.index(max(values))]
         facts.append(compared("=", [*zip(normal, highest, strict=True)], offset))

@@ -105,8 +105,8 @@ def assert_keeps(
     worst = worst_met(rule, measure, met)
     said = ""
     if value < least:
-        known = "" if judged.exact else ", or less"
-        what = f"{name} keeps {text(value)} ({float(value):.4g}){known}; expected at least {text(least)}"
+        doubt = "" if judged.exact else ", or less"
+        what = f"{name} keeps {text(value)} ({float(value):.4g}){doubt}; expected at least {text(least)}"
         said = failure(what, name, case, met.evidence, folder)
         if worst.value < value:
             what = f"the worst example of this test: {name} keeps {text(worst.value)} ({float(worst.value):.4g})"
@@ -151,14 +151,13 @@ def _assert_stable(
     if not isinstance(rule, str | Policy):
         raise InputError(f"{name}: expected a policy, its name, or FILE.py:NAME, got {rule!r:.60}")
     policy = policy_by_name(rule) if isinstance(rule, str) else rule
-    found = growth_of_work(policy, case, share, alarm=alarm, jobs=jobs, seed=seed)
+    growth = growth_of_work(policy, case, share, alarm=alarm, jobs=jobs, seed=seed)
     if target:
-        _aim(found.rate.mean, f"the work that waits grows under {name}")
-    if found.unstable:
-        low, high = found.rate.low, found.rate.high
+        _aim(growth.rate.mean, f"the work that waits grows under {name}")
+    if growth.unstable:
         what = (
-            f"{name} does not carry {text(share)} of the region: the work that waits grows by {found.rate.mean:.3g} "
-            f"servers [{low:.3g}, {high:.3g}]"
+            f"{name} does not carry {text(share)} of the region: the work that waits grows by {growth.rate.mean:.3g} "
+            f"servers [{growth.rate.low:.3g}, {growth.rate.high:.3g}]"
         )
         raise AssertionError(failure(what, name, case, {"share": share}, folder))
 

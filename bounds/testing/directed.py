@@ -76,12 +76,12 @@ def worst_met(rule: Callable[..., Any], measure: str, met: Met) -> Met:
     if test is None:
         return met
     try:
-        known = _WORST.get(rule)
-        if known is None or known[0] != test or met.value <= known[1].value:
-            known = _WORST[rule] = (test, met)
-    except TypeError:
+        stored = _WORST.get(rule)
+        if stored is None or stored[0] != test or met.value <= stored[1].value:
+            stored = _WORST[rule] = (test, met)
+    except TypeError:  # there are no weak references to the rule
         return met
-    return known[1]
+    return stored[1]
 
 
 @dataclass
@@ -144,6 +144,7 @@ def failing_instance(
             search = _SEARCHES[rule] = Directed(key)
     except TypeError:  # there are no weak references to the rule
         return None
+    # hypothesis runs a failing example again, and must meet the same outcome
     if search.failing is None and not search.refusal:
         climb = _climb_at(search, rule, name, measure, case)
         if climb is not None:
@@ -197,6 +198,7 @@ def _climb_at(search: Directed, rule: Callable[..., Any], name: str, measure: st
         return None
     search.size = tuple(map(max, search.size or size, size))
     before, climb = search.climbs.get(fixed, ((), None))
+    # a larger example than all before: the space is made anew at its size
     if climb is None or before != search.size:
         space = make(search.size)
         climb = Climb(judge, space, np.random.default_rng(0), surrogate, None, None, list(space.corners()))

@@ -70,6 +70,7 @@ class Queue(AnyQueue):
 
     def scaled(self, share: Fraction) -> Instance:
         """Return the instance whose workload has this traffic intensity."""
+        # intensity is linear along the ray of the workload
         at = CapacityProgram(self.instance).intensity().value
         return self.instance.with_workload([share / at * rho for rho in self.instance.workload])
 
@@ -90,9 +91,9 @@ class Queue(AnyQueue):
 
     def work(self) -> tuple[float, ...]:
         """Time of one server that a waiting job of each type will take at least."""
-        found = CapacityProgram(self.instance).intensity()
-        pairs = zip(found.prices, self.instance.types, strict=True)
-        return tuple(float(price / (found.support * t.service_rate)) for price, t in pairs)
+        intensity = CapacityProgram(self.instance).intensity()
+        pairs = zip(intensity.prices, self.instance.types, strict=True)
+        return tuple(float(price / (intensity.support * t.service_rate)) for price, t in pairs)
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,9 @@ class SlottedQueue(AnyQueue):
         return tuple(float(price / self.service_rate) for price in self._supportable().prices)
 
     def _supportable(self) -> Supportable:
-        found = supportable([size for size, _ in self.sizes.atoms], [p for _, p in self.sizes.atoms])
-        assert found is not None  # all sizes are positive
-        return found
+        solution = supportable([size for size, _ in self.sizes.atoms], [p for _, p in self.sizes.atoms])
+        assert solution is not None  # all sizes are positive
+        return solution
 
 
 def _law(law: Law) -> Any:

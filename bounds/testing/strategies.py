@@ -9,7 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from bounds.adversary.division import Shape
-from bounds.adversary.items import Items
+from bounds.adversary.items import Items, numbered
 from theory.instance import Instance, explicit, pooled
 from theory.numbers import total
 from theory.partition.laws import Law, discrete
@@ -85,6 +85,7 @@ def item_lists(
     size = st.tuples(*(st.integers(0, limit) for limit in capacity)).filter(any)
     sizes, packing, free = [], [], []
     for _ in range(draw(st.integers(1, max_bins))):
+        # each item is cut to what is free in its bin, so that the packing holds it
         free.append(list(capacity))
         for wanted in draw(st.lists(size, min_size=1, max_size=max(1, max_items // max_bins))):
             cut = tuple(min(amount, left) for amount, left in zip(wanted, free[-1], strict=True))
@@ -93,8 +94,7 @@ def item_lists(
                 packing.append(len(free) - 1)
                 free[-1] = [left - amount for left, amount in zip(free[-1], cut, strict=True)]
     order = draw(st.permutations(range(len(sizes))))
-    places = {place: number for number, place in enumerate(dict.fromkeys(packing[i] for i in order))}
-    return Items(tuple(sizes[i] for i in order), capacity, tuple(places[packing[i]] for i in order))
+    return Items(tuple(sizes[i] for i in order), capacity, numbered([packing[i] for i in order]))
 
 
 @st.composite
@@ -136,5 +136,7 @@ def size_laws(draw: Any, *, max_sizes: int = 4, max_denominator: int = 20) -> La
     units = draw(st.integers(1, max_denominator))
     sizes = draw(st.lists(st.integers(1, units), min_size=1, max_size=max_sizes, unique=True))
     weights = [Fraction(draw(st.integers(1, 6))) for _ in sizes]
-    whole = total(weights)
-    return discrete({Fraction(size, units): weight / whole for size, weight in zip(sizes, weights, strict=True)})
+    sum_of_weights = total(weights)
+    return discrete(
+        {Fraction(size, units): weight / sum_of_weights for size, weight in zip(sizes, weights, strict=True)}
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bounds import checker
-from bounds.certificates.recheck import beyond_checker
+from bounds.certificates.document import beyond_checker
 from bounds.cli import run
 from theory.errors import TooLargeError
 from theory.exact.nodes import Nodes
