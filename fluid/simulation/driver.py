@@ -100,7 +100,7 @@ def run_once(
             if progress is not None:
                 progress(float(measures.now[0]), int(measures.events[0]))
     except KeyboardInterrupt:
-        if measures.now[0] <= measures.edges[measures.first[0]]:
+        if measures.now[0] <= measures.edges[measures.first[0]]:  # within the warm-up: nothing has been measured
             raise
         return Run(scenario, reached(measures), state, seconds, interpreted, interrupted=True)
     return Run(scenario, measures, state, seconds, interpreted)

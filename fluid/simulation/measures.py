@@ -112,6 +112,7 @@ def bin_edges(until: float, warmup: float, bins: int = 200) -> tuple[NDArray[np.
     >>> bin_edges(10.0, 2.0, 4)
     (array([ 0.,  2.,  4.,  6.,  8., 10.]), 1)
     """
+    # bins of the warm-up are about as long as the others, but not more of them
     before = round(bins * warmup / (until - warmup)) if warmup > 0 else 0
     before = min(bins, max(1, before)) if warmup > 0 else 0
     early = np.linspace(0.0, warmup, before + 1)[:-1]
@@ -189,6 +190,7 @@ def advance(measures: Measures, state: Common, time: float) -> bool:
     bins = len(measures.edges) - 1
     if b >= bins:
         return False
+    # the state has been as it is since `now`: its integral is cut at every edge of a bin up to `time`
     while True:
         end = measures.edges[b + 1]
         accumulate(measures, state, b, (time if time < end else end) - now)
@@ -260,5 +262,6 @@ def quantile(sketch: NDArray[np.int64], q: float) -> float:
     bucket = int(np.searchsorted(np.cumsum(sketch), max(1, ceil(q * total - 1e-9))))
     if bucket == 0:
         return 0.0
+    # bucket i holds (g^(i-1), g^i], whose ends are both within a fraction e of 2 g^i / (1 + g)
     middle = 2 / (1 + float(np.exp(_STEP)))
     return float(np.exp((bucket - 1 + _LOWEST) * _STEP) * middle)

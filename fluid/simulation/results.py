@@ -154,7 +154,7 @@ class Result(Shown, Generic[AnyScenario]):
     def ratio(self, above: Callable[[Run], Any], below: Callable[[Run], Any], level: float = 0.95) -> Interval:
         """Ratio of two counts, or sums, given by bins, over [W, T]."""
         a, b = ([part(run)[run.first :] for run in self.distinct] for part in (above, below))
-        if len(a) == 1:
+        if len(a) == 1:  # one run: batches of consecutive bins stand for replications
             length = max(1, len(a[0]) // BATCHES)
             a, b = ([row[i : i + length] for i in range(len(row) % length, len(row), length)] for row in (a[0], b[0]))
         return ratio_interval([part.sum() for part in a], [part.sum() for part in b], level)
@@ -192,11 +192,10 @@ class Result(Shown, Generic[AnyScenario]):
 
     def utilisation(self, level: float = 0.95) -> dict[str, Interval]:
         """Share of each resource in use."""
-        shares = [self.scenario.utilisation(run) for run in self.runs]
-        place = {id(run): n for n, run in enumerate(self.runs)}
+        shares: Callable[[Run], dict[str, Array]] = self.scenario.utilisation
         return {
-            name: self.interval(lambda run, name=name: shares[place[id(run)]][name], level)  # type: ignore[misc]
-            for name in shares[0]
+            name: self.interval(lambda run, name=name: shares(run)[name], level)  # type: ignore[misc]
+            for name in shares(self.runs[0])
         }
 
 

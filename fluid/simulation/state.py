@@ -189,7 +189,7 @@ def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], ND
     >>> [array.tolist() for array in unique_rows(np.array([[2, 1], [0, 5], [2, 1], [0, 4]]))]
     [[[0, 4], [0, 5], [2, 1]], [3, 1, 0], [2, 1, 2, 0]]
     """
-    order = np.lexsort(rows.T[::-1])
+    order = np.lexsort(rows.T[::-1])  # stable, so that the first of equal rows comes first
     ranked = rows[order]
     new = np.ones(len(rows), bool)
     new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
@@ -213,6 +213,7 @@ def fits(state: State, server: int, job_type: int) -> bool:
             return False
     if len(state.generators) == 0:
         return True
+    # some maximal configuration of the pool must hold the jobs with this one; a pool that lists none has resources
     pool = state.pool[server]
     first, end = state.spans[pool, 0], state.spans[pool, 1]
     for g in range(first, end):

@@ -158,6 +158,7 @@ def run(
             return NEEDS_JOBS
         if lines.free[0] < 0 or ends.size[0] + len(state.moves) >= len(ends.time):
             return NEEDS_ROOM
+        # the next event is the first of an arrival, a departure, and a ring of the policy's clocks
         arriving, ringing = next_arrival(coming), np.inf
         ending = ends.time[0] if ends.size[0] > 0 else np.inf
         rate = 0.0
@@ -239,6 +240,7 @@ def open_queue(state: QueueCommon, jobs: Jobs, measures: Measures, draws: Any, w
         note(measures, ARRIVAL, kind, -1, -1)
         join(jobs.lines, kind, 0.0, work)
     settle(state, jobs, measures, draws)
+    # a job that starts may let one of another type start, so the types take turns until none does
     before = -1
     while before != state.waiting.sum():
         before = state.waiting.sum()

@@ -20,6 +20,7 @@ def memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]
 @step
 def _place_of(sets: NDArray[np.int64], types: int) -> int:
     """Return where a set of types stands in the memory, or the free place where it would."""
+    # open addressing: as the table is never full, a set is found before a free place, or is not there
     mask = len(sets) - 1
     place = (types ^ (types >> 17) ^ (types >> 31)) & mask
     while sets[place] != 0 and sets[place] != types:
@@ -78,7 +79,7 @@ def plan_greedily(state: Any) -> int:
     at a tick, of ``last`` ticks. With one pool a tick is a server. O(J (J + log P) P) where few servers share a tick.
     """
     types, pools, last = len(state.totals), len(state.pool_sizes), state.clock[0]
-    types_left, now = (1 << types) - 1, 0
+    types_left, now = (1 << types) - 1, 0  # S = J, and N = L servers are left
     for j in range(types):
         state.need_[j] = _wanted(state, j)
         state.stands_[j, 0] = -FAR
@@ -90,6 +91,7 @@ def plan_greedily(state: Any) -> int:
             state.done[ASKS] = types_left
             state.stands_[0, 1] = -FAR  # a plan that is not whole never stands
             return -1
+        # the residuals are those that the stages so far have left, and `now` is when the last of them ended
         finish = _end_of_stage(state, place, now)
         first = _narrow(state, place, now, finish)
         for p in range(pools):
@@ -97,7 +99,7 @@ def plan_greedily(state: Any) -> int:
             state.up_[0, p] = state.up_[1, p]
         if finish == last:
             return (i + 1) * pools
-        types_left &= ~(1 << first)
+        types_left &= ~(1 << first)  # S without j(i), the first type of the minimum
         now = finish
     return types * pools
 
@@ -217,6 +219,7 @@ def _give_servers(state: Any, place: int, row: int, servers: int) -> None:
 @step
 def take_plan(state: Any, stages: int) -> None:
     """Rank the configurations by the new plan; those that it does not name any more are surplus."""
+    # cleared for the old plan and set for the new one: what is left without a stage is not in the new one
     for i in range(state.stages[0]):
         if state.plan[i, 0] >= 0:
             state.stage[state.plan[i, 0]] = 0

@@ -132,7 +132,7 @@ def depart(state: Common, server: int, job_type: int, draws: Any) -> None:
     """Let dynamic reservation pull a job in; follow who holds victims."""
     depart_by_reservation(state, server, job_type, draws)
     _follow(state, server, job_type)
-    if state.done[MOVES] > 0:
+    if state.done[MOVES] > 0:  # the job that was pulled in has left another server
         _follow(state, state.moves[0, 1], job_type)
 
 

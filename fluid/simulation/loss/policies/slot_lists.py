@@ -50,6 +50,7 @@ def _link(state: Any, server: int, slot: int) -> None:
 def _unlink(state: Any, server: int, slot: int) -> None:
     """Take a server out of a list of its class."""
     after, before = state.rows[server, LINKS + 2 * slot], state.rows[server, LINKS + 2 * slot + 1]
+    # what it links to itself stays behind: it is written anew before it is read
     if after >= 0:
         state.rows[after, LINKS + 2 * slot + 1] = before
     if before >= 0:
@@ -104,7 +105,7 @@ def filled(state: Any, server: int, j: int) -> None:
     """Follow a job that has been put into a type-j slot of a server."""
     c = state.rows[server, CONFIGURATION]
     types = len(state.totals)
-    if state.counts[server, j] == state.configurations[c, j]:
+    if state.counts[server, j] == state.configurations[c, j]:  # that was the last free slot
         _unlink(state, server, j)
     if state.rows[server, JOBS] == 0:
         _unlink(state, server, types)
@@ -120,7 +121,7 @@ def freed(state: Any, server: int, j: int) -> None:
     """Follow a job that has been taken out of a type-j slot of a server."""
     c = state.rows[server, CONFIGURATION]
     types = len(state.totals)
-    if state.counts[server, j] == state.configurations[c, j] - 1:
+    if state.counts[server, j] == state.configurations[c, j] - 1:  # the only free slot
         _link(state, server, j)
     state.rows[server, JOBS] -= 1
     if state.rows[server, JOBS] == 0:
@@ -205,6 +206,7 @@ def assign(state: Any, server: int, c: int) -> None:
     else:
         state.oldest[old] = newer
     state.number[old] -= 1
+    # an empty server may have been effective in a later stage; the border then moves to the next older one
     if state.rows[server, EFFECTIVE] == 1:
         state.effective[old] -= 1
         if state.border[old] == server:

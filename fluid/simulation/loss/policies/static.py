@@ -60,6 +60,7 @@ def prepare(setting: Setting) -> Any:
         )
     base["slots"] = reserved.sum(axis=0, dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(base["slots"])])
+    # slots that initial jobs fill are not on the stack: they come onto it when these depart
     stack = np.zeros(first[-1], np.int32)
     height = vacant.sum(axis=0, dtype=np.int64)
     for j, n in enumerate(height):

@@ -70,6 +70,7 @@ def depart_first(state: Any, server: int, job_type: int, draws: Any) -> None:
 @step
 def refresh_first(state: Any, draws: Any) -> bool:
     """Bring the sets of servers with room up to date, once the job has been put on its server or has left it."""
+    # `place` cannot do it: the loop puts the job on the server after it
     if state.touched_[0] >= 0:
         _update_room(state, state.touched_[0])
         state.touched_[0] = -1
@@ -99,6 +100,7 @@ def loads(space: Space, types: int) -> list[Fraction]:
     [Fraction(3, 8), Fraction(3, 10)]
     """
     if isinstance(space, Additive):
+        # resources without capacity do not count: no type can ask for them and fit
         present = [r for r, capacity in enumerate(space.capacity) if capacity]
         shares = [total(Fraction(row[r], space.capacity[r]) for r in present) / len(present) for row in space.demands]
         return [share if space.most(j) else Fraction(1) for j, share in enumerate(shares)]
@@ -137,7 +139,7 @@ def prepare_best_fit(setting: Setting) -> Any:
         raise TooLargeError(
             f"--policy best-fit: {len(rows):,} contents of servers, expected {CLASSES // types:,} at most"
         )
-    rows.sort()
+    rows.sort()  # by load from the fullest on; equal loads by pool and contents
     number = {(p, k): c for c, (_, p, k) in enumerate(rows)}
     up = np.full((len(rows), types), -1, np.int32)
     down = np.full((len(rows), types), -1, np.int32)
@@ -161,7 +163,7 @@ def prepare_best_fit(setting: Setting) -> Any:
         words=words,
         levels=levels,
     )
-    for server in range(setting.servers - 1, -1, -1):
+    for server in range(setting.servers - 1, -1, -1):  # the first server is at the head of its list
         _enter(state, server, int(state.kind[server]))
     return state
 
@@ -176,7 +178,7 @@ def _enter(state: Any, server: int, kind: int) -> None:
     state.head[kind] = server
     if first >= 0:
         state.before[first] = server
-    else:
+    else:  # the class had no server: now it is one to choose for the types for which it has room
         for j in range(len(state.totals)):
             if state.up[kind, j] >= 0:
                 insert(state.words, state.levels, j, kind)
@@ -248,6 +250,7 @@ def place_by_choices(state: Any, job_type: int, draws: Any) -> int:
     best, smallest = -1, 0
     for _ in range(state.choices[0]):
         server = one_of(draws, len(state.counts))
+        # sum_j k_j (mean over r of d_jr / c_r), as a multiple of the common unit
         load = 0
         pool = state.pool[server]
         for j in range(len(state.totals)):

@@ -86,6 +86,7 @@ def refresh(state: QueueCommon, draws: Any) -> bool:
     job_type = state.asked[0]
     if job_type >= 0:
         state.asked[0] = -1
+        # pools in their order, of each the first server
         for p in range(len(state.rows)):
             if state.share[p, job_type] <= 1.0:
                 server = least(state.vacant, state.levels, len(state.waiting) + p)
