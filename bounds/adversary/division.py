@@ -193,7 +193,7 @@ _MEASURED = {
 
 
 class DivisionSpace(Space[Shape]):
-    """Clusters with so many users, servers and resources, in small whole numbers.
+    """Clusters with numbers of users, servers and resources, in small whole numbers.
 
     Parameters
     ----------

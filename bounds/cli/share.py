@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from theory.sharing.model import Cluster
 
 DIVISIONS = {"ps-dsf": "resource", "ps-dsf-tdm": "time"}
-"""Mechanisms of which every server divides its resources, or its time, on its own."""
+"""Mechanisms by which every server divides its resources, or its time, on its own."""
 
 RAISING = ("c-drfh", "cdrf", "tsf")
 """Mechanisms that are max-min fair in one number a user."""
