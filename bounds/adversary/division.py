@@ -284,4 +284,5 @@ def _lowered(case: Shape, number: str) -> Iterator[Shape]:
             for r, amount in enumerate(row):
                 if amount:
                     lower = {"zero": 0, "half": amount // 2, "less": amount - 1}[number]
-                    yield replace(case, **{field: changed(table, i, r, lower)})
+                    lowered: dict[str, Any] = {field: changed(table, i, r, lower)}
+                    yield replace(case, **lowered)

@@ -62,7 +62,7 @@ def slots(instance: Instance, configuration: Configuration) -> dict[str, int]:
     return {name: number for name, number in zip(instance.names, configuration, strict=True) if number}
 
 
-def by_type(instance: Instance, numbers: Iterable[Fraction]) -> dict[str, str]:
+def by_type(instance: Instance, numbers: Iterable[Fraction | int]) -> dict[str, str]:
     """Return a number for every type as {type: text}."""
     return dict(zip(instance.names, map(text, numbers), strict=True))
 
