@@ -49,7 +49,7 @@ def answer_of(
 
 
 def most_of(answer: Iterable[Any], number: int) -> list[Any]:
-    """Return an answer that should have so many entries, cut off after one more: it may be endless."""
+    """Return the entries of an answer up to one more than it should have: it may be endless."""
     return list(islice(answer, number + 1))
 
 

@@ -197,7 +197,7 @@ def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", ab
 
 
 class AssignmentSpace(Space[Numbers]):
-    """Additive instances of one pool with so many types and resources.
+    """Additive instances of one pool with a number of types and resources.
 
     Parameters
     ----------

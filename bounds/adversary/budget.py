@@ -1,4 +1,4 @@
-"""How long a search may go on, and whom it tells how far it is."""
+"""The time limit of a search, and its reports of progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OVERTIME = 2.0
 
 
 class OutOfTimeError(Exception):
-    """The time limit was reached; what was found so far stands."""
+    """The time limit was reached; the best result so far remains."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Budget:
     report: Callable[[str], None] | None = None
     stage: str = ""
     _start: float = field(default_factory=time.monotonic)
-    _told: float = 0.0
+    _reported: float = 0.0
 
     @property
     def left(self) -> float:
@@ -58,8 +58,8 @@ class Budget:
             raise KeyboardInterrupt
         # at most five reports a second, whatever a search says
         now = time.monotonic()
-        if self.report is not None and now - self._told > 0.2:
-            self._told = now
+        if self.report is not None and now - self._reported > 0.2:
+            self._reported = now
             self.report(self.stage + progress)
         if self.left < 0:
             raise OutOfTimeError

@@ -1,4 +1,4 @@
-"""The instance on which greedy attains least, of all with so many job types and resources: everything varies."""
+"""The worst instance for greedy among all with a given number of job types and of resources: everything varies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _GRID = 240
 
 @dataclass(frozen=True)
 class WorstBySize:
-    """The worst instance found with so many types and at most so many resources.
+    """The worst instance found with a number of types and at most a number of resources.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class WorstBySize:
     ratio : Fraction
         U^(g) / U* of the instance, exact and attained.
     bound : Fraction
-        `proven_bound`: no instance with so many types has a smaller ratio.
+        `proven_bound`: no instance with this number of types has a smaller ratio.
     chain : Chain or None
         The chain that the instance realises; None where the local search left it.
     refuted, undecided : int
-        Chains tried before that no demands realise in so many resources, and that were given up. Counted for the
-        number of resources asked for.
+        Chains tried before that no demands realise, and that were given up; counted for the number of resources asked
+        for.
     workload_decided : bool
         Whether no workload of the types found is worse.
     complete : bool
@@ -80,12 +80,12 @@ class WorstBySize:
 
     @property
     def attained(self) -> bool:
-        """Whether the ratio is the bound, so that no instance with so many types is worse."""
+        """Whether the ratio is the bound, so that no instance with this number of types is worse."""
         return self.ratio == self.bound
 
 
 def worst_by_size(types: int, resources: int, *, seed: int = 0, budget: Budget | None = None) -> WorstBySize:
-    """Search all additive instances with so many job types and resources for the one on which greedy attains least.
+    """Search all additive instances with these numbers of job types and resources for the worst one for greedy.
 
     Parameters
     ----------

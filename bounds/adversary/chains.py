@@ -125,7 +125,7 @@ def even_chains(types: int, most: int = 2) -> Iterator[Chain]:
 
 
 def _compositions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Yield the tuples of so many numbers from 1 to `most` with this sum."""
+    """Yield the tuples of `parts` numbers from 1 to `most` with the sum `size`."""
     if parts == 0:
         if size == 0:
             yield ()

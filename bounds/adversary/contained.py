@@ -143,7 +143,7 @@ def contained(
 
 
 class _Nowhere:
-    """A connection to nobody, where the search runs in this process."""
+    """A connection that drops all messages, where the search runs in this process."""
 
     def send(self, message: object) -> None:
         """Forget the message."""

@@ -193,7 +193,7 @@ _MEASURED = {
 
 
 class DivisionSpace(Space[Shape]):
-    """Clusters with so many users, servers and resources, in small whole numbers.
+    """Clusters with numbers of users, servers and resources, in small whole numbers.
 
     Parameters
     ----------
@@ -284,5 +284,5 @@ def _lowered(case: Shape, number: str) -> Iterator[Shape]:
             for r, amount in enumerate(row):
                 if amount:
                     lower = {"zero": 0, "half": amount // 2, "less": amount - 1}[number]
-                    fields: dict[str, Any] = {field: changed(table, i, r, lower)}
-                    yield replace(case, **fields)
+                    lowered: dict[str, Any] = {field: changed(table, i, r, lower)}
+                    yield replace(case, **lowered)

@@ -21,12 +21,12 @@ from theory.sharing.model import Cluster
 
 def case_document(case: Any) -> dict[str, Any]:
     """Return an instance as a file: of types for `solve`, a cluster for `share`, or a list of items."""
-    if isinstance(case, Numbers):
-        return instance_document(case.instance())
-    if isinstance(case, Shape):
-        return cluster_document(case.cluster())
+    if isinstance(case, Numbers | Instance):
+        return instance_document(case.instance() if isinstance(case, Numbers) else case)
     if isinstance(case, Misreport):
         return cluster_document(case.truth.cluster())
+    if isinstance(case, Shape | Cluster):
+        return cluster_document(case.cluster() if isinstance(case, Shape) else case)
     assert isinstance(case, Items)
     sizes = [list(size) for size in case.sizes]
     return {"items": {"capacity": list(case.capacity), "sizes": sizes, "packing": list(case.packing)}}

@@ -1,4 +1,4 @@
-"""One search for bad instances of any rule: a judge gives the value of an instance, a space draws, moves and shrinks.
+"""The search for bad instances of any rule: a judge values an instance, a space draws, moves and shrinks them.
 
 The value is what the rule keeps, so smaller is worse. The search keeps a few of the worst instances and changes them; a
 part of its draws is fresh, so that it does not stay where it began. What it finds is shrunk, and judged again exactly.
@@ -280,7 +280,7 @@ class Climb(Generic[Case]):
         return self.target is not None and self.worst is not None and self.least <= self.target
 
     def go_on(self, budget: Budget, number: int | None = None) -> None:
-        """Judge the opening first, then changed and fresh instances; stop after so many, where a number is given.
+        """Judge the opening first, then changed and fresh instances; stop after `number` of them, if it is given.
 
         Raises
         ------
@@ -311,7 +311,7 @@ class Climb(Generic[Case]):
         value = judged.value if judged is not None else self.surrogate(case) if self.surrogate else 0
         if len(self.pool) == KEPT and value > self.pool[-1][0]:
             return
-        # invariant: no instance stands twice in the pool, which is sorted by value
+        # invariant: the pool is sorted by value, and no instance is in it twice
         self.pool = [entry for entry in self.pool if entry[2] != case]
         self.pool.append((value, -self.count, case))
         self.pool.sort(key=lambda entry: entry[:2])
@@ -362,7 +362,7 @@ def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: s
     Raises
     ------
     OutOfTimeError, KeyboardInterrupt
-        What was finished by then stands in `climbs`.
+        What was finished by then is in `climbs`.
     """
     length = ROUND[0]
     while not any(climb.reached for climb in climbs):

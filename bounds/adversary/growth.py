@@ -1,4 +1,4 @@
-"""Whether the work that waits grows for good: two windows of equal length, seen apart, with a stated false-alarm rate.
+"""Whether the waiting work keeps growing: in two windows of equal length, with a stated false-alarm rate.
 
 Work, not jobs: a waiting job counts with the time that a server takes for it (`bounds.adversary.traps.work_of`), so
 that an exchange of long jobs for short ones is no growth. Growth in the first window alone may be a part of a long
@@ -139,7 +139,7 @@ def lost_share(
     if not arrived:
         return 0.0
     edges = run.measures.edges
-    # one run has a slope but no interval: it stands twice, and only the mean is used
+    # one run has a slope but no interval: it is given twice, and only the mean is used
     rate = growth(np.array([curve[run.first :]] * 2), (edges[run.first + 1 :] + edges[run.first : -1]) / 2).mean
     return max(0.0, rate * float(edges[-1] - edges[run.first]) / float(arrived))
 
@@ -163,7 +163,7 @@ def share_of_reward(
 def _runs(
     policy: Policy, scenario: Scenario, run: Simulated, progress: Callable[[str], None] | None = None
 ) -> tuple[Run, ...]:
-    """Simulate; a Ctrl-C, of which the simulator makes a shorter result, ends the search."""
+    """Simulate; a Ctrl-C, after which the simulator returns a shorter result, ends the search."""
     result = simulate(policy, scenario, replications=run.replications, seed=run.seed, progress=progress)
     if result.interrupted or any(one.interrupted for one in result.runs):
         raise KeyboardInterrupt

@@ -116,7 +116,7 @@ def fewest_bins(items: Items) -> tuple[int, bool]:
 
 
 def _fits(sizes: Sequence[Vector], capacity: Vector, bins: int, nodes: int) -> tuple[bool | None, int]:
-    """Decide whether items fit so many bins; None if that takes more than `nodes` places."""
+    """Decide whether items fit into a number of bins; None if that takes more than `nodes` places."""
     free: list[Vector] = []
 
     def put(i: int) -> bool | None:
@@ -339,5 +339,5 @@ class ItemSpace(Space[Items]):
 
     @staticmethod
     def _coarser(case: Items, grid: int) -> Items:
-        """Return the items on a grid of so many units, rounded down, so that the packing still holds them."""
+        """Return the items on a grid of `grid` units, rounded down, so that the packing still holds them."""
         return Items(on_grid(case.sizes, case.capacity, grid), (grid,) * len(case.capacity), case.packing)

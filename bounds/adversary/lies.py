@@ -41,7 +41,7 @@ class Misreport:
         return without_user(self.both, len(self.both.demand) - 1)
 
     @property
-    def told(self) -> Shape:
+    def reported(self) -> Shape:
         """The cluster as the rule hears of it."""
         truth, n = self.truth, self.liar
         return replace(
@@ -52,17 +52,18 @@ class Misreport:
 
     @property
     def makes_sense(self) -> bool:
-        """Whether the report differs from the truth, and everybody can run somewhere."""
-        return self.both.makes_sense and self.told != self.truth
+        """Whether the report differs from the truth, and every user can run somewhere."""
+        return self.both.makes_sense and self.reported != self.truth
 
 
 def outcome(rule: DivisionRule, case: Misreport, name: str) -> tuple[Allocation, Allocation, Fraction]:
     """Return the allocations of the truth and of the lie, and the tasks that the liar can run by lying."""
-    truth, told = case.truth.cluster(), case.told.cluster()
+    truth, reported = case.truth.cluster(), case.reported.cluster()
     honest, lying = (
-        Allocation(name, given, tuple(map(tuple, divided_by(rule, given, name, str(case))))) for given in (truth, told)
+        Allocation(name, given, tuple(map(tuple, divided_by(rule, given, name, str(case)))))
+        for given in (truth, reported)
     )
-    return honest, lying, utility_under(truth, case.liar, told.users[case.liar], lying)
+    return honest, lying, utility_under(truth, case.liar, reported.users[case.liar], lying)
 
 
 def judge_lie(rule: DivisionRule, name: str = "the rule") -> Callable[[Misreport], Judged]:
@@ -109,7 +110,7 @@ class LieSpace(Space[Misreport]):
         """Draw a cluster, and a report near the truth, or, seldom, any report."""
         while True:
             case = Misreport(self._inner.draw(rng), int(rng.integers(self.users)))
-            if rng.random() < 0.5:  # lies pay more often where everybody may run everywhere
+            if rng.random() < 0.5:  # lies pay more often where every user may run everywhere
                 everywhere = tuple((True,) * len(row) for row in case.both.eligible)
                 case = replace(case, both=replace(case.both, eligible=everywhere))
             if rng.random() < 0.9:

@@ -363,7 +363,7 @@ def confirmed_trap(
 ) -> Broken:
     """Simulate a workload that a trap does not carry; the horizon is doubled until enough replications are caught."""
     case = found.case
-    if policy.model == "slotted":  # so many slots that jobs rarely end together
+    if policy.model == "slotted":  # a mean service so long that jobs rarely end together
         case = replace(case, slots=10 * most_jobs(case.types(), servers))
     bare = case.types()
     # above the infimum by a margin, so that growth can be told from noise within a horizon
@@ -401,7 +401,7 @@ def confirmed_trap(
 
 
 def _horizon(instance: Instance, servers: int, jobs: int) -> float:
-    """Return the time in which so many jobs come, in hundreds."""
+    """Return the time in which a number of jobs come, rounded to hundreds."""
     rate = float(servers * sum(t.workload * t.service_rate for t in instance.types))
     return float(max(1, round(jobs / rate / 100))) * 100
 

@@ -1,4 +1,4 @@
-"""Demands that realise a chain in so many resources, or the exact proof by branching that there are none."""
+"""Demands that realise a chain in a number of resources, or the exact proof by branching that there are none."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class _GaveUpError(Exception):
 
 
 def realise(chain: Chain, resources: int, budget: Budget | None = None, *, nodes: int | None = None) -> Realised:
-    """Find demands in so many resources that realise a chain, or decide that there are none.
+    """Find demands in a number of resources that realise a chain, or decide that there are none.
 
     Parameters
     ----------
     chain : Chain
     resources : int
-        At most so many are used.
+        Most resources that are used.
     budget : Budget, optional
     nodes : int, optional
         Partial answers after which the search gives up.

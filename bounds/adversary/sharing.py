@@ -149,7 +149,7 @@ def greatest_utilisation(instance: Cluster) -> Fraction:
 def idle_family(resources: int, users: int) -> Cluster:
     """Return one server on which PS-DSF (there: DRF) leaves all resources but one nearly idle.
 
-    One user demands all resources, the others only the first: PS-DSF gives everybody 1 / users, a mean utilisation of
+    One user demands all resources, the others only the first: PS-DSF gives every user 1 / users, a mean utilisation of
     (1 + (resources - 1) / users) / resources, where 1 is possible. Nothing is worse than 1 / resources: wherever
     anybody can run, Theorem 1 saturates a resource.
 
@@ -164,7 +164,7 @@ def idle_family(resources: int, users: int) -> Cluster:
 
 
 def everybody_gains(allocation: Allocation) -> Fraction:
-    """Return the greatest z such that everybody could have z times its tasks: 1 if that is not above one."""
+    """Return the greatest z such that all users could have z times their tasks: 1 if that is not above one."""
     table = occupation(allocation.cluster)
     servers, width = len(allocation.cluster.servers), len(allocation.cluster.resources)
     users = len(allocation.totals)

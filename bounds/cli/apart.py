@@ -1,8 +1,8 @@
-"""Commands that run code of a user's: in a process of their own, so that its end does not pass for an answer.
+"""Commands that run a user's code have a process of their own, so that its end does not pass for an answer.
 
-Code of a user's may end the process: by ``os._exit``, by a library that crashes, by taking all memory. The process that
-the shell waits for therefore does nothing but wait; the other one tells it, as the last thing, that it has come to the
-end of the command. Without this message there is one line on stderr, and status 2.
+A user's code may end its process: by ``os._exit``, by a library that crashes, by taking all memory. The process that
+the shell waits for therefore only waits; the other one writes one byte to it when the command is over. Without this
+byte there is one line on stderr, and the status is 2.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SMALL = 1 << 20
 
 
 def names_code(arguments: list[str]) -> bool:
-    """Return whether a command line, or a file that it names, names code as ``FILE.py:NAME``."""
+    """Return whether a command line, or a file on it, names code as ``FILE.py:NAME``."""
     return any(".py:" in word or (word.endswith((".toml", ".json")) and _holds_name(Path(word))) for word in arguments)
 
 
@@ -48,7 +48,7 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
         try:
             return run(arguments)
         finally:
-            with suppress(OSError, ValueError):  # nobody reads any more
+            with suppress(OSError, ValueError):  # the reader has left
                 sys.stdout.flush()
             os.write(write, b".")
     os.close(write)

@@ -240,7 +240,7 @@ def show(answer: Any, lines: Callable[[], list[str]], *, as_json: bool) -> None:
 
     if as_json:
         print_json(answer)
-    elif not output_is_printed():  # an output that is printed stands alone
+    elif not output_is_printed():  # a printed output is all that is printed
         shown = lines()
         # a terminal has a width, a file has not
         if answer_stream().isatty():

@@ -67,7 +67,7 @@ def to_draw(path: Path | None) -> Path | None:
 
 
 def to_allow(context: typer.Context, nodes: int | None) -> int | None:
-    """Let branch and bound take so many nodes while the command runs."""
+    """Set the limit of nodes of branch and bound while the command runs."""
     if nodes is not None:
         from theory.exact.nodes import allowing
 
@@ -141,7 +141,7 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
     ----------
     command : Command
     error : Exception
-        Of the parser. Its classes depend on the version of typer, so they are told apart by what they carry.
+        Of the parser. Its classes depend on the version of typer, so they are distinguished by their attributes.
     given : dict
         The words of the command line by parameter, before anything was made of them.
     """
@@ -162,7 +162,7 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
     option = parameter.param_type_name == "option"
     shown = parameter.opts[0] if option else parameter.metavar or parameter.name.upper()
     words = given.get(parameter.name)
-    if not isinstance(words, str | list | tuple | int | float):  # none, or what stands for none in older parsers
+    if not isinstance(words, str | list | tuple | int | float):  # none, or an object of older parsers that means none
         metavar = f"{shown} {parameter.metavar or 'VALUE'}" if option else f"it after {_called(error, command)}"
         return InputError(f"{shown}: missing, expected {metavar}: {expectation(command, parameter)}")
     return InputError(f"{shown}: expected {expectation(command, parameter)}, got {_got(words)}")
@@ -187,8 +187,8 @@ def expectation(command: Any, parameter: Any) -> str:
     if kind in (int, float):
         least, most = (next((getattr(one, end, None) for one in details), None) for end in ("min", "max"))
         return f"{'a whole number' if kind is int else 'a number'}{_within(least, most)}"
-    told = (parameter.help or "a value").strip().rstrip(".")
-    return told if told[1:2].isupper() else told[0].lower() + told[1:]
+    meaning = (parameter.help or "a value").strip().rstrip(".")
+    return meaning if meaning[1:2].isupper() else meaning[0].lower() + meaning[1:]
 
 
 def _one(annotation: Any) -> type:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,8 +17,6 @@ from theory.errors import InputError, naming
 from theory.files.answer import answer_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fluid.files.scenarios import Given, Times
     from fluid.simulation.policy_interface import Policy
     from fluid.simulation.results import Result
@@ -138,13 +137,12 @@ def simulate(
         return
     elif first.model == "slotted" and start not in (int(start), until / 5):
         raise InputError(f"--warmup: expected a whole number of slots, got {start:g}")
-    how: dict[str, Any] = {"trace": trace, "seed": seed, "engine": engine, "store": store}
+    runs = _Runs(document, instance, times, trace, store, {"seed": seed, "engine": engine})
     if several:
         others = [policy_by_name(name) for name in policies[1:]]
-        _compare(document, policies, [first, *others], instance, times, replications, plot, how, as_json=as_json)
+        _compare(runs, policies, [first, *others], replications, plot, as_json=as_json)
         return
-    runs = _run_all(document, [first], instance, times, reading={"log": log}, replications=replications or 1, **how)
-    (scenario,), (result,) = runs
+    (scenario,), (result,) = runs.of([first], replications or 1, log=log)
     answer = simulation_answer(result, scenario)
     by_mean = scenario.instance is None
     if plot is not None:
@@ -166,59 +164,62 @@ def _policy_or_list(name: str, *, as_json: bool) -> Policy:
         raise
 
 
-def _run_all(
-    document: Mapping[str, Any],
-    policies: Sequence[Policy],
-    instance: Path,
-    times: Times,
-    *,
-    trace: Path | None,
-    store: Path | None,
-    reading: Mapping[str, Any],
-    **how: Any,
-) -> tuple[list[Given], list[Result[Any]]]:
-    """Run policies on the same jobs, from a store if one is named, and print what a person should know on stderr."""
-    from bounds.views.simulation import warnings_after, warnings_before
-    from fluid.experiment.replications import simulate_stored
-    from fluid.experiment.store import Store
-    from fluid.files.scenarios import read_scenario
-    from fluid.simulation.driver import simulate as run_replications
+class _Runs(NamedTuple):
+    """The runs of a file by one or more policies: what the command line says of all of them."""
 
-    scenarios: list[Given] = []
-    results: list[Result[Any]] = []
-    opened: Store | None = None
-    with naming(instance), ExitStack() as stack:
-        how["progress"] = stack.enter_context(progress())
-        for policy in policies:
-            scenario = read_scenario(
-                document, policy, times, source=str(instance), folder=instance.parent, trace=trace, **reading
-            )
-            for line in warnings_before(scenario, policy, instance):
-                print(line, file=sys.stderr)
-            if store is None:
-                result = run_replications(policy, scenario.scenario, workers=-1, **how)
-            else:
-                # opened late: a scenario that is refused leaves no store behind
-                opened = opened or stack.enter_context(Store(store))
-                result = simulate_stored(opened, policy, scenario.scenario, **how)
-            for line in warnings_after(result, scenario):
-                print(line, file=sys.stderr)
-            if result.interrupted and len(policies) > 1:  # what is left is no comparison
-                raise KeyboardInterrupt
-            scenarios.append(scenario)
-            results.append(result)
-    return scenarios, results
+    document: Mapping[str, Any]
+    instance: Path
+    times: Times
+    trace: Path | None
+    store: Path | None
+    how: dict[str, Any]
+
+    def of(
+        self, policies: Sequence[Policy], replications: int, **reading: Any
+    ) -> tuple[list[Given], list[Result[Any]]]:
+        """Run policies, from the store if one is named, and print what a person should know on stderr.
+
+        Several policies see the same jobs. `reading` goes to `fluid.files.scenarios.read_scenario`.
+        """
+        from bounds.views.simulation import warnings_after, warnings_before
+        from fluid.experiment.replications import simulate_stored
+        from fluid.experiment.store import Store
+        from fluid.files.scenarios import read_scenario
+        from fluid.simulation.driver import simulate as run_replications
+
+        source, folder = str(self.instance), self.instance.parent
+        scenarios: list[Given] = []
+        results: list[Result[Any]] = []
+        opened: Store | None = None
+        with naming(self.instance), ExitStack() as stack:
+            how = self.how | {"replications": replications, "progress": stack.enter_context(progress())}
+            for policy in policies:
+                scenario = read_scenario(
+                    self.document, policy, self.times, source=source, folder=folder, trace=self.trace, **reading
+                )
+                for line in warnings_before(scenario, policy, self.instance):
+                    print(line, file=sys.stderr)
+                if self.store is None:
+                    result = run_replications(policy, scenario.scenario, workers=-1, **how)
+                else:
+                    # opened late: a scenario that is refused leaves no store behind
+                    opened = opened or stack.enter_context(Store(self.store))
+                    result = simulate_stored(opened, policy, scenario.scenario, **how)
+                for line in warnings_after(result, scenario):
+                    print(line, file=sys.stderr)
+                if result.interrupted and len(policies) > 1:  # what is left is no comparison
+                    raise KeyboardInterrupt
+                scenarios.append(scenario)
+                results.append(result)
+        return scenarios, results
 
 
 def _compare(
-    document: Mapping[str, Any],
+    runs: _Runs,
     names: Sequence[str],
     policies: Sequence[Policy],
-    instance: Path,
-    times: Times,
     replications: int | None,
     plot: Path | None,
-    how: Mapping[str, Any],
     *,
     as_json: bool,
 ) -> None:
@@ -233,9 +234,7 @@ def _compare(
 
     # before any of them runs
     refuse_unlike(names, [policy.model for policy in policies])
-    number = replications or FEWEST
-    reading = {"synchronised": True}
-    scenarios, results = _run_all(document, policies, instance, times, reading=reading, replications=number, **how)
+    scenarios, results = runs.of(policies, replications or FEWEST, synchronised=True)
     answer = comparison_answer(results, scenarios)
     if plot is not None:
         picture_of_comparison(results, plot)

@@ -1,4 +1,4 @@
-"""What certificates state, in the formats of other people's tools, so that nobody need trust packproof's checker."""
+"""What certificates state, in the formats of other people's tools, for users who do not trust packproof's checker."""
 
 from theory.doors import doors
 

@@ -1,4 +1,4 @@
-"""SMT-LIB scripts of QF_LIA queries, all of which a solver (z3, cvc5) must answer with ``unsat``.
+"""SMT-LIB scripts of QF_LIA queries: a solver (z3, cvc5) must answer each of them with ``unsat``.
 
 Each query asks for a counterexample of one statement of the certificate, without enumerating configurations: the slots
 of a configuration are integer variables, and the capacities are linear inequalities in them. Queries without variables
@@ -82,7 +82,7 @@ def _joined(operator: str, parts: Sequence[str], empty: str) -> str:
 
 
 def fits(pool: checker.Pool, slots: Sequence[Term]) -> str:
-    """State that so many slots of each type are a configuration of the pool."""
+    """State that numbers of slots of each type are a configuration of the pool."""
     positive = [f"(>= {term(t)} 0)" for t in slots]
     if pool.generators:
         below = [all_of([f"(<= {term(t)} {c})" for t, c in zip(slots, top, strict=True)]) for top in pool.generators]
@@ -185,7 +185,7 @@ def _names(m: checker.Model) -> list[str]:
 
 
 def _carried(m: checker.Model, columns: Columns, servers: Sequence[Fraction], sign: str) -> list[str]:
-    """State that columns are configurations, at least 0, fit so many servers, and have slots that compare to work."""
+    """State that columns are configurations, at least 0, fit the servers, and have slots that compare to work."""
     facts = []
     for p, k, amount in zip(columns.pools, columns.configurations, columns.amounts, strict=True):
         facts += [fits(m.pools[p], k), compared(">=", [(1, amount)], 0)]

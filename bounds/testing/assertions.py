@@ -67,7 +67,7 @@ def assert_keeps(
     folder : str or Path, optional
         Where the example is written that fails, as ``NAME.toml``; hypothesis' own folder unless given. Hypothesis runs
         the smallest one last, so that this is the file that stays. The worst example of the test
-        stands beside it, as ``NAME-worst.toml``, where that is another one.
+        is beside it, as ``NAME-worst.toml``, where that is another one.
     alarm : float
         Probability at most with which a policy is called unstable that is not (`bounds.testing.stability`).
     jobs : int

@@ -70,7 +70,7 @@ def worst_met(rule: Callable[..., Any], measure: str, met: Met) -> Met:
     """Note an example of a rule, and return the worst one that hypothesis has drawn for the rule in this test.
 
     Of examples that are equally bad it is the latest, which hypothesis has made smaller. Outside of hypothesis, and for
-    a rule to which there are no weak references, every example stands alone.
+    a rule to which there are no weak references, every example is by itself.
     """
     test = running_test(met.case, measure)
     if test is None:

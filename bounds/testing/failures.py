@@ -13,8 +13,7 @@ from bounds.testing.queueing import AnyQueue, Queue, SlottedQueue
 from bounds.views.attack import case_lines, cluster_lines, instance_lines
 from bounds.views.tables import aligned
 from theory.errors import InputError
-from theory.files.clusters import cluster_document
-from theory.files.instances import instance_document, write_tables
+from theory.files.instances import write_tables
 from theory.instance import Instance
 from theory.numbers import text
 from theory.sharing.model import Cluster
@@ -55,18 +54,10 @@ def _written(name: str, case: Any, evidence: dict[str, Any], folder: str | Path 
     path = place / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name).strip('_') or 'rule'}.toml"
     try:
         place.mkdir(parents=True, exist_ok=True)
-        write_tables(path, _document(case, evidence))
+        write_tables(path, case.document(evidence["share"]) if isinstance(case, AnyQueue) else case_document(case))
     except (OSError, InputError) as error:
         return f"not written: {error}"
     return f"written to {path}, for: packproof {_command(case)}"
-
-
-def _document(case: Any, evidence: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(case, Instance):
-        return instance_document(case)
-    if isinstance(case, Cluster):
-        return cluster_document(case)
-    return case.document(evidence["share"]) if isinstance(case, AnyQueue) else case_document(case)
 
 
 def _command(case: Any) -> str:

@@ -43,7 +43,7 @@ class AnyQueue(ABC):
         """Time of one server that a waiting job of each type will take at least, by the prices of the region."""
 
     def scenario(self, policy: Policy, share: Fraction, jobs: int) -> Scenario:
-        """Return the scenario in which about so many jobs come, half of them before measuring begins."""
+        """Return the scenario in which about `jobs` jobs come, half of them before measuring begins."""
         until = jobs / float(self.rate(share))
         if policy.model == "slotted":
             until = float(round(until))

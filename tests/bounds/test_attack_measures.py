@@ -76,11 +76,11 @@ def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     found = attack(judge_lie(Mechanism("ps-dsf")), space, seed=2, evaluations=3000, target=Fraction(19, 20))
     assert found.judged.value <= Fraction(19, 20)
     case, n = found.case, found.case.liar
-    truth, told = case.truth.cluster(), case.told.cluster()
-    honest, lying = ps_dsf(truth), ps_dsf(told)
+    truth, reported = case.truth.cluster(), case.reported.cluster()
+    honest, lying = ps_dsf(truth), ps_dsf(reported)
     assert is_ps_dsf(truth, honest.tasks)
-    assert is_ps_dsf(told, lying.tasks)
-    need, said = truth.users[n].demand, told.users[n].demand
+    assert is_ps_dsf(reported, lying.tasks)
+    need, said = truth.users[n].demand, reported.users[n].demand
     usable = sum(x for x, able in zip(lying.tasks[n], truth.monopoly[n], strict=True) if able)
     gained = usable * min(s / d for s, d in zip(said, need, strict=True) if d)
     assert honest.totals[n] / gained == found.judged.value
@@ -93,9 +93,9 @@ def test_lies_stay_within_their_space() -> None:
     for _ in range(300):
         assert case.makes_sense
         assert case.truth.size == (3, 2, 2)
-        assert case.told.weight == case.truth.weight
+        assert case.reported.weight == case.truth.weight
         same = [n for n in range(3) if n != case.liar]
-        assert all(case.told.demand[n] == case.truth.demand[n] for n in same)
+        assert all(case.reported.demand[n] == case.truth.demand[n] for n in same)
         case = space.move(case, rng)
     for simpler in space.shrinks(case):
         assert simpler.makes_sense
