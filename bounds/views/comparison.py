@@ -183,18 +183,18 @@ def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
     scenario, count = results[0].scenario, replications(results)
     queue = isinstance(results[0], QueueResult)
     title = f"{many(scenario.servers, 'server')}, {many(count, 'replication')}"
-    left = chart_over_time(results, references(results[0]), title)
-    plain = replace(left, lines=(), title="")
-    right = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
-    right = replace(right, ylabel=f"more {left.ylabel}", curves=_gains(results, queue=queue))
+    over_time = chart_over_time(results, references(results[0]), title)
+    plain = replace(over_time, lines=(), title="")
+    gains = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
+    gains = replace(gains, ylabel=f"more {over_time.ylabel}", curves=_gains(results, queue=queue))
     if queue:
         third = _delays(results)
     else:
         third = replace(plain, ylabel="refused so far (jobs)", curves=[_refused(result) for result in results])
     resources = scenario.utilisation(results[0].runs[0])
     return [
-        left,
-        right,
+        over_time,
+        gains,
         third,
         *(replace(plain, ylabel=f"{r} in use (share)", curves=_in_use(results, r)) for r in resources),
     ]

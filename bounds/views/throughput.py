@@ -12,7 +12,7 @@ import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import many, short
+from bounds.views.text import and_more, many, short
 from theory.errors import quoted
 from theory.files.items import ItemList
 from theory.files.sizes import Sizes
@@ -160,11 +160,9 @@ def items_lines(answer: Answer) -> list[str]:
         "",
     ]
     for filled in answer.packing[:MOST_SHOWN]:
-        held = " + ".join(f"{places} of ({_size(answer.kinds[int(k)])})" for k, places in filled.places.items())
-        lines.append(f"  {many(filled.bins, 'bin')}: {held}")
-    if len(answer.packing) > MOST_SHOWN:
-        lines.append(f"  and {len(answer.packing) - MOST_SHOWN:,} more, which --json has")
-    return lines
+        contents = " + ".join(f"{places} of ({_size(answer.kinds[int(k)])})" for k, places in filled.places.items())
+        lines.append(f"  {many(filled.bins, 'bin')}: {contents}")
+    return lines + and_more(len(answer.packing) - MOST_SHOWN, "more, which --json has")
 
 
 def _size(kind: Answer) -> str:
@@ -196,8 +194,8 @@ def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
     cells = [n for n, _, _ in best.history]
     lower = np.maximum.accumulate([float(servers * low) for _, low, _ in best.history])
     upper = np.minimum.accumulate([float(servers * high) for _, _, high in best.history])
-    found = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
-    plain = [(n, *bounds) for n, bounds in found if bounds is not None]
+    rounded = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
+    plain = [(n, *bounds) for n, bounds in rounded if bounds is not None]
     if plain:
         at = [n for n, _, _ in plain]
         axes.plot(at, [float(servers * low) for _, low, _ in plain], "s:", color=MARK, label="rounded up (Theorem 1)")
@@ -261,10 +259,10 @@ def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None
     InputError
         If the picture cannot be written there.
     """
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     draw_bracket(left, sizes, best)
     draw_law(right, sizes.law, best)
-    save(made, path)
+    save(picture, path)
 
 
 @styled
@@ -286,7 +284,7 @@ def picture_of_guarantees(
     InputError
         If the picture cannot be written there.
     """
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     rows: list[tuple[str, Guarantee, str]] = []
     for colour, (least, best) in zip(PALETTE, curves.items(), strict=False):
         left.plot(
@@ -312,4 +310,4 @@ def picture_of_guarantees(
     right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
     right.set(xlabel="size (share of a server)", xlim=(0, 1.1))
     right.set_title("the cuts, and the guarantee of each")
-    save(made, path)
+    save(picture, path)
