@@ -48,6 +48,7 @@ class Fields:
 
     def value(self, name: str) -> Any:
         """Return the value of a field, or `ABSENT`."""
+        # first the name itself, then the name that it is another form of
         for stem in (name, *(name.removesuffix(ending) for ending in OTHER_FORMS if name.endswith(ending))):
             if stem in self.differing:
                 return self.differing[stem]

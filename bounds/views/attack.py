@@ -82,12 +82,14 @@ def attack_lines(made: Attacked) -> list[str]:
     worst, ratio = made.worst, Fraction(made.worst.judged.value)
     certainty = "exactly" if worst.judged.exact else "at most: the optimum was not decided"
     ended = "" if worst.complete else ", stopped early"
+    # a ratio is at most 1; at 1 the search has found nothing
     if ratio >= 1:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
     else:
         keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {certainty}"
     head = [keeps, f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
     if ratio >= 1:
+        # a rule that keeps all has no instance to be shown
         return head
     return [*head, "", *case_lines(worst.case, worst.judged.evidence or {})]
 

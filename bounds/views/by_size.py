@@ -63,6 +63,7 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
     for job_type, row in zip(worst.instance.types, space.demands, strict=True):  # type: ignore[union-attr]
         needs = " ".join(map(str, row))
         lines.append(f"  {job_type.name}, {needs}, {short(job_type.workload)}, {short(job_type.reward)}")
+    # which certificate there is depends on what was decided in time
     if certificate == "worst":
         lines += ["", "the certificate shows the ratio, and that no workload of these types is worse"]
     elif certificate == "assignment":

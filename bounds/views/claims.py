@@ -87,6 +87,7 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     numbered = [row for row in found if row.statement in STATEMENTS.get(row.paper, ())]
     with_claims = sum(bool(row.claims) for row in numbered)
     checkable = sum(any(c.verdict is not Verdict.skipped for c in row.claims) for row in numbered)
+    # a claim may stand with several statements
     each = {c.id: c for row in found for c in row.claims}.values()
     ranks, verdicts = Counter(c.evidence or "skipped" for c in each), Counter(SAID[c.verdict].lower() for c in each)
     shown = ", ".join(f"{ranks[rank]} {rank}" for rank in (*Evidence, "skipped") if ranks[rank])

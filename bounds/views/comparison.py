@@ -89,6 +89,7 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
         for name in numbers[0]:
             if name not in first[0] or (name == "growth" and count == 1):
                 continue
+            # replication n of both policies saw the same jobs
             both = [(row[name], base[name]) for row, base in zip(numbers[:count], first[:count], strict=True)]
             pairs = [(a, b) for a, b in both if a is not None and b is not None]
             if pairs:
@@ -184,6 +185,7 @@ def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
     queue = isinstance(results[0], QueueResult)
     title = f"{many(scenario.servers, 'server')}, {many(count, 'replication')}"
     over_time = chart_over_time(results, references(results[0]), title)
+    # every other chart has the same time axis and warm-up
     plain = replace(over_time, lines=(), title="")
     gains = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
     gains = replace(gains, ylabel=f"more {over_time.ylabel}", curves=_gains(results, queue=queue))
@@ -284,6 +286,7 @@ def compare(
         raise InputError("--against-fluid: expected a system that starts empty")
     if times.servers < LEAST_SERVERS:
         raise InputError(f"--against-fluid: expected at least {LEAST_SERVERS} servers, got {times.servers}")
+    # three sizes, a factor of 4 apart, give the slope
     sizes = [times.servers // 16, times.servers // 4, times.servers]
     options = dict(table.options)
     return crosscheck(instance, sizes, times.until, replications, policy=policy.name, options=options, seed=seed)

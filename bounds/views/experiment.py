@@ -55,6 +55,7 @@ def status_lines(answer: Answer) -> list[str]:
 
 def forecast_line(remaining: Forecast, workers: int = 1) -> str:
     """Return how much of an experiment is left, as a line."""
+    # seconds are those of one processor
     seconds = remaining.seconds / workers
     minutes = round(seconds / 60)
     clock = f"{seconds:.2g} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min" if minutes > 90 else ""

@@ -114,6 +114,7 @@ def _chart(
             low, high = [one.low for one in banded], [one.high for one in banded]
             means, look = [one.mean for one in intervals], "marks" if x is None else "line"
             curves.append(Curve(str(policy or number), list(map(float, places)), means, low, high, look))
+    # policies at one place have the same reference, which is drawn once
     references_here = {
         (at[str(group.parameters[against])], known[point])
         for group in here
@@ -157,6 +158,7 @@ def is_logarithmic(x: Sequence[float]) -> bool:
     if len(placed) < 2 or placed[0] <= 0:
         return False
     ratios = [after / before for before, after in pairwise(placed)]
+    # equal ratios, up to 2 %, of at least 1.4
     geometric = len(placed) > 2 and min(ratios) > 1.4 and max(ratios) < 1.02 * min(ratios)
     return geometric or placed[-1] >= (20 if len(placed) > 2 else 8) * placed[0]
 

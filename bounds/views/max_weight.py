@@ -106,6 +106,7 @@ def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
     points = np.array([(x, y) for x in grid for y in grid])
     velocities = np.array([model.velocity(q)[0] for q in points])
     speeds = np.linalg.norm(velocities, axis=1)
+    # arrows of one length; their shade is the speed
     heads = velocities / np.maximum(speeds, 1e-12)[:, None]
     axes.quiver(*points.T, *heads.T, speeds, cmap="Greys", clim=(-speeds.max(), 1.4 * speeds.max()), width=0.003)
 

@@ -239,8 +239,10 @@ def picture_of_region(
 
 def _slices(instance: Instance, intensity: Intensity) -> Figure:
     """Cut by every pair of the types that take most of the workload's worth, four types at most."""
+    # a type whose price is 0 does not bind at the traffic intensity
     worth = [price * load for price, load in zip(intensity.prices, instance.workload, strict=True)]
     chosen = sorted(sorted(range(len(worth)), key=lambda j: (-worth[j], -instance.workload[j]))[:4])
+    # four types have six pairs, two rows of three
     pairs = list(combinations(chosen, 2))[:PANELS]
     rows = ceil(len(pairs) / 3)
     picture, places = figure(PAGE, 2.4 * rows, 3, rows)

@@ -137,6 +137,7 @@ def history_lines(history: History, cluster: Cluster) -> list[str]:
     """Return a run as text: the state whenever the present users changed, and at the end."""
     rows = [["until", *(quoted(user.name) for user in cluster.users)]]
     for k, time in enumerate(history.time):
+        # a row where the next period has other users, and one at the end
         if k + 1 == len(history.time) or (history.present[k] != history.present[k + 1]).any():
             tasks = history.tasks[k].sum(axis=1)
             here = history.present[k]
@@ -185,6 +186,7 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
         ]
     )
     names = [user.name for user in cluster.users]
+    # the palette has no more colours: the last one is for all other users
     if len(names) > MOST_USERS:
         shares = np.vstack([shares[: MOST_USERS - 1], shares[MOST_USERS - 1 :].sum(axis=0)])
         names = [*names[: MOST_USERS - 1], f"{len(names) - MOST_USERS + 1} others"]

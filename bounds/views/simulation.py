@@ -32,6 +32,7 @@ SURE = 0.999
 def simulation_answer(result: Result[Any], given: Given) -> Answer:
     """Return the answer for replications of the scenario that a file gives."""
     scenario, runs, edges = result.scenario, result.distinct, result.runs[0].measures.edges
+    # copies of one run count once
     events, seconds = (sum(getattr(run, name) for run in runs) for name in ("events", "seconds"))
     suggested = edges[min(result.warm_up.suggested, result.bins)]
     common = {
@@ -108,6 +109,7 @@ def _trace_use(given: Given) -> Fields | None:
     scenario, traced = given.scenario, given.traced
     assert scenario.jobs is not None
     times = scenario.jobs.times
+    # jobs at time 0 are no arrivals
     before = len(traced.present.times) if len(times) > len(traced.arriving.times) else 0
     last = last_arrival(scenario)
     return Fields(
@@ -170,6 +172,7 @@ def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
 
 def warnings_after(result: Result[Any], given: Given) -> list[str]:
     """Return what replications of the same jobs are worth: those that are copies of one another count as one."""
+    # replications of a policy that draws nothing, on listed jobs, are copies of one run
     if result.identical:
         why = f"{result.policy.source or result.policy.name} draws nothing"
         why += ", and the jobs are those of the trace" if given.traced else ""
@@ -299,6 +302,7 @@ def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array]
     at, mean, low, high = result.curve() if values is None else result.curve_of(values)
     if replications([result]) < 2:
         return Curve(name or result.policy.name, at.tolist(), mean.tolist())
+    # the band of a queue, a share or a count ends at 0
     low = low if values is None and isinstance(result, LossResult) else low.clip(min=0.0)
     return Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
 

@@ -67,6 +67,7 @@ def fitted(lines: Sequence[str]) -> list[str]:
     width = max(20, answer_width())
     wrapped: list[str] = []
     for line in lines:
+        # tables fit already
         if len(line) <= width or ESCAPE in line:
             wrapped.append(line)
             continue

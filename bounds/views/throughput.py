@@ -131,6 +131,7 @@ MOST_SHOWN = 20
 
 def items_answer(items: ItemList) -> Answer:
     """Solve the configuration program and return the answer."""
+    # kinds are the types of an instance, and their counts the whole workload
     least = least_servers(items.instance(), list(map(Fraction, items.counts)))
     rows = zip(items.sizes, items.counts, least.slot_prices, strict=True)
     return encode_answer(
@@ -177,6 +178,7 @@ def rounded_bounds(law: Law, number: int) -> tuple[Fraction, Fraction | None] | 
     """Return Theorem 1's two bounds for about `number` cells, per server; None if their table would be large."""
     cells = initial_cells(law, number)
     ends = [cell.top for cell in cells] + [cell.bottom for cell in cells]
+    # the table has a row a cell and a column a unit of the finest common grid
     if lcm(*(end.denominator for end in ends)) * len(cells) > LARGEST_TABLE:
         return None
     shares = [cell.probability for cell in cells]
@@ -192,6 +194,7 @@ def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
 
     servers = sizes.servers
     cells = [n for n, _, _ in best.history]
+    # a round has bounds on its own cells, which may be wider than those before it
     lower = np.maximum.accumulate([float(servers * low) for _, low, _ in best.history])
     upper = np.minimum.accumulate([float(servers * high) for _, _, high in best.history])
     rounded = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
@@ -228,6 +231,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
         axes.bar(
             (low + high) / 2, float(piece.probability) / (high - low), high - low, color=PALETTE[4], edgecolor="white"
         )
+    # densities and probabilities of atoms have different units, and so an axis each
     right = axes.twinx() if law.pieces else axes
     if law.atoms:
         sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
@@ -240,6 +244,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     tops = [float(cell.top) for cell in best.below.cells]
     for top in tops:
         axes.axvline(top, color=MARK, linewidth=0.4, alpha=0.6)
+    # prices have no unit in common with the law: their axis has no numbers
     prices = axes.twinx()
     inside = np.linspace(float(law.least), float(law.greatest), 400)
     prices.plot(inside, best.above.at(inside), color=GREEDY, linewidth=1.5)
@@ -294,6 +299,7 @@ def picture_of_guarantees(
             color=colour,
             label=f"sizes above {least}",
         )
+        # the universal partition on the same sizes, as a star beside the best ones
         mark = universal[least]
         left.plot(len(mark.cuts), float(mark.ratio), "*", color=colour, markersize=9, markeredgecolor="black")
         rows += [(f"above {least}, N = {len(g.cuts)}", g, colour) for g in best]
