@@ -55,11 +55,11 @@ def law_answer(law: SizeLaw, size: int, t: float) -> Answer:
 
 def law_lines(law: SizeLaw, size: int, t: float) -> list[str]:
     """Return the answer of ``admission law`` as text."""
-    found = [f"{100 * q:g} % {law.quantile(q)}" for q in (0.5, 0.9, 0.99, 0.999)]
+    quantiles = [f"{100 * q:g} % {law.quantile(q)}" for q in (0.5, 0.9, 0.99, 0.999)]
     return [
         f"{size} cores now, {t:g} hours ahead",
         f"mean {law.mean:.6g}, variance {law.variance:.6g}, Pr[Q = 0] = {law.zero:.6g}",
-        f"quantiles: {', '.join(found)}",
+        f"quantiles: {', '.join(quantiles)}",
         f"left out at most {law.left_out:.1e}; a coarser quadrature differs by {law.error:.1e}",
     ]
 

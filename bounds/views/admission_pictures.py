@@ -18,40 +18,39 @@ from fluid.admission.study.tuning import Tuned
 from fluid.statistics import Interval
 
 
+def _density_of_logarithm(x: Any, shape: float, rate: Any) -> Any:
+    """Return the density of log X at log x, (rate x)^shape exp(-rate x) / Gamma(shape), of a Gamma law of X."""
+    from scipy.special import gammaln
+
+    return np.exp(shape * np.log(rate * x) - rate * x - gammaln(shape))
+
+
 @styled
 def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | None]], target: str | Path) -> None:
-    """Draw densities of log mu and of lambda given data: exact ones as lines, the paper's plug-in dashed."""
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    """Draw densities of log mu and of log lambda given data: exact ones as lines, the paper's plug-in dashed."""
+    picture, (left, right) = figure(PAGE, 2.9, 2)
+    means = []
     for i, (name, seen) in enumerate(stages):
-        observed = seen or Observed()
+        observed, colour = seen or Observed(), PALETTE[i % len(PALETTE)]
         exact, plug_in = exact_belief(priors, observed), plug_in_belief(priors, observed)
-        colour = PALETTE[i % len(PALETTE)]
-        s = np.log(exact.mu)
-        density = exact.weight / (s[1] - s[0])
-        left.plot(exact.mu, density, color=colour, lw=1.4, label=name)
-        raw = plug_in.mu.shape * s - plug_in.mu.rate * exact.mu
-        other = np.exp(raw - raw.max())
-        left.plot(exact.mu, other / other.sum() / (s[1] - s[0]), color=colour, lw=1.2, ls="--")
-        middle = exact.mean_lambda
-        lam = np.geomspace(middle / 300, middle * 12, 400)
-        shape = exact.lam_shape
-        given = shape * np.log(exact.lam_rate)[:, None] + shape * np.log(lam) - exact.lam_rate[:, None] * lam
-        from scipy.special import gammaln
-
-        right.plot(lam, exact.weight @ np.exp(given - gammaln(shape)), color=colour, lw=1.4, label=name)
-        one = plug_in.lam
-        logs = one.shape * np.log(one.rate * lam) - one.rate * lam - gammaln(one.shape)
-        right.plot(lam, np.exp(logs), color=colour, lw=1.2, ls="--")
-    for axes, label in (
-        (left, "μ, rate at which a core ends (per hour)"),
-        (right, "λ, rate of scale-outs (per $μ^κ$)"),
-    ):
+        means.append(exact.mean_mu)
+        step = float(np.log(exact.mu[1]) - np.log(exact.mu[0]))  # the nodes are equally spaced in log mu
+        left.plot(exact.mu, exact.weight / step, color=colour, lw=1.4, label=name)
+        other = _density_of_logarithm(exact.mu, plug_in.mu.shape, plug_in.mu.rate)
+        left.plot(exact.mu, other / other.sum() / step, color=colour, lw=1.2, ls="--")
+        rates = np.geomspace(exact.mean_lambda / 300, exact.mean_lambda * 12, 400)
+        # lambda given mu has a Gamma law, which the belief about mu mixes
+        given_mu = _density_of_logarithm(rates, exact.lam_shape, exact.lam_rate[:, None])
+        right.plot(rates, exact.weight @ given_mu, color=colour, lw=1.4, label=name)
+        other = _density_of_logarithm(rates, plug_in.lam.shape, plug_in.lam.rate)
+        right.plot(rates, other, color=colour, lw=1.2, ls="--")
+    labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per $μ^κ$)")
+    for axes, label in zip((left, right), labels, strict=True):
         axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm (1)", ylim=(0, None))
     left.set_title("exact; plug-in dashed")
     legend_above(left)
-    means = [exact_belief(priors, seen or Observed()).mean_mu for _, seen in stages]
     left.set_xlim(min(means) / 100, max(means) * 20)
-    save(made, target)
+    save(picture, target)
 
 
 @styled
@@ -59,7 +58,7 @@ def picture_of_law(
     priors: Priors, parameters: tuple[float, float, float], size: int, times: Sequence[float], target: str | Path
 ) -> None:
     """Draw quantiles of the size over time for given parameters, and its moments under the priors."""
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     laws = [parameters_law(priors, *parameters, size, t) for t in times]
     for low, high, alpha in ((0.01, 0.99, 0.15), (0.1, 0.9, 0.25), (0.25, 0.75, 0.4)):
         ends = [[law.quantile(q) for law in laws] for q in (low, high)]
@@ -80,13 +79,13 @@ def picture_of_law(
     other.spines["right"].set_visible(True)
     right.set_title("under the priors")
     legend_above(right, [other])
-    save(made, target)
+    save(picture, target)
 
 
 @styled
 def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     """Draw the share of refused scale-outs at the thresholds that were tried, with intervals, and the SLA."""
-    made, axes = figure(4.6, 3.1)
+    picture, axes = figure(4.6, 3.1)
     tried = sorted(found.tried, key=lambda one: one[0])
     at = [threshold for threshold, _ in tried]
     share = np.array([interval.mean for _, interval in tried])
@@ -109,7 +108,7 @@ def picture_of_tuning(found: Tuned, sla: float, target: str | Path) -> None:
     if found.policy.name == "second":
         axes.set_xscale("log")
     legend_above(axes)
-    save(made, target)
+    save(picture, target)
 
 
 @styled
@@ -117,7 +116,7 @@ def picture_of_frontier(
     curves: Mapping[str, Sequence[AdmissionResult]], bound: Interval | None, target: str | Path
 ) -> None:
     """Draw utilisation against the share of refused scale-outs, a curve a policy, with 95 % bands over runs."""
-    made, axes = figure(4.6, 3.1)
+    picture, axes = figure(4.6, 3.1)
     for i, (name, results) in enumerate(curves.items()):
         shown = sorted((one for one in results if one.sla.mean > 0), key=lambda one: one.sla.mean)
         sla = [one.sla.mean for one in shown]
@@ -131,4 +130,4 @@ def picture_of_frontier(
         axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")
     axes.set(xscale="log", xlabel="share of scale-outs refused (1)", ylabel="utilisation (share of cores)")
     legend_above(axes)
-    save(made, target)
+    save(picture, target)

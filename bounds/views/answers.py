@@ -48,6 +48,7 @@ class Fields:
 
     def value(self, name: str) -> Any:
         """Return the value of a field, or `ABSENT`."""
+        # first the name itself, then the name that it is another form of
         for stem in (name, *(name.removesuffix(ending) for ending in OTHER_FORMS if name.endswith(ending))):
             if stem in self.differing:
                 return self.differing[stem]
@@ -162,11 +163,11 @@ def _object(form: Mapping[str, Any], definitions: Mapping[str, Any]) -> Encoder:
             raise TypeError(f"{form['title']}: no field {', '.join(unknown)}")
         values = {}
         for name, encoder in encoders.items():
-            given = fields.value(name)
-            if given is ABSENT and name in required:
+            source = fields.value(name)
+            if source is ABSENT and name in required:
                 raise TypeError(f"{form['title']}: no value of {name}")
-            if name in required or not (given is ABSENT or given is None):
-                values[name] = encoder(given, fields.names or names)
+            if name in required or not (source is ABSENT or source is None):
+                values[name] = encoder(source, fields.names or names)
         return Answer(values, encoders)
 
     return encode

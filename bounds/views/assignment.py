@@ -29,8 +29,9 @@ SCALE = "scale of the workload (1)"
 
 def _of_pools(instance: Instance, configurations: Sequence[Configuration]) -> dict[str, Any]:
     """Return the fields `configuration` of one pool, or `configurations` of several."""
-    one = configurations[0] if len(configurations) == 1 else None
-    return {"configuration": one, "configurations": None if one else named(instance.pools, configurations)}
+    if len(configurations) == 1:
+        return {"configuration": configurations[0], "configurations": None}
+    return {"configuration": None, "configurations": named(instance.pools, configurations)}
 
 
 def column_answer(instance: Instance, column: Column) -> dict[str, Any]:

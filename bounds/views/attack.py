@@ -16,7 +16,7 @@ from bounds.adversary.lies import Misreport
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.assignment import column_answer
 from bounds.views.tables import aligned
-from bounds.views.text import many, packed, short
+from bounds.views.text import in_pool, many, packed, short
 from theory.errors import listed, quoted
 from theory.greedy.optimal import Column
 from theory.instance import Additive, Instance
@@ -35,7 +35,7 @@ class Attacked:
 
     rule: str
     kind: str
-    found: Found[Any]
+    worst: Found[Any]
     seconds: float
     measure: str = ""
 
@@ -53,11 +53,11 @@ KEEPS = {
 
 def attack_answer(made: Attacked) -> Answer:
     """Return the answer of ``attack``."""
-    judged, case = made.found.judged, made.found.case
+    judged, case = made.worst.judged, made.worst.case
     return encode_answer(
         "attack",
         made,
-        made.found,
+        made.worst,
         ratio=Fraction(judged.value),
         certified=judged.exact,
         instance=case_document(case),
@@ -79,18 +79,19 @@ def _evidence(evidence: dict[str, Any], case: Any) -> dict[str, Any]:
 
 def attack_lines(made: Attacked) -> list[str]:
     """Return the answer of ``attack`` as text."""
-    found = made.found
-    ratio = Fraction(found.judged.value)
-    known = "exactly" if found.judged.exact else "at most: the optimum was not decided"
-    ended = "" if found.complete else ", stopped early"
+    worst, ratio = made.worst, Fraction(made.worst.judged.value)
+    certainty = "exactly" if worst.judged.exact else "at most: the optimum was not decided"
+    ended = "" if worst.complete else ", stopped early"
+    # a ratio is at most 1; at 1 the search has found nothing
     if ratio >= 1:
         keeps = f"{made.rule}: found no instance on which it {KEEPS[made.measure].format('less than 1')}"
     else:
-        keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {known}"
-    head = [keeps, f"{many(found.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
+        keeps = f"{made.rule} {KEEPS[made.measure].format(short(ratio))}, {certainty}"
+    head = [keeps, f"{many(worst.evaluations, 'instance')} judged in {made.seconds:.1f} s{ended}"]
     if ratio >= 1:
+        # a rule that keeps all has no instance to be shown
         return head
-    return [*head, "", *case_lines(found.case, found.judged.evidence or {})]
+    return [*head, "", *case_lines(worst.case, worst.judged.evidence or {})]
 
 
 def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
@@ -119,7 +120,7 @@ def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None
     evidence : mapping, optional
         Of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
     """
-    lines, known = [], evidence or {}
+    lines, evidence = [], evidence or {}
     for pool in instance.pools:
         share = "" if len(instance.pools) == 1 else f", {text(pool.share)} of all servers"
         space = pool.space
@@ -127,7 +128,7 @@ def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None
             lines.append(f"server: capacity {texts(space.capacity)}{share}")
         else:
             lines.append(f"server: configurations {', '.join(map(texts, space.generators))}{share}")
-    chosen = [tuple(known[name]) for name in ("columns_of_rule", "columns_of_optimum") if name in known]
+    chosen = [tuple(evidence[name]) for name in ("columns_of_rule", "columns_of_optimum") if name in evidence]
     served = [served_by(instance, columns) for columns in chosen]
     demands = next((pool.space.demands for pool in instance.pools if isinstance(pool.space, Additive)), None)
     titles = ("served by the rule", "served in the optimum")[: len(chosen)]
@@ -139,44 +140,38 @@ def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None
         )
     lines += aligned(rows, right=2 + len(chosen))
     if chosen:
-        lines += ["", *_columns_lines(instance, chosen, (known["reward"], known["optimum"]))]
+        lines += ["", *_columns_lines(instance, chosen, (evidence["reward"], evidence["optimum"]))]
     return lines
 
 
 def _columns_lines(instance: Instance, chosen: Sequence[Sequence[Column]], rewards: Sequence[Fraction]) -> list[str]:
     """Return the fraction of all servers that the rule and the optimum give to each configuration, and the rewards."""
-    several = len(instance.pools) > 1
-    given = [
-        {(column.pool, column.configuration): column.fraction for column in made if any(column.configuration)}
-        for made in chosen
+    fractions = [
+        {(column.pool, column.configuration): column.fraction for column in columns if any(column.configuration)}
+        for columns in chosen
     ]
     rows: list[tuple[str, ...]] = [("configuration of a server", "by the rule", "in the optimum")]
-    for p, k in dict.fromkeys([*given[0], *given[1]]):
-        where = f"{quoted(instance.pools[p].name)}: " if several else ""
-        rows.append((where + packed(instance, k), *(text(made.get((p, k), Fraction(0))) for made in given)))
+    for p, k in dict.fromkeys([*fractions[0], *fractions[1]]):
+        shares = [by_place.get((p, k), Fraction(0)) for by_place in fractions]
+        rows.append((packed(instance, k, pool=p), *map(text, shares)))
     for p, pool in enumerate(instance.pools):
-        left = [pool.share - total(share for (q, _), share in made.items() if q == p) for made in given]
-        if any(left):
-            rows.append((f"{quoted(pool.name)}: empty" if several else "empty", *map(text, left)))
+        # what a side leaves empty of a pool: its share of all servers less the fractions of its configurations
+        empty = [pool.share - total(x for (q, _), x in by_place.items() if q == p) for by_place in fractions]
+        if any(empty):
+            rows.append((in_pool(instance, p, "empty"), *map(text, empty)))
     rows.append(("reward per server", *map(short, rewards)))
     return ["fraction of all servers in each configuration", *aligned(rows, right=2)]
 
 
-def cluster_lines(given: Cluster, tasks: Sequence[Sequence[Fraction]] | None = None) -> list[str]:
+def cluster_lines(cluster: Cluster, tasks: Sequence[Sequence[Fraction]] | None = None) -> list[str]:
     """Return a cluster, and perhaps the tasks of each user on each server, as a small table."""
-    lines = [
-        f"server {quoted(server.name)}: capacity {texts(server.capacity)}{_count(server)}" for server in given.servers
-    ]
+    servers = [f"server {quoted(one.name)}: capacity {texts(one.capacity)}{_count(one)}" for one in cluster.servers]
     table = [("user", "demand", "weight", "servers", *(("tasks on each server",) if tasks else ()))]
-    for n, user in enumerate(given.users):
-        row = (
-            quoted(user.name),
-            texts(user.demand),
-            text(user.weight),
-            "all" if user.servers is None else " ".join(map(quoted, user.servers)),
-        )
+    for n, user in enumerate(cluster.users):
+        allowed = "all" if user.servers is None else " ".join(map(quoted, user.servers))
+        row = (quoted(user.name), texts(user.demand), text(user.weight), allowed)
         table.append((*row, *((texts(tasks[n]),) if tasks else ())))
-    return lines + aligned(table)
+    return servers + aligned(table)
 
 
 def _count(server: ServerClass) -> str:
@@ -266,14 +261,14 @@ def _trap_lines(broken: Broken) -> list[str]:
     if broken.trap is None:
         return []
     names = broken.instance.names
-    held = " | ".join(
+    contents = " | ".join(
         " + ".join(f"{n} {quoted(name)}" for n, name in zip(row, names, strict=True) if n) or "none"
         for row in broken.trap.contents
     )
     growing = listed(names[j] for j in broken.trap.growing)
     stay = "stay" if broken.trap.fixed else "are in one state of it"
     return [
-        f"trap: while jobs of {growing} wait, {held} {stay} on the servers; "
+        f"trap: while jobs of {growing} wait, {contents} {stay} on the servers; "
         f"it loses work from intensity {short(broken.trap.intensity)} on"
     ]
 

@@ -12,7 +12,7 @@ import numpy as np
 from bounds.adversary.by_size import WorstBySize, on_record
 from bounds.adversary.chains import proven_bound
 from bounds.views.answers import Answer, encode_answer
-from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
 from bounds.views.text import short
 from theory.files.instances import instance_document
 
@@ -36,33 +36,34 @@ def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer
     )
 
 
-def by_size_lines(found: WorstBySize, certificate: str | None = None) -> list[str]:
+def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[str]:
     """Return the answer as text."""
     lines = [
-        f"ratio     {short(found.ratio)}, attained by the instance below",
-        f"bound     {short(found.bound)}: greedy attains at least that with {found.types} types",
+        f"ratio     {short(worst.ratio)}, attained by the instance below",
+        f"bound     {short(worst.bound)}: greedy attains at least that with {worst.types} types",
     ]
-    if found.attained:
+    if worst.attained:
         lines.append("          the bound is attained, so that no instance with so many types is worse")
     else:
         lines.append("          the least value found; instances between the two may exist")
-        if found.resources == 1 and found.types > 2:
+        if worst.resources == 1 and worst.types > 2:
             lines.append("          on one resource no instance with three types or more attains the bound")
-    if not found.complete:
+    if not worst.complete:
         lines.append("          stopped early; best so far")
-    if found.chain is not None:
-        alone, best = (" ".join(map(str, k)) for k in (found.chain.alone, found.chain.best))
+    if worst.chain is not None:
+        alone, best = (" ".join(map(str, k)) for k in (worst.chain.alone, worst.chain.best))
         lines.append(f"chain     greedy fills servers with {alone} jobs of each type alone, the optimum with {best}")
-    if found.refuted or found.undecided:
+    if worst.refuted or worst.undecided:
         lines.append(
-            f"          of the chains that would attain less, {found.refuted} were refuted on {found.resources} "
-            f"resource{'s' if found.resources > 1 else ''}, and {found.undecided} given up undecided"
+            f"          of the chains that would attain less, {worst.refuted} were refuted on {worst.resources} "
+            f"resource{'s' if worst.resources > 1 else ''}, and {worst.undecided} given up undecided"
         )
-    space = found.instance.pools[0].space
+    space = worst.instance.pools[0].space
     lines += ["", f"  capacity  {' '.join(map(str, space.capacity))}", "  type, demands, workload, reward"]  # type: ignore[union-attr]
-    for job_type, row in zip(found.instance.types, space.demands, strict=True):  # type: ignore[union-attr]
+    for job_type, row in zip(worst.instance.types, space.demands, strict=True):  # type: ignore[union-attr]
         needs = " ".join(map(str, row))
         lines.append(f"  {job_type.name}, {needs}, {short(job_type.workload)}, {short(job_type.reward)}")
+    # which certificate there is depends on what was decided in time
     if certificate == "worst":
         lines += ["", "the certificate shows the ratio, and that no workload of these types is worse"]
     elif certificate == "assignment":
@@ -90,9 +91,7 @@ def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
         axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
-    axes.set_xlabel("job types (number)")
-    axes.set_ylabel("least reward found (share of the optimum)")
-    legend_above(axes)
+    finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")
 
 
 def ratios_on_record() -> dict[tuple[int, int], Fraction]:
@@ -103,6 +102,6 @@ def ratios_on_record() -> dict[tuple[int, int], Fraction]:
 @styled
 def picture_of_sizes(path: str | Path) -> None:
     """Write the picture of the table on record; the format follows the name."""
-    made, axes = figure(4.6, 3.1)
+    picture, axes = figure(4.6, 3.1)
     draw_table(axes, {size: float(ratio) for size, ratio in ratios_on_record().items()})
-    save(made, path)
+    save(picture, path)

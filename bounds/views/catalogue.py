@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from bounds.views.answers import Answer, Fields, encode_answer
@@ -35,10 +36,9 @@ def catalogue_answer(names: Sequence[str]) -> Answer:
 
 def catalogue_lines(answer: Answer) -> list[str]:
     """Return the catalogue as text."""
-    known = catalogue()
     rows = [["type", "vCPUs", "GiB", "USD an hour"]]
     rows += [
-        [one.name, str(one.cpu), f"{float(known[one.name].memory):g}", f"{one.price_float:g}"] for one in answer.types
+        [one.name, str(one.cpu), f"{float(Fraction(one.memory)):g}", f"{one.price_float:g}"] for one in answer.types
     ]
     lines = aligned(rows, right=3)
     if answer.missing:
@@ -64,15 +64,15 @@ def _explained(policy: Policy) -> list[dict[str, Any]]:
 def policies_lines(names: Sequence[str] = ()) -> list[str]:
     """Return policies with their options as text: those that are named, or all, by model."""
     lines = []
-    found = policies_answer(names) if names else policies_answer()
-    width = max(len(one.name) for one in found)
+    policies = policies_answer(names) if names else policies_answer()
+    width = max(len(one.name) for one in policies)
     for model, words in MODEL_NAMES.items():
-        mine: list[list[str]] = []
-        for one in (one for one in found if one.model == model):
-            mine += [[f"  {one.name:{width}}", one.about], *(["", _option(option)] for option in one.explained)]
-            mine += [["", "no options"]] if names and not one.options else []
-        lines += [words, *aligned(mine, head=False), ""] if mine else []
-    if any(one.options for one in found):
+        rows: list[list[str]] = []
+        for one in (one for one in policies if one.model == model):
+            rows += [[f"  {one.name:{width}}", one.about], *(["", _option(option)] for option in one.explained)]
+            rows += [["", "no options"]] if names and not one.options else []
+        lines += [words, *aligned(rows, head=False), ""] if rows else []
+    if any(one.options for one in policies):
         lines += ["options are fields of the table [simulation] of the instance file, shown with their defaults"]
     return lines if names else [*lines, "or a policy of your own: FILE.py:NAME"]
 

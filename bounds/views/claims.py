@@ -47,8 +47,8 @@ def verdict_lines(checked: Checked) -> list[str]:
     recorded = "" if checked.verdict is claim.verdict else f"{SAID[claim.verdict]} is on record"
     beside = f" ({'' if checked.skipped else 'UNEXPECTED: '}{recorded})" if recorded else ""
     lines = [f"{SAID[checked.verdict]:14}  {claim.id}{beside}"]
-    known = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
-    lines += [f"     known    {known}"] if known else []
+    nature = ", ".join(part for part in (checked.evidence, checked.refutes and FAILS[checked.refutes]) if part)
+    lines += [f"     known    {nature}"] if nature else []
     lines += [f"     theorems {', '.join(claim.theorems)} (folder proofs, checked by Coq)"] if claim.theorems else []
     return [
         *lines,
@@ -62,8 +62,13 @@ def verdict_lines(checked: Checked) -> list[str]:
 
 def listing_lines(chosen: Sequence[Claim]) -> list[str]:
     """Return the claims as a table: one line each, without the statements."""
-    rows = [(c.id, c.source, c.evidence or "-", SAID[c.verdict].lower(), c.refutes or "") for c in chosen]
+    rows = [(c.id, c.source, *_columns(c)) for c in chosen]
     return aligned([("claim", "source", "evidence", "verdict", "what fails"), *rows])
+
+
+def _columns(claim: Claim) -> tuple[str, str, str]:
+    """Return the rank of a claim's evidence, its verdict, and what fails, as on record."""
+    return claim.evidence or "-", SAID[claim.verdict].lower(), claim.refutes or ""
 
 
 def covered(found: Sequence[Covered]) -> list[Answer]:
@@ -75,21 +80,13 @@ def coverage_lines(found: Sequence[Covered]) -> list[str]:
     """Return the table of coverage as text, a claim a line, and how many statements have claims."""
     rows = []
     for row in found:
-        rows += [
-            (
-                row.paper,
-                row.statement,
-                c.id.partition("/")[2],
-                c.evidence or "-",
-                SAID[c.verdict].lower(),
-                c.refutes or "",
-            )
-            for c in row.claims
-        ] or [(row.paper, row.statement, "no claim", "-", "-", "")]
+        about = [(c.id.partition("/")[2], *_columns(c)) for c in row.claims] or [("no claim", "-", "-", "")]
+        rows += [(row.paper, row.statement, *columns) for columns in about]
     table = aligned([("paper", "statement", "claim", "evidence", "verdict", "what fails"), *rows])
     numbered = [row for row in found if row.numbered]
     with_claims = sum(bool(row.claims) for row in numbered)
     checkable = sum(any(c.verdict is not Verdict.skipped for c in row.claims) for row in numbered)
+    # a claim may stand with several statements
     each = {c.id: c for row in found for c in row.claims}.values()
     ranks, verdicts = Counter(c.evidence or "skipped" for c in each), Counter(SAID[c.verdict].lower() for c in each)
     shown = ", ".join(f"{ranks[rank]} {rank}" for rank in (*Evidence, "skipped") if ranks[rank])
@@ -119,5 +116,5 @@ def ending(found: Sequence[Checked]) -> str:
     checked, unexpected = len(found) - skipped, sum(not one.ok for one in found)
     if not checked:
         return f"{many(len(found), 'claim')}, nothing checked: {skipped} skipped"
-    left = f", {skipped} skipped" if skipped else ""
-    return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{left}"
+    others = f", {skipped} skipped" if skipped else ""
+    return f"{many(checked, 'claim')} checked, {unexpected} with an outcome other than on record{others}"

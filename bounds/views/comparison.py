@@ -89,6 +89,7 @@ def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, 
         for name in numbers[0]:
             if name not in first[0] or (name == "growth" and count == 1):
                 continue
+            # replication n of both policies saw the same jobs
             both = [(row[name], base[name]) for row, base in zip(numbers[:count], first[:count], strict=True)]
             pairs = [(a, b) for a, b in both if a is not None and b is not None]
             if pairs:
@@ -183,18 +184,19 @@ def charts_of(results: Sequence[Result[Any]]) -> list[Chart]:
     scenario, count = results[0].scenario, replications(results)
     queue = isinstance(results[0], QueueResult)
     title = f"{many(scenario.servers, 'server')}, {many(count, 'replication')}"
-    left = chart_over_time(results, references(results[0]), title)
-    plain = replace(left, lines=(), title="")
-    right = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
-    right = replace(right, ylabel=f"more {left.ylabel}", curves=_gains(results, queue=queue))
+    over_time = chart_over_time(results, references(results[0]), title)
+    # every other chart has the same time axis and warm-up
+    plain = replace(over_time, lines=(), title="")
+    gains = replace(plain, title=f"difference{', 95 % band' * (count > 1)}", ylim=(None, None))
+    gains = replace(gains, ylabel=f"more {over_time.ylabel}", curves=_gains(results, queue=queue))
     if queue:
         third = _delays(results)
     else:
         third = replace(plain, ylabel="refused so far (jobs)", curves=[_refused(result) for result in results])
     resources = scenario.utilisation(results[0].runs[0])
     return [
-        left,
-        right,
+        over_time,
+        gains,
         third,
         *(replace(plain, ylabel=f"{r} in use (share)", curves=_in_use(results, r)) for r in resources),
     ]
@@ -284,6 +286,7 @@ def compare(
         raise InputError("--against-fluid: expected a system that starts empty")
     if times.servers < LEAST_SERVERS:
         raise InputError(f"--against-fluid: expected at least {LEAST_SERVERS} servers, got {times.servers}")
+    # three sizes, a factor of 4 apart, give the slope
     sizes = [times.servers // 16, times.servers // 4, times.servers]
     options = dict(table.options)
     return crosscheck(instance, sizes, times.until, replications, policy=policy.name, options=options, seed=seed)

@@ -15,27 +15,27 @@ from fluid.experiment.summaries import comparisons, headline, summary
 
 def status_answer(grid: Grid, store: Store | None) -> Answer:
     """Return how far an experiment is, with no store if nothing has run; nothing is run."""
-    known = set() if store is None else store.known(cell.key for cell in grid.cells)
+    stored = set() if store is None else store.known(cell.key for cell in grid.cells)
     points: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in grid.cells:
         points.setdefault(tuple(cell.varied.values()), []).append(cell)
     rows = [
         {
             "parameters": cells[0].varied,
-            "finished": sum(cell.key in known for cell in cells),
+            "finished": sum(cell.key in stored for cell in cells),
             "replications": len(cells),
         }
         for cells in points.values()
     ]
-    left = forecast(grid, store)
+    remaining = forecast(grid, store)
     return encode_answer(
         "experiment_status",
-        left,
+        remaining,
         cells=len(grid.cells),
         finished=sum(row["finished"] for row in rows),
         points=rows,
-        events_left=left.events,
-        seconds_left=left.seconds,
+        events_left=remaining.events,
+        seconds_left=remaining.seconds,
     )
 
 
@@ -46,22 +46,23 @@ def status_lines(answer: Answer) -> list[str]:
     table += [
         [*map(str, point.parameters.values()), str(point.finished), str(point.replications)] for point in answer.points
     ]
-    made = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table, right=2)]
+    lines = [f"{answer.finished:,} of {answer.cells:,} cells", "", *aligned(table, right=2)]
     if answer.finished < answer.cells:
-        left = Forecast(answer.cells - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
-        made += ["", forecast_line(left)]
-    return made
+        remaining = Forecast(answer.cells - answer.finished, answer.events_left, answer.seconds_left, answer.measured)
+        lines += ["", forecast_line(remaining)]
+    return lines
 
 
-def forecast_line(left: Forecast, workers: int = 1) -> str:
-    """Return what is left of an experiment, as a line."""
-    seconds = left.seconds / workers
+def forecast_line(remaining: Forecast, workers: int = 1) -> str:
+    """Return how much of an experiment is left, as a line."""
+    # seconds are those of one processor
+    seconds = remaining.seconds / workers
     minutes = round(seconds / 60)
     clock = f"{seconds:.2g} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min" if minutes > 90 else ""
     on = "1 process" if workers == 1 else f"{workers} processes"
-    known = "at the pace of finished cells" if left.measured else "a guess within a factor of ten"
+    pace = "at the pace of finished cells" if remaining.measured else "a guess within a factor of ten"
     clock = clock or f"{minutes} min"
-    return f"{left.cells:,} cells to run, about {left.events:.2g} events: about {clock} on {on} ({known})"
+    return f"{remaining.cells:,} cells to run, about {remaining.events:.2g} events: about {clock} on {on} ({pace})"
 
 
 def experiment_answer(grid: Grid, store: Store) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise, product
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -66,24 +67,24 @@ def experiment_charts(grid: Grid, store: Store, numbers: Sequence[str] = (), aga
     if chosen not in values:
         raise InputError(f"--against: expected a field that the grid varies ({', '.join(values)}), got {against!r}")
     wanted = list(numbers) or list(dict.fromkeys(name for one in groups if (name := headline(one.numbers))))
-    known = sorted({name for group in groups for name in group.numbers})
+    numbers_of_runs = sorted({name for group in groups for name in group.numbers})
     for name in wanted:
-        if name not in known:
-            raise InputError(f"--number: expected one of {', '.join(known)}, got {name!r}")
+        if name not in numbers_of_runs:
+            raise InputError(f"--number: expected one of {', '.join(numbers_of_runs)}, got {name!r}")
     others = [name for name in fields if name != chosen]
     places = list(product(*(values[name] for name in others)))
-    held_fields = [name for name in others if len(values[name]) > 1]
+    several = [name for name in others if len(values[name]) > 1]
     if len(places) * len(wanted) > MOST_PANELS:
         raise InputError(
             f"--plot: expected at most {MOST_PANELS} panels, got {len(places) * len(wanted)}: {len(wanted)} numbers at "
-            f"{len(places)} values of {', '.join(held_fields) or 'nothing'}"
+            f"{len(places)} values of {', '.join(several) or 'nothing'}"
         )
-    held = [dict(zip(others, place, strict=True)) for place in places]
+    held_values = [dict(zip(others, place, strict=True)) for place in places]
     theory = references(grid) if "reward" in wanted else {}
     return [
         _chart(groups, name, chosen, values, place, theory if name == "reward" else {})
         for name in wanted
-        for place in held
+        for place in held_values
     ]
 
 
@@ -102,18 +103,24 @@ def _chart(
     at = dict(zip(map(str, values[against]), x or range(len(values[against])), strict=True))
     curves = []
     for policy in values.get("policy", [None]) if against != "policy" else [None]:
-        mine = [group for group in here if (policy is None or group.parameters["policy"] == policy)]
         points = sorted(
-            (at[str(group.parameters[against])], group.numbers[number]) for group in mine if number in group.numbers
+            (at[str(group.parameters[against])], group.numbers[number])
+            for group in here
+            if policy in (None, group.parameters.get("policy")) and number in group.numbers
         )
         if points:
-            found = [one for _, one in points]
-            low, high = ([i.low for i in found], [i.high for i in found]) if _finite(found) else ([], [])
-            means, look = [i.mean for i in found], "marks" if x is None else "line"
-            curves.append(Curve(str(policy or number), [float(p) for p, _ in points], means, low, high, look))
-    here_known = [(at[str(one.parameters[against])], known[point]) for one in here
-                  if (point := tuple(one.parameters.values())) in known]  # fmt: skip
-    theory, lines = _theory(sorted(set(here_known), key=lambda one: one[0]), joined=x is not None)
+            places, intervals = zip(*points, strict=True)
+            banded = intervals if all(isfinite(one.half_width) for one in intervals) else ()
+            low, high = [one.low for one in banded], [one.high for one in banded]
+            means, look = [one.mean for one in intervals], "marks" if x is None else "line"
+            curves.append(Curve(str(policy or number), list(map(float, places)), means, low, high, look))
+    # policies at one place have the same reference, which is drawn once
+    references_here = {
+        (at[str(group.parameters[against])], known[point])
+        for group in here
+        if (point := tuple(group.parameters.values())) in known
+    }
+    theory, lines = _theory(sorted(references_here, key=lambda one: one[0]), joined=x is not None)
     return Chart(
         f"{against} ({UNITS.get(against, 'value')})",
         f"{number} ({UNITS.get(number.partition('.')[0], 'value')})",
@@ -151,12 +158,9 @@ def is_logarithmic(x: Sequence[float]) -> bool:
     if len(placed) < 2 or placed[0] <= 0:
         return False
     ratios = [after / before for before, after in pairwise(placed)]
+    # equal ratios, up to 2 %, of at least 1.4
     geometric = len(placed) > 2 and min(ratios) > 1.4 and max(ratios) < 1.02 * min(ratios)
     return geometric or placed[-1] >= (20 if len(placed) > 2 else 8) * placed[0]
-
-
-def _finite(found: Sequence[Any]) -> bool:
-    return all(abs(one.half_width) < float("inf") for one in found)
 
 
 def _numeric(values: Sequence[Any]) -> list[float] | None:
@@ -170,10 +174,10 @@ def _numeric(values: Sequence[Any]) -> list[float] | None:
 @styled
 def picture_of_experiment(charts: Sequence[Chart], path: str | Path) -> None:
     """Draw charts, three in a row; those of one number on one scale."""
-    made, every = in_rows(charts, 3, 2.5, alone=4.6)
+    picture, every = in_rows(charts, 3, 2.5, alone=4.6)
     for label in dict.fromkeys(chart.ylabel for chart in charts):
         same = [axes for axes, chart in zip(every, charts, strict=True) if chart.ylabel == label]
         ends = [axes.get_ylim() for axes in same]
         for axes in same:
             axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
-    save(made, path)
+    save(picture, path)

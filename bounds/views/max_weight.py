@@ -66,7 +66,7 @@ def picture_of_flow(
         raise InputError(f"picture: expected two types, got {len(instance.types)}")
     model, region = MaxWeight(instance), region_facets(instance)
     rate = decay_rate(instance, region)
-    made, (left, middle, right) = figure(PAGE, 2.6, 3)
+    picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     lengths = [norm(instance, start) for start in starts]
     until = 1.12 * max(lengths) / float(rate) if rate else 20.0
     paths = [queue_path(model, list(start), until) for start in starts]
@@ -97,7 +97,7 @@ def picture_of_flow(
     right.set(xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None))
     right.set_title("length of the queues")
     legend_above(right)
-    save(made, target)
+    save(picture, target)
 
 
 def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
@@ -106,6 +106,7 @@ def _arrows(axes: Axes, model: MaxWeight, most: float) -> None:
     points = np.array([(x, y) for x in grid for y in grid])
     velocities = np.array([model.velocity(q)[0] for q in points])
     speeds = np.linalg.norm(velocities, axis=1)
+    # arrows of one length; their shade is the speed
     heads = velocities / np.maximum(speeds, 1e-12)[:, None]
     axes.quiver(*points.T, *heads.T, speeds, cmap="Greys", clim=(-speeds.max(), 1.4 * speeds.max()), width=0.003)
 
@@ -145,8 +146,8 @@ def _simulated(
     for scale, shade in zip(scales, ("#BBBBBB", "#555555", "black"), strict=False):
         scenario = system.scenario([int(scale * q) for q in start], scale * until, bins=400)
         for run in range(runs):
-            found = run_once(system.policy, scenario, np.random.SeedSequence((scale, run)))
-            times = (found.measures.edges[:-1] + found.measures.edges[1:]) / (2 * scale)
-            values = [norm(instance, q / scale) for q in found.waiting]
+            path = run_once(system.policy, scenario, np.random.SeedSequence((scale, run)))
+            times = (path.measures.edges[:-1] + path.measures.edges[1:]) / (2 * scale)
+            values = [norm(instance, q / scale) for q in path.waiting]
             label = f"Algorithm 1, n = {scale:,}, β = {beta}" if run == 0 else None
             axes.plot(times, values, color=shade, lw=0.9, zorder=0, label=label)

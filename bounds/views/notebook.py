@@ -148,6 +148,7 @@ def _row(tag: str, cells: Sequence[str]) -> str:
 
 
 def _picture(made: Any) -> str:
+    # inside the text, so that a notebook holds no other files
     stream = io.BytesIO()
     made.savefig(stream, format="png", dpi=100)
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'

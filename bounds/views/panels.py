@@ -239,6 +239,7 @@ def in_rows(
     (Figure, list of Axes)
         The axes in the order of the panels.
     """
+    # rows are filled from the left; what is left of the last one stays empty
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     above = 0.55 if title else 0.3
@@ -302,6 +303,7 @@ def draw(axes: Axes, panel: Panel) -> None:
 
 def _draw_chart(axes: Axes, chart: Chart) -> None:
     axes.set(xscale=chart.xscale, xlabel=chart.xlabel, ylabel=chart.ylabel)
+    # symlog is linear up to 1, so that zeros are seen
     axes.set_yscale(chart.yscale, **({"linthresh": 1.0} if chart.yscale == "symlog" else {}))
     for place, curve in enumerate(chart.curves):
         _draw_curve(axes, curve, place, len(chart.curves), log=chart.yscale == "log")
@@ -314,6 +316,7 @@ def _draw_chart(axes: Axes, chart: Chart) -> None:
     _draw_lines(axes, chart.lines)
     axes.grid(True)
     axes.margins(x=0.03)
+    # after the curves and the margins, which would move the ends
     axes.set(xlim=chart.xlim, ylim=chart.ylim)
     _tick(axes, chart)
     legend_above(axes)
@@ -325,6 +328,7 @@ def _tick(axes: Axes, chart: Chart) -> None:
     ticks = list(chart.xticks)
     if chart.xscale == "log" and not ticks and len(points) <= MOST_TICKS:
         for x in points:
+            # labels nearer to each other than 6 % of the axis would overlap
             if not ticks or x > ticks[-1][0] * (points[-1] / points[0]) ** 0.06:
                 ticks.append((x, f"{x:,g}"))
     _set_ticks(axes, ticks)
@@ -435,6 +439,7 @@ def _draw_spans(axes: Axes, panel: Spans) -> None:
             hatch="" if n < 0 else HATCHES[n % 10], label="" if one.group in named else one.group, **look,
         )  # fmt: skip
         named.add(one.group)
+        # the middle of a piece as it is seen
         middle = (one.low * one.high) ** 0.5 if panel.xscale == "log" else (one.low + one.high) / 2
         plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6} if n >= 0 else None
         axes.text(middle, one.row, one.label, ha="center", va="center", fontsize=6, bbox=plate)

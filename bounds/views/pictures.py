@@ -124,6 +124,7 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
     if not labels:
         return
     title = axes.get_title()
+    # the title moves into the legend, and has no part in its width
     axes.set_title("")
     how: Mapping[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
 
@@ -161,6 +162,7 @@ def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
 def _most_columns(legend: Callable[[int], Any], most: int, space: float) -> int:
     """Return the number of columns, at most `most`, with which a legend fits into a width in pixels."""
     for columns in range(most, 1, -1):
+        # the width is known only of a legend that is made
         tried = legend(columns)
         width = tried.get_window_extent().width
         tried.remove()

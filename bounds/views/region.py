@@ -54,7 +54,7 @@ class Found:
     headroom : tuple of Fraction or None
     no_headroom : str or None
     slice : Slice or None
-    whole : (servers, LeastServers) or None
+    on_servers : (servers, LeastServers) or None
     """
 
     instance: Instance
@@ -64,7 +64,7 @@ class Found:
     headroom: tuple[Fraction, ...] | None
     no_headroom: str | None
     slice: Slice | None = None
-    whole: tuple[int, LeastServers] | None = None
+    on_servers: tuple[int, LeastServers] | None = None
 
 
 def counted(space: Space) -> tuple[int | None, int | None]:
@@ -77,8 +77,7 @@ def counted(space: Space) -> tuple[int | None, int | None]:
 
 
 def _sum(numbers: Sequence[int | None]) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if len(known) == len(numbers) else None
+    return None if None in numbers else sum(number for number in numbers if number is not None)
 
 
 def region_answer(found: Found) -> Answer:
@@ -90,8 +89,8 @@ def region_answer(found: Found) -> Answer:
         for pool, (feasible, maximal) in zip(instance.pools, sizes, strict=True)
     ]
     needed: dict[str, Any] = {}
-    if found.whole is not None:
-        servers, least = found.whole
+    if found.on_servers is not None:
+        servers, least = found.on_servers
         needed = {
             "servers": servers,
             "supportable": stable_servers(intensity.value, servers),
@@ -141,10 +140,10 @@ def region_lines(found: Found, result: Answer) -> list[str]:
         f"servers needed     more than {short(intensity.value)} for each one there is, to keep the queues bounded",
     ]
     needed = result.servers_needed
-    if found.whole is not None and (at_once := needed.at_once):
+    if found.on_servers is not None and (at_once := needed.at_once):
         number = str(at_once.lower) if at_once.exact else f"between {at_once.lower} and {at_once.upper}"
         table = [
-            (f"the workload of {many(found.whole[0], 'server')} needs", "servers"),
+            (f"the workload of {many(found.on_servers[0], 'server')} needs", "servers"),
             ("  for queues that stay bounded, at least", str(needed.supportable)),
             ("  to hold all its jobs at once, at least", number),
         ]
@@ -240,8 +239,10 @@ def picture_of_region(
 
 def _slices(instance: Instance, intensity: Intensity) -> Figure:
     """Cut by every pair of the types that take most of the workload's worth, four types at most."""
+    # a type whose price is 0 does not bind at the traffic intensity
     worth = [price * load for price, load in zip(intensity.prices, instance.workload, strict=True)]
     chosen = sorted(sorted(range(len(worth)), key=lambda j: (-worth[j], -instance.workload[j]))[:4])
+    # four types have six pairs, two rows of three
     pairs = list(combinations(chosen, 2))[:PANELS]
     rows = ceil(len(pairs) / 3)
     picture, places = figure(PAGE, 2.4 * rows, 3, rows)

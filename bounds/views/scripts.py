@@ -21,5 +21,5 @@ def arguments(description: str | None, *files: str) -> list[str]:
     parser = ArgumentParser(description=description, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
     for name in files:
         parser.add_argument(name, nargs="?", help="file to write")
-    given = vars(parser.parse_args())
-    return [given[name] for name in files if given[name] is not None]
+    words = vars(parser.parse_args())
+    return [words[name] for name in files if words[name] is not None]

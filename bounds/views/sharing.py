@@ -137,6 +137,7 @@ def history_lines(history: History, cluster: Cluster) -> list[str]:
     """Return a run as text: the state whenever the present users changed, and at the end."""
     rows = [["until", *(quoted(user.name) for user in cluster.users)]]
     for k, time in enumerate(history.time):
+        # a row where the next period has other users, and one at the end
         if k + 1 == len(history.time) or (history.present[k] != history.present[k + 1]).any():
             tasks = history.tasks[k].sum(axis=1)
             here = history.present[k]
@@ -177,20 +178,22 @@ def bars_of(allocation: Allocation, title: str = "") -> Bars:
     places = [
         (i, r) for i in range(len(cluster.servers)) for r in range(len(cluster.resources)) if cluster.capacity[i][r]
     ]
-    held = np.array(
+    # x_ni d_nir / c_ir: the share of resource r of server i that the tasks of user n take
+    shares = np.array(
         [
             [float(row[i] * cluster.use(n, i)[r] / cluster.capacity[i][r]) for i, r in places]
             for n, row in enumerate(allocation.tasks)
         ]
     )
     names = [user.name for user in cluster.users]
+    # the palette has no more colours: the last one is for all other users
     if len(names) > MOST_USERS:
-        held = np.vstack([held[: MOST_USERS - 1], held[MOST_USERS - 1 :].sum(axis=0)])
+        shares = np.vstack([shares[: MOST_USERS - 1], shares[MOST_USERS - 1 :].sum(axis=0)])
         names = [*names[: MOST_USERS - 1], f"{len(names) - MOST_USERS + 1} others"]
     return Bars(
         "in use (share)",
         [f"{cluster.servers[i].name} {cluster.resources[r]}" for i, r in places],
-        [(name, row.tolist()) for name, row in zip(names, held, strict=True)],
+        [(name, row.tolist()) for name, row in zip(names, shares, strict=True)],
         title or f"{allocation.mechanism}  (Jain {float(jain_index(allocation.shares)):.3f})",
         xlim=(0.0, 1.0),
     )
@@ -206,8 +209,10 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
         If the picture cannot be written there.
     """
     most = max(len(a.cluster.servers) * len(a.cluster.resources) for a in allocations)
-    made, _ = in_rows([bars_of(allocation) for allocation in allocations], 3, min(6.0, 1.2 + 0.2 * most), alone=COLUMN)
-    save(made, path)
+    picture, _ = in_rows(
+        [bars_of(allocation) for allocation in allocations], 3, min(6.0, 1.2 + 0.2 * most), alone=COLUMN
+    )
+    save(picture, path)
 
 
 @styled
@@ -222,10 +227,10 @@ def picture_of_history(history: History, cluster: Cluster, path: str | Path, res
         Curve(user.name, time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
         for n, user in enumerate(cluster.users[:10])
     ]
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     draw(left, Chart("time (s)", f"{cluster.resources[resource]} in use (share)", used, ylim=(0, 1.05)))
     draw(right, Chart("time (s)", "tasks (number)", tasks, ylim=(0, None)))
-    save(made, path)
+    save(picture, path)
 
 
 @styled
@@ -246,8 +251,8 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
         for r in range(len(cluster.resources))
         if cluster.capacity[i][r]
     ][:MOST_PANELS]
-    made, _ = in_rows(charts, 2, 2.2)
-    save(made, path)
+    picture, _ = in_rows(charts, 2, 2.2)
+    save(picture, path)
 
 
 MOST_CELLS = 400
@@ -285,7 +290,7 @@ def _prices(allocation: Allocation) -> list[dict[str, dict[str, float]]]:
     cluster = allocation.cluster
     return [
         {
-            server.name: {r: float(price) for r, price in zip(cluster.resources, row, strict=True) if price}
+            server.name: {r: price for r, price in zip(cluster.resources, row, strict=True) if price}
             for server, row in zip(cluster.servers, stage.prices, strict=True)
             if any(row)
         }
@@ -297,6 +302,7 @@ def _welfare(allocation: Allocation) -> tuple[float, float]:
     """Return Jain's index and Nash welfare in floats: `jain_index` and `nash_welfare` are too slow here."""
     cluster = allocation.cluster
     may, share = eligibility(cluster), shares_of(cluster)
+    # tasks that a user could run on the whole of every server that it may use
     alone = np.zeros(len(cluster.users))
     for i in range(len(cluster.servers)):
         largest = share(i).max(axis=1)
@@ -304,6 +310,7 @@ def _welfare(allocation: Allocation) -> tuple[float, float]:
     weights = np.array([float(weight) for weight in cluster.weights])
     part = np.array([float(x) for x in allocation.totals]) / alone
     weighted = part / weights
+    # the weighted geometric mean of the parts, 0 where a user has nothing
     nash = 0.0 if part.min() == 0 else float(np.exp((weights * np.log(part)).sum() / weights.sum()))
     return float(weighted.sum() ** 2 / (len(part) * (weighted**2).sum())), nash
 
@@ -321,9 +328,9 @@ def numeric_lines(allocation: Allocation, answer: Answer) -> list[str]:
         lines += sized_lines(allocation, answer.utilisation)
     else:
         tasks = np.array(list(answer.tasks.values()))
-        held = sum(map(len, answer.allocation.values()))
+        pairs = sum(map(len, answer.allocation.values()))
         lines += [
-            f"{len(cluster.users):,} users on {len(cluster.servers):,} server classes, {held:,} pairs with tasks",
+            f"{len(cluster.users):,} users on {len(cluster.servers):,} server classes, {pairs:,} pairs with tasks",
             "tasks of a user: "
             + ", ".join(f"{word} {np.quantile(tasks, q):.4g}" for word, q in _QUANTILES)
             + " (all of them with --json)",

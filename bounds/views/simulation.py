@@ -32,6 +32,7 @@ SURE = 0.999
 def simulation_answer(result: Result[Any], given: Given) -> Answer:
     """Return the answer for replications of the scenario that a file gives."""
     scenario, runs, edges = result.scenario, result.distinct, result.runs[0].measures.edges
+    # copies of one run count once
     events, seconds = (sum(getattr(run, name) for run in runs) for name in ("events", "seconds"))
     suggested = edges[min(result.warm_up.suggested, result.bins)]
     common = {
@@ -108,6 +109,7 @@ def _trace_use(given: Given) -> Fields | None:
     scenario, traced = given.scenario, given.traced
     assert scenario.jobs is not None
     times = scenario.jobs.times
+    # jobs at time 0 are no arrivals
     before = len(traced.present.times) if len(times) > len(traced.arriving.times) else 0
     last = last_arrival(scenario)
     return Fields(
@@ -152,24 +154,25 @@ def logged(result: Result[Any]) -> list[dict[str, Any]]:
 
 def warnings_before(given: Given, policy: Policy, source: Path) -> list[str]:
     """Return what a person should know before the run, a line each."""
-    found = [f"{source}: {note}" for note in given.notes]
+    lines = [f"{source}: {note}" for note in given.notes]
     unread = [name for name in given.table.options if name not in policy.options]
     if unread:
         reads = f"it reads {', '.join(policy.options)}" if policy.options else "it has no options"
-        found.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}; {reads}")
+        lines.append(f"{source}: simulation: {policy.name} does not read {', '.join(unread)}; {reads}")
     intensity = None if given.scenario.model == "loss" else given.scenario.intensity
     if intensity is not None and intensity >= 1:
-        found.append(
+        lines.append(
             f"{source}: unstable under every policy: the traffic intensity is {intensity:.6g}, at least 1; "
             "the queue grows without bound"
         )
     if given.traced is not None:
-        found += trace_warnings(given.traced.file, given.scenario, initial=given.traced.initial)
-    return found
+        lines += trace_warnings(given.traced.file, given.scenario, initial=given.traced.initial)
+    return lines
 
 
 def warnings_after(result: Result[Any], given: Given) -> list[str]:
     """Return what replications of the same jobs are worth: those that are copies of one another count as one."""
+    # replications of a policy that draws nothing, on listed jobs, are copies of one run
     if result.identical:
         why = f"{result.policy.source or result.policy.name} draws nothing"
         why += ", and the jobs are those of the trace" if given.traced else ""
@@ -190,20 +193,20 @@ def simulation_lines(answer: Answer, *, by_mean: bool = False) -> list[str]:
     cut = " (interrupted)" if answer.interrupted else ""
     pools = answer.pools or {}
     split = f" ({', '.join(f'{quoted(name)} {size:,}' for name, size in pools.items())})" if pools else ""
-    made = [
+    lines = [
         f"{answer.policy} on {many(answer.servers, 'server')}{split}, time {answer.warmup:g} to {answer.until:g}, "
         f"{many(answer.replications, 'replication')}{cut}",
         f"{answer.events:,} events" + _how(answer),
     ]
-    made.append(INTERVALS)
-    made += _queue_lines(answer, by_mean=by_mean) if "queue" in answer else _loss_lines(answer)
+    lines.append(INTERVALS)
+    lines += _queue_lines(answer, by_mean=by_mean) if "queue" in answer else _loss_lines(answer)
     for row in answer.log or ():
         where = f" server {_place(row.server, pools)}" if row.server else ""
         to = f" -> {_place(row.to, pools)}" if row.to else ""
-        made.append(
+        lines.append(
             f"{row.time:12.6f}  {row.event:10} {row.clock if row.type is None else quoted(row.type)}{where}{to}"
         )
-    return made
+    return lines
 
 
 def _place(server: int, pools: Mapping[str, int]) -> str:
@@ -232,17 +235,17 @@ def _loss_lines(answer: Answer) -> list[str]:
         table.append([quoted(name), f"{jobs:,.2f}", "-" if share is None else f"{share:.4f}", *idle])
     reward = f"reward per server {with_interval(answer.reward, least=0.0)}"
     accepted = f"jobs accepted {with_interval(answer.accepted, 4, least=0.0, most=1.0)}"
-    made = [*start_lines(answer), reward, accepted, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
+    lines = [*start_lines(answer), reward, accepted, "", *aligned(table, right=len(table[0]) - 1), "", *_in_use(answer)]
     rates = (
         (answer.migrations, "migrations"),
         (answer.reassignments, "reassigned servers"),
         (answer.preemptions, "preempted jobs"),
     )
-    made += [f"{what} per unit time {with_interval(rate, 5, least=0.0)}" for rate, what in rates if rate.mean]
+    lines += [f"{what} per unit time {with_interval(rate, 5, least=0.0)}" for rate, what in rates if rate.mean]
     if not answer.warmup_check.enough:
         longer = max(answer.warmup_check.suggested, answer.until / 2)
-        made.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
-    return made
+        lines.append(f"the warm-up looks short: reward still drifts (try --warmup {longer:g})")
+    return lines
 
 
 def quantiles_of(delay: Answer) -> dict[str, Number]:
@@ -255,10 +258,10 @@ def _queue_lines(answer: Answer, *, by_mean: bool) -> list[str]:
     quantiles = quantiles_of(delay).items()
     tail = "".join(f"   {name}: {with_interval(number, 5, least=0.0)}" for name, number in quantiles if number.mean)
     rate = with_interval(Number(growth.per_time, growth.ci95), 5)
-    made = []
+    lines = []
     if answer.traffic_intensity is not None:
-        made.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
-    made += [
+        lines.append(f"traffic intensity {answer.traffic_intensity:.6g}{' at least (mean size)' * by_mean}")
+    lines += [
         *start_lines(answer),
         f"jobs waiting {with_interval(queue, 5, least=0.0)}",
         f"growth per unit time {rate}{'   (it grows, at 99.9 %)' * growth.grows}",
@@ -270,26 +273,28 @@ def _queue_lines(answer: Answer, *, by_mean: bool) -> list[str]:
         share = answer.started[name].mean
         started = "-" if share is None else f"{share:.4f}"
         table.append([quoted(name), f"{jobs:,.2f}", f"{queue.by_type[name]:,.2f}", started])
-    made += [*aligned(table, right=3), "", *_in_use(answer)]
+    lines += [*aligned(table, right=3), "", *_in_use(answer)]
     if not answer.warmup_check.enough:
-        made.append("the queue still drifts after the warm-up: it is short, or the system is unstable")
-    return made
+        lines.append("the queue still drifts after the warm-up: it is short, or the system is unstable")
+    return lines
 
 
 def start_lines(answer: Answer) -> list[str]:
     """Return what is said of a trace, and of the jobs at time 0."""
-    made = []
+    lines = []
     if trace := answer.trace:
         cut = f"; {trace.cut_off:,} were there to its end, and count as ended then" if trace.cut_off else ""
         used = "" if trace.used == trace.arrivals else f", of which {trace.used:,} come by the end"
-        made.append(f"{trace.arrivals:,} arrivals in the trace, the last at {trace.last:,.6g} {trace.unit}{used}{cut}")
-        made += [f"  {note}" for note in trace.notes]
+        lines.append(f"{trace.arrivals:,} arrivals in the trace, the last at {trace.last:,.6g} {trace.unit}{used}{cut}")
+        lines += [f"  {note}" for note in trace.notes]
     if initial := answer.initial:
         if initial.service == "whole":
-            return [*made, f"{initial.jobs:,} jobs wait at time 0"]
+            return [*lines, f"{initial.jobs:,} jobs wait at time 0"]
         cut = f"; {initial.cut_off:,} were there to its end, and count as ended then" if initial.cut_off else ""
-        made.append(f"{initial.jobs:,} tasks of the trace are there at time 0, with what is left of their service{cut}")
-    return made
+        lines.append(
+            f"{initial.jobs:,} tasks of the trace are there at time 0, with what is left of their service{cut}"
+        )
+    return lines
 
 
 def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array] | None = None) -> Curve:
@@ -297,6 +302,7 @@ def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array]
     at, mean, low, high = result.curve() if values is None else result.curve_of(values)
     if replications([result]) < 2:
         return Curve(name or result.policy.name, at.tolist(), mean.tolist())
+    # the band of a queue, a share or a count ends at 0
     low = low if values is None and isinstance(result, LossResult) else low.clip(min=0.0)
     return Curve(name or result.policy.name, at.tolist(), mean.tolist(), low.tolist(), high.tolist())
 
@@ -345,11 +351,9 @@ def references(result: Result[Any]) -> list[Line]:
 def picture_of_simulation(results: Sequence[Result[Any]], path: str | Path, *, by_mean: bool = False) -> None:
     """Draw reward over time beside the greedy and the optimal reward of many servers, or the queue over time."""
     scenario = results[0].scenario
-    known = ""
-    if isinstance(results[0], QueueResult):
-        known = "" if scenario.intensity is None else f", traffic intensity {scenario.intensity:.4g}"
-        known += " at least" * (by_mean and bool(known))
-    title = f"{many(scenario.servers, 'server')}, {many(replications(results), 'replication')}{known}"
-    made, axes = figure(4.6, 3.1)
+    title = f"{many(scenario.servers, 'server')}, {many(replications(results), 'replication')}"
+    if isinstance(results[0], QueueResult) and scenario.intensity is not None:
+        title += f", traffic intensity {scenario.intensity:.4g}" + " at least" * by_mean
+    picture, axes = figure(4.6, 3.1)
     draw(axes, chart_over_time(results, references(results[0]), title))
-    save(made, path)
+    save(picture, path)

@@ -50,26 +50,27 @@ def _on_terminal(table: Sequence[Sequence[str]], right: int, width: int, *, head
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=None, pad_edge=False, show_header=head, header_style="bold", padding=(0, 2, 0, 0))
+    grid = Table(box=None, pad_edge=False, show_header=head, header_style="bold", padding=(0, 2, 0, 0))
     columns = len(table[0])
     for place in range(columns):
         name = Text(table[0][place]) if head else ""
-        made.add_column(name, justify="right" if place >= columns - right else "left", overflow="fold")
+        grid.add_column(name, justify="right" if place >= columns - right else "left", overflow="fold")
     for row in table[1:] if head else table:
-        made.add_row(*map(Text, row))
+        grid.add_row(*map(Text, row))
     stream = StringIO()
-    Console(file=stream, force_terminal=True, width=width, highlight=False).print(made)
+    Console(file=stream, force_terminal=True, width=width, highlight=False).print(grid)
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
 def fitted(lines: Sequence[str]) -> list[str]:
     """Return lines as a terminal shows them without breaking words."""
     width = max(20, answer_width())
-    made: list[str] = []
+    wrapped: list[str] = []
     for line in lines:
+        # tables fit already
         if len(line) <= width or ESCAPE in line:
-            made.append(line)
+            wrapped.append(line)
             continue
         indent = line[: len(line) - len(line.lstrip())]
-        made += wrap(line, width, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
-    return made
+        wrapped += wrap(line, width, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    return wrapped

@@ -12,7 +12,7 @@ import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
-from bounds.views.text import many, short
+from bounds.views.text import and_more, many, short
 from theory.errors import quoted
 from theory.files.items import ItemList
 from theory.files.sizes import Sizes
@@ -131,6 +131,7 @@ MOST_SHOWN = 20
 
 def items_answer(items: ItemList) -> Answer:
     """Solve the configuration program and return the answer."""
+    # kinds are the types of an instance, and their counts the whole workload
     least = least_servers(items.instance(), list(map(Fraction, items.counts)))
     rows = zip(items.sizes, items.counts, least.slot_prices, strict=True)
     return encode_answer(
@@ -160,11 +161,9 @@ def items_lines(answer: Answer) -> list[str]:
         "",
     ]
     for filled in answer.packing[:MOST_SHOWN]:
-        held = " + ".join(f"{places} of ({_size(answer.kinds[int(k)])})" for k, places in filled.places.items())
-        lines.append(f"  {many(filled.bins, 'bin')}: {held}")
-    if len(answer.packing) > MOST_SHOWN:
-        lines.append(f"  and {len(answer.packing) - MOST_SHOWN:,} more, which --json has")
-    return lines
+        contents = " + ".join(f"{places} of ({_size(answer.kinds[int(k)])})" for k, places in filled.places.items())
+        lines.append(f"  {many(filled.bins, 'bin')}: {contents}")
+    return lines + and_more(len(answer.packing) - MOST_SHOWN, "more, which --json has")
 
 
 def _size(kind: Answer) -> str:
@@ -179,6 +178,7 @@ def rounded_bounds(law: Law, number: int) -> tuple[Fraction, Fraction | None] | 
     """Return Theorem 1's two bounds for about `number` cells, per server; None if their table would be large."""
     cells = initial_cells(law, number)
     ends = [cell.top for cell in cells] + [cell.bottom for cell in cells]
+    # the table has a row a cell and a column a unit of the finest common grid
     if lcm(*(end.denominator for end in ends)) * len(cells) > LARGEST_TABLE:
         return None
     shares = [cell.probability for cell in cells]
@@ -194,10 +194,11 @@ def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
 
     servers = sizes.servers
     cells = [n for n, _, _ in best.history]
+    # a round has bounds on its own cells, which may be wider than those before it
     lower = np.maximum.accumulate([float(servers * low) for _, low, _ in best.history])
     upper = np.minimum.accumulate([float(servers * high) for _, _, high in best.history])
-    found = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
-    plain = [(n, *bounds) for n, bounds in found if bounds is not None]
+    rounded = [(n, rounded_bounds(sizes.law, n)) for n in (1, 2, 4, 8, 16, 32)]
+    plain = [(n, *bounds) for n, bounds in rounded if bounds is not None]
     if plain:
         at = [n for n, _, _ in plain]
         axes.plot(at, [float(servers * low) for _, low, _ in plain], "s:", color=MARK, label="rounded up (Theorem 1)")
@@ -230,6 +231,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
         axes.bar(
             (low + high) / 2, float(piece.probability) / (high - low), high - low, color=PALETTE[4], edgecolor="white"
         )
+    # densities and probabilities of atoms have different units, and so an axis each
     right = axes.twinx() if law.pieces else axes
     if law.atoms:
         sizes, masses = np.array([[float(x), float(p)] for x, p in law.atoms]).T
@@ -242,6 +244,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     tops = [float(cell.top) for cell in best.below.cells]
     for top in tops:
         axes.axvline(top, color=MARK, linewidth=0.4, alpha=0.6)
+    # prices have no unit in common with the law: their axis has no numbers
     prices = axes.twinx()
     inside = np.linspace(float(law.least), float(law.greatest), 400)
     prices.plot(inside, best.above.at(inside), color=GREEDY, linewidth=1.5)
@@ -261,10 +264,10 @@ def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None
     InputError
         If the picture cannot be written there.
     """
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     draw_bracket(left, sizes, best)
     draw_law(right, sizes.law, best)
-    save(made, path)
+    save(picture, path)
 
 
 @styled
@@ -286,7 +289,7 @@ def picture_of_guarantees(
     InputError
         If the picture cannot be written there.
     """
-    made, (left, right) = figure(PAGE, 2.9, 2)
+    picture, (left, right) = figure(PAGE, 2.9, 2)
     rows: list[tuple[str, Guarantee, str]] = []
     for colour, (least, best) in zip(PALETTE, curves.items(), strict=False):
         left.plot(
@@ -296,6 +299,7 @@ def picture_of_guarantees(
             color=colour,
             label=f"sizes above {least}",
         )
+        # the universal partition on the same sizes, as a star beside the best ones
         mark = universal[least]
         left.plot(len(mark.cuts), float(mark.ratio), "*", color=colour, markersize=9, markeredgecolor="black")
         rows += [(f"above {least}, N = {len(g.cuts)}", g, colour) for g in best]
@@ -312,4 +316,4 @@ def picture_of_guarantees(
     right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
     right.set(xlabel="size (share of a server)", xlim=(0, 1.1))
     right.set_title("the cuts, and the guarantee of each")
-    save(made, path)
+    save(picture, path)
