@@ -290,7 +290,7 @@ def _prices(allocation: Allocation) -> list[dict[str, dict[str, float]]]:
     cluster = allocation.cluster
     return [
         {
-            server.name: {r: price for r, price in zip(cluster.resources, row, strict=True) if price}
+            server.name: {r: float(price) for r, price in zip(cluster.resources, row, strict=True) if price}
             for server, row in zip(cluster.servers, stage.prices, strict=True)
             if any(row)
         }
