@@ -119,7 +119,7 @@ class Source:
                 while isinstance(root, ast.Attribute | ast.Subscript):
                     root = root.value
                 if root is not target and isinstance(root, ast.Name) and root.id in foreign:
-                    yield f"{self.path.name}:{node.lineno} {ast.unparse(target)}"
+                    yield f"{self.path.name} {ast.unparse(target)}"
 
 
 def share_of_pointing(sources: list[Source]) -> float:

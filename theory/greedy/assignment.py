@@ -256,8 +256,8 @@ def greedy_configurations(instance: Instance, pool: int = 0) -> list[Configurati
     space, u = instance.pools[pool].space, instance.rewards
     everything = range(len(u))
     sets = chain.from_iterable(combinations(everything, n) for n in range(len(u) + 1))
-    found = {max_reward(space, u, types) for types in sets}
-    return sorted(found, key=lambda k: (weight(k, u), k), reverse=True)
+    configurations = {max_reward(space, u, types) for types in sets}
+    return sorted(configurations, key=lambda k: (weight(k, u), k), reverse=True)
 
 
 def is_permutation_of_proposition_3_1(

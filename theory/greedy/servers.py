@@ -70,11 +70,11 @@ def apportion(servers: int, shares: Sequence[Fraction]) -> tuple[int, ...]:
     >>> apportion(10, [Fraction(1, 3), Fraction(2, 3)])
     (3, 7)
     """
-    whole = [floor(servers * share) for share in shares]
-    remainders = sorted(range(len(shares)), key=lambda p: whole[p] - servers * shares[p])
-    for p in remainders[: servers - sum(whole)]:
-        whole[p] += 1
-    return tuple(whole)
+    servers_of_pool = [floor(servers * share) for share in shares]
+    remainders = sorted(range(len(shares)), key=lambda p: servers_of_pool[p] - servers * shares[p])
+    for p in remainders[: servers - sum(servers_of_pool)]:
+        servers_of_pool[p] += 1
+    return tuple(servers_of_pool)
 
 
 def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | None = None) -> Placement:
@@ -264,9 +264,9 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
             (p, k): vertex.dual[width + p] - total(a * b for a, b in zip(vertex.dual[:width], k, strict=True))
             for p, k, _ in columns
         }
-        found = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
-        if found is not None and _servers_for(instance, found) < upper:
-            best, upper = found, _servers_for(instance, found)
+        candidate = _whole(instance, sorted(worth, key=lambda item: worth[item])[:MILP_COLUMNS], need)
+        if candidate is not None and _servers_for(instance, candidate) < upper:
+            best, upper = candidate, _servers_for(instance, candidate)
     if upper > lower and len(instance.pools) == 1 and isinstance(space := instance.pools[0].space, Additive):
         floors = [(k, floor(vertex.primal[i])) for _, k, i in columns if vertex.primal[i] >= 1]
         for begun in (floors, []):
@@ -346,8 +346,8 @@ def _whole(
     values = highs.getSolution().col_value
     if len(values) != len(columns) + 1:
         return None
-    found = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values[1:], strict=True) if value > 0.5]
-    have = slots_of([(k, number) for _, k, number in found], width)
+    chosen = [(p, k, Fraction(round(value))) for (p, k), value in zip(columns, values[1:], strict=True) if value > 0.5]
+    have = slots_of([(k, number) for _, k, number in chosen], width)
     if any(slots < amount for slots, amount in zip(have, need, strict=True)):
         return None
-    return trimmed(found, need)
+    return trimmed(chosen, need)

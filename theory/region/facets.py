@@ -153,7 +153,7 @@ class _Growing:
         first = [*(common // top for top in reach), common]
         self._fits = self._exact or common * (width + 1) < hull.LONGEST
         room = 64
-        made = self._hull = hull.Hull(
+        table = self._hull = hull.Hull(
             points=np.zeros((room, width), dtype),
             found=np.zeros((room, width + 1), dtype),
             number=np.array([width]),
@@ -167,10 +167,10 @@ class _Growing:
             used=np.array([1]),
         )
         if self._fits:
-            made.points[:width] = np.diag(made.reach)
-            made.found[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
-            made.corners[0], made.neighbours[0] = range(width), range(-1, -1 - width, -1)
-            made.planes[0], made.status[0] = first, 1
+            table.points[:width] = np.diag(table.reach)
+            table.found[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
+            table.corners[0], table.neighbours[0] = range(width), range(-1, -1 - width, -1)
+            table.planes[0], table.status[0] = first, 1
 
     def by_list(self, tops: NDArray[Any], starts: NDArray[np.int64]) -> bool:
         """Grow over listed configurations; False if a number would be too long."""
@@ -182,43 +182,43 @@ class _Growing:
         """Grow by a knapsack for every hyperplane; False if a number would be too long."""
         if not self._fits:
             return False
-        known: set[tuple[int, ...]] = set()
+        seen_normals: set[tuple[int, ...]] = set()
 
         def step() -> int:
-            made = self._hull
-            while len(waiting := np.flatnonzero(made.status[: made.used[0]] == 1)):
+            table = self._hull
+            while len(waiting := np.flatnonzero(table.status[: table.used[0]] == 1)):
                 for s in waiting.tolist():
-                    plane = tuple(map(int, made.planes[s]))
-                    if made.status[s] != 1:
+                    plane = tuple(map(int, table.planes[s]))
+                    if table.status[s] != 1:
                         continue
-                    if plane not in known:
+                    if plane not in seen_normals:
                         value, best = self._support(plane[:-1])
                         if value > plane[-1]:
-                            new = int(made.number[0])
-                            if new == len(made.points):
+                            new = int(table.number[0])
+                            if new == len(table.points):
                                 return hull.MORE_ROOM
-                            made.points[new], made.found[new] = self._support.point(best), plane
-                            outcome = self._insert(made, new)
+                            table.points[new], table.found[new] = self._support.point(best), plane
+                            outcome = self._insert(table, new)
                             if outcome != hull.DONE:
                                 return int(outcome)
-                            made.number[0] += 1
+                            table.number[0] += 1
                             continue
-                        known.add(plane)
-                    made.status[s] = 2
+                        seen_normals.add(plane)
+                    table.status[s] = 2
             return hull.DONE
 
         return self._until_done(step)
 
     def _until_done(self, run: Callable[[], int]) -> bool:
         while (outcome := run()) == hull.MORE_ROOM:
-            made = self._hull
-            if len(made.status) >= 2 * self._limit:  # dead rows and live ones
+            table = self._hull
+            if len(table.status) >= 2 * self._limit:  # dead rows and live ones
                 self._refuse()
             if self._report is not None:
-                self._report(f"facets: {made.number[0]:,} vertices, {made.used[0]:,} simplices so far")
+                self._report(f"facets: {table.number[0]:,} vertices, {table.used[0]:,} simplices so far")
             grown = ("points", "found", "corners", "neighbours", "planes", "status", "link")
-            larger: dict[str, Any] = {name: _doubled(getattr(made, name)) for name in grown}
-            self._hull = made._replace(**larger)
+            larger: dict[str, Any] = {name: _doubled(getattr(table, name)) for name in grown}
+            self._hull = table._replace(**larger)
         return outcome == hull.DONE
 
     def _refuse(self) -> None:
@@ -229,12 +229,12 @@ class _Growing:
 
     def region(self) -> Region:
         """Put the answer into order, and prove it."""
-        made = self._hull
-        alive = np.flatnonzero(made.status[: made.used[0]] == 2)
+        hull = self._hull
+        alive = np.flatnonzero(hull.status[: hull.used[0]] == 2)
         if len(alive) > self._limit:
             self._refuse()
-        points = [tuple(map(int, row)) for row in made.points[: made.number[0]]]
-        corners, planes = made.corners[alive], made.planes[alive]
+        points = [tuple(map(int, row)) for row in hull.points[: hull.number[0]]]
+        corners, planes = hull.corners[alive], hull.planes[alive]
         on = np.unique(corners)  # a point taken in may turn out to be no vertex of the final hull: then none uses it
         order = sorted(on.tolist(), key=lambda i: points[i], reverse=True)
         place = np.zeros(len(points), np.int64)
@@ -244,11 +244,11 @@ class _Growing:
         simplices, planes = simplices[sequence], planes[sequence]
         servers = self._support.servers
         normals = sorted(set(map(tuple, planes.tolist())))
-        coordinates = made.points[order]
+        coordinates = hull.points[order]
         assert is_outer_boundary(coordinates, simplices, planes), "the hull is not closed"
         sources: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
         if len(self._support.spaces) > 1:
-            sources = [self._support(made.found[i, : self._width].tolist())[1] for i in order]
+            sources = [self._support(hull.found[i, : self._width].tolist())[1] for i in order]
             assert [self._support.point(k) for k in sources] == [points[i] for i in order], "a vertex is made two ways"
         return Region(
             tuple(_facet(plane, servers) for plane in normals),

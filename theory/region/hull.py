@@ -153,15 +153,15 @@ def insert(hull: Hull, new: int) -> int:
             if (n >= 0 and status[n] > 0) or (n < 0 and point[-1 - n] > 0):
                 rim += 1
     outcome = DONE if rim <= free else MORE_ROOM
-    made = np.empty(rim, np.int64)
+    new_rows = np.empty(rim, np.int64)
     if outcome == DONE:
-        outcome = _raise(hull, new, visible[:seen], made)
+        outcome = _raise(hull, new, visible[:seen], new_rows)
     for v in range(seen):
         status[visible[v]] = 0 if outcome == DONE else -status[visible[v]]
     if outcome != DONE:
         return outcome
     for m in range(rim):
-        status[made[m]] = 1
+        status[new_rows[m]] = 1
     return outcome
 
 

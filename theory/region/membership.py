@@ -268,9 +268,9 @@ class Support:
         Configurations of great value, if some are known, save time.
         """
         scale = lcm(*(price.denominator for price in prices))
-        whole = [price.numerator * (scale // price.denominator) for price in prices]
+        whole_prices = [price.numerator * (scale // price.denominator) for price in prices]
         worth = sum(
-            m * greatest_weight(space, whole, [k for pool, k, _ in known if pool == p])
+            m * greatest_weight(space, whole_prices, [k for pool, k, _ in known if pool == p])
             for p, (m, space) in enumerate(zip(self.multiplicity, self.spaces, strict=True))
         )
         return Fraction(worth, scale * self.servers)

@@ -52,9 +52,9 @@ class Oracle:
 
     def __call__(self, weights: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the configuration for the weights, both int64[J]."""
-        given = np.asarray(weights, np.int64)
-        configuration = np.zeros(given.size, np.int64)
-        self.rule(given, self.table, configuration)
+        whole_weights = np.asarray(weights, np.int64)
+        configuration = np.zeros(whole_weights.size, np.int64)
+        self.rule(whole_weights, self.table, configuration)
         return configuration
 
 
@@ -121,17 +121,17 @@ def relative_value(weights: NDArray[np.int64], table: NDArray[np.int64], configu
 def refined(weights: NDArray[np.int64], table: NDArray[np.int64], configuration: NDArray[np.int64]) -> None:
     """Take types by weight for size, as many jobs of each as fit into what is left (`server_table`)."""
     levels = table.shape[1] - 2
-    left = table[0, :levels].copy()
+    remaining = table[0, :levels].copy()
     configuration[:] = -1
     j = _most_valuable(weights, table, configuration)
     while j >= 0:
         most = table[1 + j, levels]
         for r in range(levels):
             if table[1 + j, r] > 0:
-                most = min(most, left[r] // table[1 + j, r])
+                most = min(most, remaining[r] // table[1 + j, r])
         configuration[j] = most
         for r in range(levels):
-            left[r] -= most * table[1 + j, r]
+            remaining[r] -= most * table[1 + j, r]
         j = _most_valuable(weights, table, configuration)
     for j in range(weights.size):
         configuration[j] = max(configuration[j], 0)

@@ -35,11 +35,11 @@ class Slice:
     @property
     def edges(self) -> tuple[tuple[tuple[int, int], Fraction], ...]:
         """The outer inequalities ``a s + b t <= c`` as ((a, b), c), a and b coprime, in the order of the vertices."""
-        found = []
+        edges = []
         for (s, t), (u, v) in pairwise(self.vertices):
             (a, b), _ = to_integers([v - t, s - u])
-            found.append(((a, b), a * s + b * t))
-        return tuple(found)
+            edges.append(((a, b), a * s + b * t))
+        return tuple(edges)
 
     def holds(self, first: Fraction | int, second: Fraction | int) -> bool:
         """Return whether the slice holds workloads of the two types."""
@@ -99,8 +99,8 @@ def region_slice(
         normal = (b[1] - a[1], a[0] - b[0])
         if not all(normal):
             return []
-        found = warm.most_beside(rho, {first: normal[0], second: normal[1]})
-        c = (found[first], found[second])
+        most = warm.most_beside(rho, {first: normal[0], second: normal[1]})
+        c = (most[first], most[second])
         if normal[0] * (c[0] - a[0]) + normal[1] * (c[1] - a[1]) == 0:
             return []
         return [*between(a, c), c, *between(c, b)]

@@ -110,9 +110,9 @@ def reduce(cluster: Cluster) -> Reduced:
     >>> reduced.user, reduced.server
     (((0, Fraction(3, 2)), (0, Fraction(1, 2))), ((0, Fraction(1, 3)), (0, Fraction(2, 3))))
     """
-    one = Fraction(1)
+    unit = Fraction(1)
     totals = [total(column) for column in zip(*cluster.capacity, strict=True)]
-    units = [one / value if value else Fraction(0) for value in totals]  # each resource as a part of its total
+    units = [unit / value if value else Fraction(0) for value in totals]  # each resource as a part of its total
     may = eligibility(cluster)
     seen = _effective(cluster, may)
     demands, merged_users = _merged(
@@ -187,13 +187,13 @@ def _by_first(seen: Mapping[Pair, Row], count: int) -> list[tuple[tuple[int, Row
 def _effective(cluster: Cluster, may: NDArray[np.bool_]) -> dict[Pair, Row]:
     """Return capacity over effective capacity of the resources that a user demands, where they differ."""
     place = {server.name: i for i, server in enumerate(cluster.servers)}
-    one = Fraction(1)
+    unit = Fraction(1)
     seen: dict[Pair, Row] = {}
     for n, user in enumerate(cluster.users):
         for i, effective in sorted((place[name], row) for name, row in user.effective.items()):
             if may[n, i]:
                 rows = zip(user.demand, cluster.servers[i].capacity, effective, strict=True)
-                ratios = tuple(c / e if d else one for d, c, e in rows)
+                ratios = tuple(c / e if d else unit for d, c, e in rows)
                 if any(ratio != 1 for ratio in ratios):
                     seen[n, i] = ratios
     return seen

@@ -56,10 +56,10 @@ def misreports(cluster: Cluster, n: int, rounds: int, generator: random.Random) 
     reported to true demand may be taken as one. Each lie comes once, and the truth, which such reports may be, never.
     """
     user = cluster.users[n]
-    known = {(user.demand, user.servers)}
+    reported = {(user.demand, user.servers)}
     for report in _reports(cluster, n, rounds, generator):
-        if (report.demand, report.servers) not in known:
-            known.add((report.demand, report.servers))
+        if (report.demand, report.servers) not in reported:
+            reported.add((report.demand, report.servers))
             yield report
 
 
@@ -78,18 +78,20 @@ def _reports(cluster: Cluster, n: int, rounds: int, generator: random.Random) ->
         for name in names:
             if name not in user.servers:
                 yield replace(user, servers=(*user.servers, name))
-    whole = [total(column) for column in zip(*cluster.capacity, strict=True)]
-    dominant = max(d / c for d, c in zip(user.demand, whole, strict=True) if d)
-    goal = [dominant * c for c in whole]  # the demand at which each resource would be as scarce as its dominant one
+    capacities = [total(column) for column in zip(*cluster.capacity, strict=True)]
+    dominant = max(d / c for d, c in zip(user.demand, capacities, strict=True) if d)
+    goal = [
+        dominant * c for c in capacities
+    ]  # the demand at which each resource would be as scarce as its dominant one
     factors = [Fraction(k, 4) for k in (1, 2, 3, 4, 6, 8)]
-    for r in range(len(whole)):
+    for r in range(len(capacities)):
         for factor in factors:
             yield _raised(user, {r: factor * goal[r]})
-    for pair in combinations(range(len(whole)), 2):
+    for pair in combinations(range(len(capacities)), 2):
         for factor in factors:
             yield _raised(user, {r: factor * goal[r] for r in pair})
     for _ in range(rounds):
-        yield _raised(user, {r: goal[r] * Fraction(generator.randint(0, 32), 16) for r in range(len(whole))})
+        yield _raised(user, {r: goal[r] * Fraction(generator.randint(0, 32), 16) for r in range(len(capacities))})
 
 
 def search_lies(
