@@ -15,7 +15,7 @@ from fluid.simulation.authors import python_functions
 from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, most_calls, put, take
-from fluid.simulation.structures.trees import NOTHING
+from fluid.simulation.structures.trees import new_tree
 from theory.compiled import plain
 
 Step = tuple[float, State, Any]
@@ -209,11 +209,11 @@ class SlotSteps:
             ),
             after=np.append(np.arange(1, room), -1),
             number=np.zeros(room, np.int64),
-            counters=np.zeros(3, np.int64),
+            counters=np.zeros(4, np.int64),
             words=np.zeros_like(state.words),
-            earliest=np.full_like(state.earliest, NOTHING),
+            arrived=new_tree(2 * room) if state.keeps[slotted.BY_ARRIVAL] else state.arrived,
             queues=np.zeros_like(state.queues),
-            order=np.full((room, 2), -1) if len(state.order) else state.order,
+            order=np.full((room, 2), -1) if state.keeps[slotted.HEADS] else state.order,
             fronts=np.full_like(state.fronts, -1),
         )
         for c in line:

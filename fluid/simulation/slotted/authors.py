@@ -74,7 +74,7 @@ class SlottedGuard(Guard):
 
     fields = COMMON
     maker = "shared"
-    free_fields = ("moves", "done")
+    free_fields = ("moves", "done", "arrived")
     constants = ("sizes", "capacity", "keeps", "queue_of")
     lengths: ClassVar[dict[str, Callable[[State], bool]]] = {
         "after": lambda state: state.after.ndim == 1 and len(state.after) > 0,
@@ -82,8 +82,8 @@ class SlottedGuard(Guard):
         "keeps": lambda state: (
             state.keeps.shape == (4,) and state.keeps[CONSECUTIVE] == (np.diff(state.sizes) == 1).all()
         ),
-        "earliest": lambda state: np.array_equal(
-            state.earliest, new_tree(len(state.sizes) if state.keeps[BY_ARRIVAL] else 1)
+        "arrived": lambda state: np.array_equal(
+            state.arrived, new_tree(2 * len(state.after) if state.keeps[BY_ARRIVAL] else 1)
         ),
         "queue_of": lambda state: (
             state.queue_of.shape == (len(state.sizes) if state.keeps[QUEUES] or state.keeps[HEADS] else 0,)

@@ -185,7 +185,7 @@ class _Slots(Engine):
 
     def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
         self._stream, self.parts = stream, parts
-        self.jobs = Jobs(new_ends(1024), np.zeros((len(state.after), 2), np.int64))
+        self.jobs = Jobs(new_ends(len(state.after)), np.zeros((len(state.after), 2), np.int64))
         self.supply()
 
     def supply(self) -> None:
@@ -195,13 +195,15 @@ class _Slots(Engine):
     def enlarge(self, state: State) -> State:
         """Make more memory for the jobs in service, and more places for those that wait."""
         ends, places = self.jobs
-        waiting = state.counters[WAITING] + len(self.coming.times)
-        if len(ends.rows) < ends.counts[IN_SERVICE] + waiting:
-            ends = enlarged(ends, 2 * (ends.counts[IN_SERVICE] + waiting))
+        times, first = self.coming.times, int(self.coming.at[0])
+        waiting = int(state.counters[WAITING]) + int(np.searchsorted(times, times[first], "right")) - first
+        # jobs that come in the next slot need places, and all that wait then may begin their service in it
+        most = int(ends.counts[IN_SERVICE]) + waiting
+        if len(ends.rows) < most:
+            ends = enlarged(ends, 2 * most)
         if len(state.after) <= waiting:
-            length = 2 * (len(state.after) + len(self.coming.times))
-            state = with_places(state, length)
-            places = np.concatenate([places, np.zeros((length - len(places), 2), np.int64)])
+            state = with_places(state, 2 * (waiting + 1))
+            places = np.concatenate([places, np.zeros((len(state.after) - len(places), 2), np.int64)])
         self.jobs = Jobs(ends, places)
         return state
 

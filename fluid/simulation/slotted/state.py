@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 
 from fluid.simulation.state import MOVES, PolicyError, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, greatest_upto, insert, least
-from fluid.simulation.structures.trees import NOTHING, largest_below, new_tree, set_leaf
+from fluid.simulation.structures.trees import NOTHING, close_up, first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import InputError
 
 SOON = 3
 """Place in ``done``: whether the policy asks to be called in the next slot."""
 
-FREE, NEXT, WAITING = 0, 1, 2
-"""Places in ``counters``: the first free place, the number of the next job, how many wait."""
+FREE, NEXT, WAITING, USED = 0, 1, 2, 3
+"""Places in ``counters``: the first free place, the next job's number, jobs that wait, used leaves of ``arrived``."""
 
 FIRST, LAST, SIZE, COUNT = 0, 1, 2, 3
 """Columns of ``lines``, side by side because they are looked up together; ``fronts`` has the first two."""
@@ -46,6 +46,9 @@ CONSECUTIVE, BY_ARRIVAL, QUEUES, HEADS = 0, 1, 2, 3
 
 MANY = 64
 """Moves from which on the loop is to carry them out; until then there are rows for all that one server takes."""
+
+PLACES = 64
+"""Places for waiting jobs that a run begins with; it makes more where it needs them."""
 
 MOST_ROWS = 1 << 16
 """Most rows of ``moves``."""
@@ -62,7 +65,7 @@ COMMON = (
     "words",
     "levels",
     "keeps",
-    "earliest",
+    "arrived",
     "queue_of",
     "queues",
     "order",
@@ -82,17 +85,14 @@ lines : int64[n, 4]
     Of each class the places of the first and the last job in its line (-1 if it is empty), its size, and how many wait.
 after, number : int64[M]
     Of each place the one behind it (or the next free one), and the number of its job in the order of arrival.
-counters : int64[3]
-    See `FREE`, `NEXT`, `WAITING`.
+counters : int64[4]
+    See `FREE`, `NEXT`, `WAITING`, `USED`.
 words, levels
     The set of classes that wait (`fluid.simulation.structures.bitset`).
 keeps : bool[4]
     Whether the sizes are consecutive whole numbers (`CONSECUTIVE`), so that sizes and classes are computed from each
-    other; and which of the fields below are kept up to date: ``earliest`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
+    other; and which of the fields below are kept up to date: ``arrived`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
     ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
-earliest : int64[2P]
-    A tree of maxima over the classes (`fluid.simulation.structures.trees`) of minus the number of the first job
-        in line.
 queue_of : int32[n]
     The virtual queue of each class.
 queues : int64[V]
@@ -158,7 +158,7 @@ def shared(
     ----------
     setting : SlottedSetting
     ordered : bool
-        Keep ``earliest``, for policies that ask which job came first (`first_come`).
+        Keep ``arrived``, for policies that ask which of the jobs up to a size came first (`first_come`).
     queue_of : int32[n], optional
         The virtual queue of each class, for policies that ask for the lengths of virtual queues.
     queues : int
@@ -167,7 +167,7 @@ def shared(
         Keep ``order`` and ``fronts``, for policies that take the first job of a virtual queue, or of all jobs if there
         are none, and no other.
     """
-    n, places = len(setting.sizes), 1024
+    n, places = len(setting.sizes), PLACES
     lines = np.full((n, 4), -1)
     lines[:, SIZE], lines[:, COUNT] = setting.sizes, 0
     words, levels = empty_sets(1, n)
@@ -184,11 +184,11 @@ def shared(
         "lines": lines,
         "after": np.append(np.arange(1, places), -1),
         "number": np.zeros(places, np.int64),
-        "counters": np.zeros(3, np.int64),
+        "counters": np.zeros(4, np.int64),
         "words": words,
         "levels": levels,
         "keeps": keeps,
-        "earliest": new_tree(n if ordered else 1),
+        "arrived": new_tree(2 * places if ordered else 1),
         "queue_of": np.zeros(0, np.int8) if queue_of is None else queue_of.astype(np.min_scalar_type(-queues)),
         "queues": np.zeros(queues, np.int64),
         "order": np.full((places if fifo else 0, 2), -1),
@@ -205,10 +205,15 @@ def with_places(state: Any, places: int) -> Any:
     after[-1] = state.counters[FREE]
     state.counters[FREE] = before
     number = np.concatenate([state.number, np.zeros(places - before, np.int64)])
-    if not state.keeps[HEADS]:
-        return state._replace(after=after, number=number)
-    order = np.concatenate([state.order, np.full((places - before, 2), -1)])
-    return state._replace(after=after, number=number, order=order)
+    state = state._replace(after=after, number=number)
+    if state.keeps[BY_ARRIVAL]:
+        state.counters[USED] = close_up(state.arrived)
+        leaves = state.arrived[len(state.arrived) >> 1 :]
+        longer = np.pad(leaves, (0, 2 * places - len(leaves)), constant_values=NOTHING)
+        state = state._replace(arrived=new_tree(2 * places, value=longer))
+    if state.keeps[HEADS]:
+        state = state._replace(order=np.concatenate([state.order, np.full((places - before, 2), -1)]))
+    return state
 
 
 @step
@@ -260,8 +265,16 @@ def smallest_waiting(state: Any) -> int:
 
 @step
 def first_come(state: Any, bound: int) -> int:
-    """Return the class below a bound whose first job came before those of the others, -1 if none of them waits."""
-    return int(largest_below(state.earliest, bound))
+    """Return the leaf of ``arrived`` with the job that came first among those of classes below a bound, -1 if none."""
+    return first_at_least(state.arrived, 0, 1 - bound)
+
+
+@step
+def take_out(state: Any, leaf: int) -> int:
+    """Take the job of a leaf out of ``arrived``; return its class."""
+    job_class = -leaf_value(state.arrived, leaf)
+    set_leaf(state.arrived, leaf, NOTHING)
+    return job_class
 
 
 @step
@@ -277,8 +290,7 @@ def join(state: Any, job_class: int) -> int:
     at = state.counters[FREE]
     state.counters[FREE] = state.after[at]
     state.after[at] = -1
-    number = state.counters[NEXT]
-    state.number[at] = number
+    state.number[at] = state.counters[NEXT]
     state.counters[NEXT] += 1
     state.counters[WAITING] += 1
     line = state.lines
@@ -289,14 +301,24 @@ def join(state: Any, job_class: int) -> int:
         line[job_class, FIRST] = at
         line[job_class, COUNT] = 1
         insert(state.words, state.levels, 0, job_class)
-        if state.keeps[BY_ARRIVAL]:
-            set_leaf(state.earliest, job_class, -number)
     line[job_class, LAST] = at
+    if state.keeps[BY_ARRIVAL]:
+        _arrive(state.arrived, state.counters, job_class)
     if state.keeps[QUEUES]:
         state.queues[state.queue_of[job_class]] += 1
     if state.keeps[HEADS]:
         _queue_up(state.order, state.fronts, state.queue_of[job_class], job_class, at)
     return int(at)
+
+
+@step
+def _arrive(arrived: NDArray[np.int64], counters: NDArray[np.int64], job_class: int) -> None:
+    """Put a job of a class behind all others in the order of arrival."""
+    if counters[USED] == len(arrived) >> 1:
+        # fewer jobs wait than there are places, so at least half of the leaves become free
+        counters[USED] = close_up(arrived)
+    set_leaf(arrived, counters[USED], -job_class)
+    counters[USED] += 1
 
 
 @step
@@ -337,8 +359,6 @@ def begin(state: Any, job_class: int, server: int) -> None:
     if behind < 0:
         line[job_class, LAST] = -1
         discard(state.words, state.levels, 0, job_class)
-    if state.keeps[BY_ARRIVAL]:
-        set_leaf(state.earliest, job_class, -state.number[behind] if behind >= 0 else NOTHING)
     if state.keeps[QUEUES]:
         state.queues[state.queue_of[job_class]] -= 1
     if state.keeps[HEADS]:

@@ -1,4 +1,4 @@
-"""A tree of maxima: the first leaf that is large enough, or the largest leaf, in logarithmic time.
+"""A tree of maxima: the first leaf that is large enough, in logarithmic time.
 
 The tree is one array of 2P numbers, P a power of two: the leaves are at P, P + 1, ..., the children of the node at i
 are at 2i and 2i + 1, and every node holds the maximum of its children, so the root at 1 holds the largest leaf.
@@ -37,8 +37,9 @@ def new_tree(leaves: int, rows: int | None = None, *, value: int | NDArray[np.in
     >>> for leaf, value in enumerate((3, 9, 4, 8, 1)): set_leaf(tree, leaf, value)
     >>> [int(first_at_least(tree, start, 4)) for start in (0, 2, 4)]
     [1, 2, -1]
-    >>> [int(largest_below(tree, bound)) for bound in (0, 1, 5)]
-    [-1, 0, 1]
+    >>> set_leaf(tree, 0, NOTHING)
+    >>> int(close_up(tree)), int(first_at_least(tree, 0, 4))
+    (4, 0)
     """
     size = 1
     while size < leaves:
@@ -91,23 +92,17 @@ def first_at_least(tree: NDArray[np.int64], start: int, value: int) -> int:
     return at - size
 
 
-@step
-def largest_below(tree: NDArray[np.int64], bound: int) -> int:
-    """Return the leaf with the largest value among those before `bound`; -1 if all of them hold `NOTHING`."""
-    size = len(tree) >> 1
-    node, most = 0, NOTHING
-    if bound >= size:
-        node, most = 1, tree[1]
-    at = bound + size
-    # the left neighbours of the nodes on the way from leaf `bound` up cover the leaves before it
-    while at > 1:
-        if at & 1 and tree[at - 1] > most:
-            node, most = at - 1, tree[at - 1]
-        at >>= 1
-    if most == NOTHING:
-        return -1
-    while node < size:
-        node *= 2
-        if tree[node] < most:
-            node += 1
-    return node - size
+@routine
+def close_up(tree: NDArray[np.int64]) -> int:
+    """Move the values of all leaves, those that hold `NOTHING` apart, to the first ones; return how many there are."""
+    size, used = len(tree) >> 1, 0
+    for leaf in range(size):
+        value = tree[size + leaf]
+        tree[size + leaf] = NOTHING
+        if value != NOTHING:
+            tree[size + used] = value
+            used += 1
+    for at in range(size - 1, 0, -1):
+        low, high = tree[2 * at], tree[2 * at + 1]
+        tree[at] = low if low >= high else high
+    return used

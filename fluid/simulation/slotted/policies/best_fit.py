@@ -26,6 +26,7 @@ from fluid.simulation.slotted.state import (
     place_nowhere,
     shared,
     smallest_waiting,
+    take_out,
 )
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
@@ -103,10 +104,11 @@ def job_refresh(state: SlottedCommon, draws: Any) -> bool:
         # The next job in the list that can be placed fits the server with the most room. That room only shrinks while
         # jobs are placed, so jobs that have been passed over once fit no server until the next slot.
         fitting = classes_upto(state, most_room(state.keys_, state.count_))
-        job_class = first_come(state, fitting)
-        if job_class < 0:
+        leaf = first_come(state, fitting)
+        if leaf < 0:
             # all other jobs remain in the queue
             return False
+        job_class = take_out(state, leaf)
         # BF-J: the server with the least residual capacity among those that can accommodate the job
         server = _tightest(state, job_class)
         _close(state, server, state.free[server])

@@ -74,8 +74,15 @@ def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> Non
         set_leaf(state.slots[job_class], server, leaf_value(state.slots[job_class], server) + 1)
         return
     for c in range(len(state.sizes)):
-        set_leaf(state.slots[c], server, 0)
+        _set_slots(state, c, server, 0)
     set_leaf(state.empty, server, 1)
+
+
+@step
+def _set_slots(state: SlottedCommon, job_class: int, server: int, slots: int) -> None:
+    """Note how many free slots of a class a server has."""
+    if leaf_value(state.slots[job_class], server) != slots:
+        set_leaf(state.slots[job_class], server, slots)
 
 
 @step
@@ -86,8 +93,6 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
         server = _next_server(state)
         if server < 0:
             return False
-        if leaf_value(state.empty, server) == 1:
-            _renew(state, server)
         _schedule(state, server)
         if moves_are_many(state):
             return True
@@ -108,8 +113,8 @@ def _next_server(state: SlottedCommon) -> int:
 
 
 @step
-def _renew(state: SlottedCommon, server: int) -> None:
-    """Give an empty server the first configuration of greatest weight."""
+def _heaviest(state: SlottedCommon) -> int:
+    """Return the first configuration of greatest weight."""
     weights, best = state.weights_, 0
     # (5): <k, Q>, the sum over j of k_j Q_j; configurations are columns, so that all are multiplied side by side
     for g in range(len(weights)):
@@ -122,20 +127,23 @@ def _renew(state: SlottedCommon, server: int) -> None:
     for g in range(1, len(weights)):
         if weights[g] > weights[best]:
             best = g
-    for c in range(len(state.sizes)):
-        set_leaf(state.slots[c], server, state.table[c, best])
-    set_leaf(state.empty, server, 0)
+    return best
 
 
 @step
 def _schedule(state: SlottedCommon, server: int) -> None:
     """Put waiting jobs into the free slots of a server, as far as there are rows for moves."""
+    # only an empty server is given another configuration: no job is preempted
+    is_empty = leaf_value(state.empty, server) == 1
+    configuration = _heaviest(state) if is_empty else 0
+    if is_empty:
+        set_leaf(state.empty, server, 0)
     for c in range(len(state.sizes)):
-        slots = leaf_value(state.slots[c], server)
+        slots = state.table[c, configuration] if is_empty else leaf_value(state.slots[c], server)
         while slots > 0 and state.lines[c, COUNT] > 0 and state.done[MOVES] < len(state.moves):
             begin(state, c, server)
             slots -= 1
-        set_leaf(state.slots[c], server, slots)
+        _set_slots(state, c, server, slots)
 
 
 MAX_WEIGHT = Policy(
