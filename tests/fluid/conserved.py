@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 
 from fluid.simulation.measures import Measures
-from fluid.simulation.slotted.state import BEHIND, CLASS, COUNT, FIRST, SOON, WAITING
+from fluid.simulation.slotted.state import (
+    BEHIND,
+    BY_ARRIVAL,
+    CLASS,
+    COUNT,
+    FIRST,
+    HEADS,
+    QUEUES,
+    SOON,
+    USED,
+    WAITING,
+)
 from fluid.simulation.state import MOVES
-from fluid.simulation.structures.slot_ends import FIRST as FIRST_ENDING
-from fluid.simulation.structures.slot_ends import HALF, HELD, NEXT, SLOT, WHERE
-from fluid.simulation.structures.slot_ends import SIZE as ENDING_SIZE
+from fluid.simulation.structures import slot_ends as calendar
 from fluid.simulation.structures.trees import NOTHING
 
 
@@ -53,7 +62,7 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     came, began, gone = (a.sum(axis=0) for a in (measures.arrivals, measures.starts, measures.ends))
     by_group = np.zeros((4, len(came)), np.int64)
     ending = list(_ending(ends))
-    held = np.array([(row[WHERE] >> HALF) * classes + row[WHERE] % (1 << HALF) for row in ending], np.int64)
+    held = np.array([row[calendar.SERVER] * classes + row[calendar.CLASS] for row in ending], np.int64)
     np.add.at(by_group[0], measures.group, state.lines[:, COUNT])
     np.add.at(by_group[1], measures.group[held % classes], 1)
     np.add.at(by_group[2], measures.group, state.lines[:, COUNT] * state.sizes)
@@ -68,32 +77,30 @@ def conserve_slots(state: Any, jobs: Any, measures: Measures) -> None:
     assert (state.capacity[0] - used == state.free).all(), "residuals are what the jobs in service leave"
     assert (state.free >= 0).all(), "no server is over its capacity"
     assert (np.bincount(held // classes, minlength=len(used)) == state.jobs).all()
-    assert len(held) == ends.counts[HELD]
-    assert all(row[SLOT] > measures.now[0] for row in ending), "whatever is due has ended"
-    assert [row[ENDING_SIZE] for row in ending] == state.sizes[held % classes].tolist()
+    assert len(held) == ends.counts[calendar.IN_SERVICE]
+    assert all(row[calendar.SLOT] > measures.now[0] for row in ending), "whatever is due has ended"
     for c in range(classes):
         at, length, before = state.lines[c, FIRST], 0, -1
         while at >= 0:
             assert state.number[at] > before, "a line is in the order of arrival"
             before, at, length = state.number[at], state.after[at], length + 1
         assert length == state.lines[c, COUNT]
-        if len(state.fronts):
-            continue
         assert bool(state.words[0, c >> 5] >> (c & 31) & 1) == (length > 0), "the set is that of the classes that wait"
-    if len(state.queue_of):
+    if state.keeps[QUEUES]:
         queues = np.zeros(len(state.queues), np.int64)
         np.add.at(queues, state.queue_of, state.lines[:, COUNT])
         assert (queues == state.queues).all(), "virtual queues are as long as their lines"
-    if len(state.arrived):
+    if state.keeps[BY_ARRIVAL]:
         assert_in_arrival(state)
-    assert_in_order(state)
+    if state.keeps[HEADS]:
+        assert_in_order(state)
     assert state.done[SOON] in (0, 1)
 
 
 def assert_in_arrival(state: Any) -> None:
     """Assert that the jobs in the order of arrival are those that wait."""
-    used, leaves = state.reach.tolist()
-    values = state.arrived[leaves : 2 * leaves]
+    used, leaves = int(state.counters[USED]), len(state.arrived) >> 1
+    values = state.arrived[leaves:]
     line = []
     for c in range(len(state.sizes)):
         at = state.lines[c, FIRST]
@@ -115,16 +122,16 @@ def assert_in_order(state: Any) -> None:
             classes.append(int(state.order[at, CLASS]))
             before, at, end = int(state.number[at]), int(state.order[at, BEHIND]), at
         assert last == (end if classes else -1)
-        mine = state.queue_of == queue if len(state.queue_of) else np.ones(len(state.sizes), bool)
+        in_queue = state.queue_of == queue
         held = np.bincount(np.array(classes, np.int64), minlength=len(state.sizes))
-        assert (held == np.where(mine, state.lines[:, COUNT], 0)).all()
+        assert (held == np.where(in_queue, state.lines[:, COUNT], 0)).all()
 
 
 def _ending(ends: Any) -> Iterator[list[int]]:
     """Yield the rows of the jobs in service, bucket by bucket."""
-    firsts = ends.buckets[FIRST_ENDING::2]
+    firsts = ends.buckets[:, calendar.FIRST]
     for first in firsts[firsts >= 0].tolist():
         row = first
         while row >= 0:
             yield ends.rows[row].tolist()
-            row = int(ends.rows[row, NEXT])
+            row = int(ends.rows[row, calendar.BEHIND])

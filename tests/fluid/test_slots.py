@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from fluid.simulation.slotted.by_arrival import LEAVES, USED, append, first_below, new_arrivals, take_out, with_more
-from fluid.simulation.slotted.ranking import BITS, BLOCKS, HALF, fullest, most_free, move, new_ranking
+from fluid.simulation.slotted.by_arrival import take_out
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -18,33 +16,33 @@ from fluid.simulation.arrivals import JobList
 from fluid.simulation.driver import run_once
 from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
-from fluid.simulation.slotted import by_arrival, rooms
 from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.policies import best_fit
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
 from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
-from fluid.simulation.slotted.state import SlottedSetting
-from fluid.simulation.structures.bitset import empty_sets, greatest_upto, insert, least_from
+from fluid.simulation.slotted.state import (
+    SlottedCommon,
+    SlottedSetting,
+    first_come,
+    join,
+    shared,
+    take_out,
+    with_places,
+)
+from fluid.simulation.structures.open_servers import close_server, most_room, new_open_servers, open_server, tightest
 from fluid.simulation.structures.slot_ends import (
-    HELD,
+    CLASS,
+    IN_SERVICE,
     NEVER,
+    SERVER,
     SOONEST,
-    class_of,
     enlarged,
     go_on,
     new_ends,
     push,
     release,
-    server_of,
-    size_of,
     take_due,
 )
-from fluid.simulation.structures.trees import (
-    NOTHING,
-    first_at_least,
-    new_tree,
-    set_leaf,
-)
+from fluid.simulation.structures.trees import NOTHING, close_up, first_at_least, new_tree, set_leaf
 from tests.fluid.conserved import conserve_slots
 from tests.fluid.literal_slots import Job, Literal, reduced, virtual_queue
 from theory.errors import InputError
@@ -102,39 +100,22 @@ def test_compiled_and_plain_take_the_same_path(name: str) -> None:
     assert runs[0].measures.events[0] > 500
 
 
-@pytest.mark.parametrize("name", ["bf-j", "bf-js"])
-def test_best_fit_finds_the_same_servers_by_ranking(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
-    scenario = SlottedScenario(law, 9, 3000, 0, rate=1.1, service=0.05, log=50_000)
-    runs = [run_once(policy(name), scenario, 3)]
-    monkeypatch.setattr(best_fit, "FEW", 0)
-    runs += [run_once(policy(name), scenario, 3), run_once(policy(name), scenario, 3, python=True)]
-    assert [len(run.state.keys_) > 0 for run in runs] == [False, True, True]
-    assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
-    assert (runs[0].measures.log[:, 1] == START).sum() > 1000
-
-
-@pytest.mark.parametrize("name", ["bf-s", "vqs-bf", "fifo-ff"])
-def test_servers_are_found_side_by_side_and_in_a_tree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
-    scenario = SlottedScenario(law, 9, 1500, 0, rate=1.1, service=0.05, log=50_000)
-    runs = [run_once(policy(name), scenario, 3, python=True)]
-    monkeypatch.setattr(rooms, "FEW", 0)
-    runs += [run_once(policy(name), scenario, 3, python=True)]
-    assert [run.state.rooms.ndim for run in runs] == [2, 1]
-    assert (runs[0].measures.log == runs[1].measures.log).all()
-    assert (runs[0].measures.log[:, 1] == START).sum() > 500
-
-
-def test_best_fit_finds_the_same_jobs_by_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    law = discrete({Fraction(1, 10): 1, Fraction(1, 4): 1, Fraction(2, 5): 2, Fraction(3, 5): 1})
-    scenario = SlottedScenario(law, 9, 3000, 0, rate=1.3, service=0.05, log=50_000)
-    runs = [run_once(policy("bf-j"), scenario, 3)]
-    monkeypatch.setattr(by_arrival, "FEW_CLASSES", 0)
-    runs += [run_once(policy("bf-j"), scenario, 3), run_once(policy("bf-j"), scenario, 3, watch=conserve_slots)]
-    assert [len(run.state.arrived) > 0 for run in runs] == [False, True, True]
-    assert all((run.measures.log == runs[0].measures.log).all() for run in runs)
-    assert (runs[0].measures.log[:, 1] == START).sum() > 1000
+@pytest.mark.parametrize("name", ["bf-j", "bf-s", "bf-js", "vqs-bf", "fifo-ff"])
+def test_many_servers_and_many_sizes_take_the_literal_path(name: str) -> None:
+    """Hundreds of servers, hundreds of jobs that wait, and a few hundred sizes."""
+    servers, capacity = 300, 1000
+    law = SizeLaw(np.arange(101, 901, 3), capacity, np.zeros(0))
+    generator = np.random.default_rng(5)
+    times = np.sort(np.append(np.zeros(800, np.int64), generator.integers(0, 12, 700)))
+    jobs = JobList(times, law.draw(generator, len(times)), generator.geometric(0.1, len(times)))
+    run = run_once(policy(name), SlottedScenario(law, servers, 14, 0, jobs=jobs, log=10_000), 1)
+    rows = run.measures.log[: run.measures.logged[0]]
+    parts = [Fraction(int(size), capacity) for size in law.sizes]
+    literal = Literal(name, servers, parts, depth(law.sizes, capacity))
+    listed = zip(*(array.tolist() for array in jobs), strict=True)
+    literal.run([Job(t, i, c, parts[c], w) for i, (t, c, w) in enumerate(listed)], 14)
+    assert [(int(t), int(c), int(s)) for t, what, c, s, _ in rows if what == START] == literal.starts
+    assert len(literal.starts) > 600
 
 
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "max-weight"])
@@ -168,63 +149,62 @@ def test_empty_slots_are_not_visited() -> None:
 @given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 19), st.integers(0, 9)), max_size=40))
 def test_tree_against_a_list(number: int, changes: list[tuple[int, int]]) -> None:
     tree = new_tree(number)
-    held: dict[int, int] = {}
+    values: dict[int, int] = {}
     for place, key in changes:
         leaf = place % number
-        if leaf in held:
-            del held[leaf]
+        if leaf in values:
+            del values[leaf]
         else:
-            held[leaf] = key
-        set_leaf(tree, leaf, held.get(leaf, NOTHING))
+            values[leaf] = key
+        set_leaf(tree, leaf, values.get(leaf, NOTHING))
         for least in range(11):
             for begin in range(number):
-                wanted = next((i for i in range(begin, number) if held.get(i, NOTHING) >= least), -1)
+                wanted = next((i for i in range(begin, number) if values.get(i, NOTHING) >= least), -1)
                 assert first_at_least(tree, begin, least) == wanted
+    in_order = [values[leaf] for leaf in sorted(values)]
+    assert close_up(tree) == len(in_order)
+    closed = new_tree(number, value=np.array(in_order + [NOTHING] * (number - len(in_order))))
+    assert (tree[1:] == closed[1:]).all()
 
 
 @given(st.integers(1, 400), st.integers(1, 50), st.integers(0, 2**32), st.lists(st.integers(0, 49), max_size=12))
-def test_ranking_against_a_list(number: int, most: int, seed: int, phases: list[int]) -> None:
-    """Servers change their residuals, many at once to the same one; some, or all, are not ranked for a while."""
+def test_open_servers_against_a_list(number: int, most: int, seed: int, phases: list[int]) -> None:
+    """Servers change their residuals, many at once to the same one; some, or all, are not open for a while."""
     draws = np.random.default_rng(seed)
-    keys, table = new_ranking(number, most, 1)
-    held = dict.fromkeys(range(number), most)
+    keys, places, count = new_open_servers(number, most)
+    residuals = dict.fromkeys(range(number), most)
     for phase in phases:
         for server in draws.permutation(number)[: draws.integers(0, number + 1)].tolist():
-            residual = int(draws.integers(0, min(phase, most) + 1)) if phase else -1
-            move(keys, table, server, held.get(server, -1), residual)
-            held[server] = residual
-        wanted = sorted((residual, server) for server, residual in held.items() if residual > 0)
-        for size in range(most + 2):
-            assert fullest(keys, table, size) == next((server for r, server in wanted if r >= size), -1)
-        assert most_free(keys, table) == (wanted[-1][0] if wanted else 0)
-        used, bits = int(table[0, BLOCKS]), int(table[0, BITS])
-        rows = [keys[block, :count].tolist() for _, block, count in table[1 : used + 1].tolist()]
-        assert [key for row in rows for key in row] == [(residual << bits) + server for residual, server in wanted]
-        assert [row[0] for row in rows if row] == table[1 : used + 1, 0].tolist()[: len(wanted)]
-        assert all(len(a) + len(b) > HALF for a, b in pairwise(rows)), "so the blocks suffice"
-        assert sorted(table[1:, 1].tolist()) == list(range(len(keys)))
+            if residuals[server] > 0:
+                close_server(keys, places, count, server)
+            residuals[server] = int(draws.integers(0, min(phase, most) + 1))
+            if residuals[server] > 0:
+                open_server(keys, places, count, server, residuals[server])
+        wanted = sorted((residual, server) for server, residual in residuals.items() if residual > 0)
+        for size in range(1, most + 2):
+            assert tightest(keys, count, size) == next((server for r, server in wanted if r >= size), -1)
+        assert most_room(keys, count) == (wanted[-1][0] if wanted else 0)
+        assert count[0] == len(wanted)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 120)), max_size=300))
-def test_jobs_in_the_order_of_arrival_against_a_list(changes: list[tuple[int, int, int]]) -> None:
-    """Jobs come, and the first of a class below a bound goes, from any place in the line on; the memory grows."""
-    arrived, reach = new_arrivals(4, 100)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.booleans()), max_size=300))
+def test_jobs_in_the_order_of_arrival_against_a_list(changes: list[tuple[int, int, bool]]) -> None:
+    """Jobs come, and the first of a class below a bound goes; they close up, and memory grows."""
+    state = SlottedCommon(**shared(SlottedSetting(np.arange(1, 101), 200, 1), ordered=True))
     line: list[int] = []
-    for going, job_class, start in changes:
+    for going, job_class, more in changes:
         if going:
-            places = [leaf for leaf in range(reach[USED]) if arrived[leaf + reach[LEAVES]] != NOTHING]
-            assert [-arrived[leaf + reach[LEAVES]] for leaf in places] == line
-            found = [i for i, c in enumerate(line) if c < job_class and places[i] >= start]
-            leaf = first_below(arrived, reach, start, job_class)
-            assert leaf == (places[found[0]] if found else -1)
-            if found:
-                assert take_out(arrived, reach, leaf) == line.pop(found[0])
+            place = next((i for i, c in enumerate(line) if c < job_class), -1)
+            leaf = first_come(state, job_class)
+            assert (leaf >= 0) == (place >= 0)
+            if leaf >= 0:
+                assert take_out(state, leaf) == line.pop(place)
         else:
             for c in (job_class, job_class ^ 1, job_class ^ 2):
-                if 4 * (len(line) + 1) > len(arrived):
-                    arrived = with_more(arrived, 2 * len(line))
-                append(arrived, reach, c, len(line))
-                line.append(c)
+                if more or state.counters[2] == len(state.after) - 1:
+                    state = with_places(state, len(state.after) + 3)
+                join(state, min(c, 99))
+                line.append(min(c, 99))
 
 
 @given(st.integers(1, 40_000), st.sets(st.integers(0, 39_999), max_size=30), st.lists(st.integers(0, 39_999)))
@@ -247,27 +227,27 @@ def test_sets_find_neighbours(number: int, members: set[int], asked: list[int]) 
 def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tuple[int, int]]) -> None:
     """Against a heap: jobs start in batches, time goes on to the next end or to a slot before it."""
     ends, now = new_ends(4), 0
-    held: list[tuple[int, ...]] = []
+    in_service: list[tuple[int, ...]] = []
     for number, (going, length) in enumerate(changes):
-        if held and going:
-            slot = held[0][0] if going == 1 else min(held[0][0], now + length)
+        if in_service and going:
+            slot = in_service[0][0] if going == 1 else min(in_service[0][0], now + length)
             go_on(ends, slot)
             now = slot
-            row = take_due(ends) if held[0][0] == now else -1
+            row = take_due(ends)
             while row >= 0:
-                assert (now, server_of(ends, row), class_of(ends, row), size_of(ends, row)) == heappop(held)
+                assert (now, ends.rows[row, SERVER], ends.rows[row, CLASS]) == heappop(in_service)
                 row = release(ends, row)
-            assert ends.counts[HELD] == len(held)
-        assert ends.counts[SOONEST] == (held[0][0] if held else NEVER)
-        if ends.counts[HELD] == len(ends.rows):
-            ends = enlarged(ends)
-        push(ends, now + length, number, 2**32 - 1 - number, length)
-        heappush(held, (now + length, number, 2**32 - 1 - number, length))
+            assert ends.counts[IN_SERVICE] == len(in_service)
+        assert ends.counts[SOONEST] == (in_service[0][0] if in_service else NEVER)
+        if ends.counts[IN_SERVICE] == len(ends.rows):
+            ends = enlarged(ends, 2 * len(ends.rows))
+        push(ends, now + length, number, 2**32 - 1 - number)
+        heappush(in_service, (now + length, number, 2**32 - 1 - number))
 
 
 @pytest.mark.parametrize("servers", [1, 1100])
 def test_memory_grows_where_a_job_comes_in_every_slot(servers: int) -> None:
-    """All jobs but one wait, or all are served: more than there is memory for at the beginning (1,024)."""
+    """All jobs but one wait, or all are served: more than there is memory for at the beginning."""
     jobs = JobList(np.arange(1050), np.zeros(1050, np.int32), np.full(1050, 10**6))
     scenario = SlottedScenario(discrete({Fraction(1): 1}), servers, 1100, 0, jobs=jobs)
 
@@ -284,9 +264,9 @@ def test_slots_in_service_are_the_geometric_numbers_of_numpy(rate: float) -> Non
     """One rate, and rates by class, of which the largest decides how they are drawn; the generator ends alike."""
     ours, numpys = np.random.default_rng(1), np.random.default_rng(1)
     kinds = np.tile(np.array([0, 1], np.int32), 20_000)
-    for rates in (np.array(rate), np.array([rate, 0.25])):
+    for rates in (np.array([rate]), np.array([rate, 0.25])):
         drawn = service_slots(rates, kinds, fixed=False, generator=ours)
-        expected = numpys.geometric(rates[kinds] if rates.ndim else rate, len(kinds))
+        expected = numpys.geometric(rates[kinds] if len(rates) > 1 else rate, len(kinds))
         assert (drawn == np.minimum(expected, 2**61)).all()
     assert ours.random() == numpys.random()
 

@@ -167,7 +167,8 @@ class SlottedScenario(Scenario):
             kinds = self.law.draw(generator, self.queue)
         else:
             kinds = np.repeat(np.arange(len(self.queue), dtype=np.int32), np.array(self.queue, np.int64))
-        work = service_slots(np.asarray(self.service, float), kinds, fixed=self.fixed, generator=generator)
+        rates = np.atleast_1d(np.asarray(self.service, float))
+        work = service_slots(rates, kinds, fixed=self.fixed, generator=generator)
         drawn = JobList(np.zeros(len(kinds), np.int64), kinds, work)
         return [chunk for chunk in (self.present, drawn) if chunk is not None and len(chunk.times)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm, log1p
@@ -155,15 +155,15 @@ NEVER = 2**61
 
 def whole_slots(chunks: Stream) -> Stream:
     """Carry the jobs of the last slot of each chunk over to the next: the jobs of a slot are never divided."""
-    left: JobList | None = None
+    last_slot: JobList | None = None
     for chunk in chunks:
-        jobs = chunk if left is None else joined(left, chunk)
+        jobs = chunk if last_slot is None else joined(last_slot, chunk)
         cut = int(np.searchsorted(jobs.times, jobs.times[-1]))
-        left = JobList(*(array[cut:] for array in jobs))
+        last_slot = JobList(*(array[cut:] for array in jobs))
         if cut:
             yield JobList(*(array[:cut] for array in jobs))
-    if left is not None:
-        yield left
+    if last_slot is not None:
+        yield last_slot
 
 
 def listed_slots(jobs: JobList) -> Stream:
@@ -178,7 +178,7 @@ def service_slots(
 
     Parameters
     ----------
-    rates : float64[] or float64[n]
+    rates : float64[1] or float64[n]
         Of all classes or of each.
     classes : int32[N]
         Of each job.
@@ -193,13 +193,13 @@ def service_slots(
     Examples
     --------
     >>> one, twin = np.random.default_rng(1), np.random.default_rng(1)
-    >>> work = service_slots(np.array(0.01), np.zeros(9, np.int32), fixed=False, generator=one)
+    >>> work = service_slots(np.array([0.01]), np.zeros(9, np.int32), fixed=False, generator=one)
     >>> (work == twin.geometric(0.01, 9)).all()
     np.True_
     """
 
-    def of_jobs(values: NDArray[Any]) -> NDArray[Any]:
-        return values[classes] if values.ndim else values
+    def of_jobs(values: NDArray[Any]) -> Any:
+        return values[classes] if len(values) > 1 else values[0]
 
     if fixed:
         slots = of_jobs(np.clip(np.rint(1 / rates), 1, NEVER).astype(np.int64))
@@ -207,7 +207,7 @@ def service_slots(
     if rates.max() >= INVERTED:
         return np.minimum(generator.geometric(of_jobs(rates), len(classes)), NEVER)
     work = generator.standard_exponential(len(classes))
-    work /= of_jobs(np.reshape([-log1p(-rate) for rate in rates.flat], rates.shape))
+    work /= of_jobs(np.array([-log1p(-rate) for rate in rates]))
     return np.minimum(np.ceil(work, out=work), float(NEVER), out=work).astype(np.int64)
 
 
@@ -227,12 +227,18 @@ def poisson_slots(
     fixed : bool
         Service of exactly the mean number of slots.
     """
-    return whole_slots(_poisson(rate, law, np.asarray(service, float), generator, fixed=fixed))
+    return whole_slots(_jobs_at(_poisson_times(rate, generator), law, service, generator, fixed=fixed))
 
 
-def _poisson(
-    rate: float, law: SizeLaw, service: NDArray[np.float64], generator: np.random.Generator, *, fixed: bool
+def bernoulli_slots(
+    rate: float, law: SizeLaw, service: float | Sequence[float], generator: np.random.Generator, *, fixed: bool = False
 ) -> Stream:
+    """Draw at most one job in each slot, with probability `rate` (see `poisson_slots`)."""
+    return whole_slots(_jobs_at(_bernoulli_times(rate, generator), law, service, generator, fixed=fixed))
+
+
+def _poisson_times(rate: float, generator: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+    """Yield times of a Poisson process: those from slot t up to t + 1 are the arrivals of slot t."""
     now = 0.0
     while rate > 0 and now < NEVER:
         times = generator.standard_exponential(CHUNK)
@@ -240,30 +246,29 @@ def _poisson(
         times /= rate
         times += now
         now = float(times[-1])
-        job_class = law.draw(generator, CHUNK)
-        work = service_slots(service, job_class, fixed=fixed, generator=generator)
-        yield JobList(_as_slots(times), job_class, work)
+        yield times
 
 
-def bernoulli_slots(
-    rate: float, law: SizeLaw, service: float | Sequence[float], generator: np.random.Generator, *, fixed: bool = False
-) -> Stream:
-    """Draw at most one job in each slot, with probability `rate` (see `poisson_slots`)."""
-    return whole_slots(_bernoulli(rate, law, np.asarray(service, float), generator, fixed=fixed))
-
-
-def _bernoulli(
-    rate: float, law: SizeLaw, service: NDArray[np.float64], generator: np.random.Generator, *, fixed: bool
-) -> Stream:
+def _bernoulli_times(rate: float, generator: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+    """Yield slots with an arrival: the slots from one to the next have a geometric law."""
     now = -1.0
     while rate > 0 and now < NEVER:
         slots = now + np.cumsum(generator.geometric(rate, CHUNK).astype(float))
         now = float(slots[-1])
-        job_class = law.draw(generator, CHUNK)
-        work = service_slots(service, job_class, fixed=fixed, generator=generator)
-        yield JobList(_as_slots(slots), job_class, work)
+        yield slots
 
 
-def _as_slots(times: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Turn times, which do not decrease, into slots, none of them later than `NEVER`."""
-    return (times if times[-1] < NEVER else np.minimum(times, float(NEVER))).astype(np.int64)
+def _jobs_at(
+    chunks: Iterator[NDArray[np.float64]],
+    law: SizeLaw,
+    service: float | Sequence[float],
+    generator: np.random.Generator,
+    *,
+    fixed: bool,
+) -> Stream:
+    """Draw a job for each time; those beyond `NEVER` come at `NEVER`."""
+    rates = np.atleast_1d(np.asarray(service, float))
+    for times in chunks:
+        classes = law.draw(generator, len(times))
+        work = service_slots(rates, classes, fixed=fixed, generator=generator)
+        yield JobList(np.minimum(times, float(NEVER)).astype(np.int64), classes, work)

@@ -93,7 +93,11 @@ keeps : bool[4]
     Whether the sizes are consecutive whole numbers (`CONSECUTIVE`), so that sizes and classes are computed from each
     other; and which of the fields below are kept up to date: ``arrived`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
     ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
-queue_of : int32[n]
+arrived : int64[2P]
+    The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.trees`)
+    with twice as many leaves as there are places: the value of a job is minus its class. `join` uses the next leaf, and lets
+    the jobs close up where all have been used. The policy takes each job out that it starts (`take_out`).
+queue_of : int8[n], or wider
     The virtual queue of each class.
 queues : int64[V]
     Lengths of the virtual queues.
@@ -148,7 +152,7 @@ def shared(
     setting: SlottedSetting,
     *,
     ordered: bool = False,
-    queue_of: NDArray[np.int32] | None = None,
+    queue_of: NDArray[np.signedinteger[Any]] | None = None,
     queues: int = 0,
     fifo: bool = False,
 ) -> dict[str, NDArray[Any]]:
@@ -159,7 +163,7 @@ def shared(
     setting : SlottedSetting
     ordered : bool
         Keep ``arrived``, for policies that ask which of the jobs up to a size came first (`first_come`).
-    queue_of : int32[n], optional
+    queue_of : int8[n], or wider, optional
         The virtual queue of each class, for policies that ask for the lengths of virtual queues.
     queues : int
         How many there are.
@@ -189,7 +193,7 @@ def shared(
         "levels": levels,
         "keeps": keeps,
         "arrived": new_tree(2 * places if ordered else 1),
-        "queue_of": np.zeros(0, np.int8) if queue_of is None else queue_of.astype(np.min_scalar_type(-queues)),
+        "queue_of": np.zeros(0, np.int8) if queue_of is None else queue_of,
         "queues": np.zeros(queues, np.int64),
         "order": np.full((places if fifo else 0, 2), -1),
         "fronts": np.full((queues if fifo else 0, 2), -1),

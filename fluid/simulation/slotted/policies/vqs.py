@@ -215,7 +215,7 @@ def depth(sizes: NDArray[np.int64], capacity: int) -> int:
     return levels
 
 
-def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDArray[np.int32]:
+def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDArray[np.int8]:
     """Return the virtual queue of each size: 2m for (2/3 2^-m, 2^-m], 2m + 1 for (1/2 2^-m, 2/3 2^-m], of the capacity.
 
     Sizes do not decrease, so queues do not increase. Sizes of at most 2^-J go to the last one, 2J - 1.
@@ -230,7 +230,7 @@ def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDAr
     # (18): the upper ends of I_0, I_1, I_2, ... decrease: 1, 2/3, 1/2, 1/3, ...
     ends = [Fraction(capacity, 2**m) * part for m in range(levels) for part in (Fraction(1), Fraction(2, 3))]
     upto = np.searchsorted(sizes, [floor(end) for end in reversed(ends[1:])], side="right")
-    return np.repeat(np.arange(len(upto), -1, -1, dtype=np.int32), np.diff([0, *upto, len(sizes)]))
+    return np.repeat(np.arange(len(upto), -1, -1, dtype=np.int8), np.diff([0, *upto, len(sizes)]))
 
 
 def reduced_configurations(levels: int) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ the one behind its last; its classes lie side by side. ``held`` int64[L, 2J]: jo
 ``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.trees`)."""
 
 
-def spans_of(queue_of: NDArray[np.int32], queues: int) -> NDArray[np.int64]:
+def spans_of(queue_of: NDArray[np.int8], queues: int) -> NDArray[np.int64]:
     """Return the first class of each virtual queue and the one behind its last; its classes lie side by side."""
     reversed_queues = queue_of[::-1]  # increasing, since larger sizes have lower queues
     numbers = np.arange(queues, dtype=queue_of.dtype)
