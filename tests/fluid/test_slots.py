@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fluid.simulation.slotted.by_arrival import take_out
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from fluid.simulation.slotted.state import (
     take_out,
     with_places,
 )
+from fluid.simulation.structures.bitset import empty_sets, greatest_upto, insert, least_from
 from fluid.simulation.structures.open_servers import close_server, most_room, new_open_servers, open_server, tightest
 from fluid.simulation.structures.slot_ends import (
     CLASS,

@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bounds.claims.packproof.sharing import eisenberg_gale
 
 from bounds import checker
 from bounds.adversary.sharing import cycling_cluster, exact_rounds, random_cluster
 from bounds.certificates.allocation import allocation_certificate
+from bounds.results.packproof.sharing import totals_of_the_program
 from theory.compiled import plain
 from theory.sharing import filling, per_server
 from theory.sharing.checks import is_feasible_allocation, is_ps_dsf, is_ps_dsf_tdm
@@ -47,7 +47,7 @@ def test_certified(division: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_time_division_is_that_of_the_convex_program(seed: int) -> None:
     instance = drawn(seed, 12)
-    assert eisenberg_gale(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
+    assert totals_of_the_program(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
 
 
 def test_a_large_cluster_by_the_public_names() -> None:

@@ -6,9 +6,9 @@ import random
 from fractions import Fraction
 
 import pytest
-from bounds.claims.packproof.sharing import eisenberg_gale
 
 from bounds.adversary.sharing import cycling_cluster, random_cluster
+from bounds.results.packproof.sharing import totals_of_the_program
 from theory.errors import InputError
 from theory.sharing import per_server
 from theory.sharing.allocation import whole_tasks
@@ -87,7 +87,7 @@ def test_rounds_that_do_not_end_are_refused_in_one_line(monkeypatch: pytest.Monk
 def test_time_division_is_the_convex_program(seed: int) -> None:
     """The totals are unique, and those of the program of Eisenberg and Gale, solved in floats."""
     instance = random_cluster(random.Random(seed), 5, 4, 3)
-    assert eisenberg_gale(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
+    assert totals_of_the_program(instance) == pytest.approx([float(x) for x in ps_dsf_tdm(instance).totals], rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(20))

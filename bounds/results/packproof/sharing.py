@@ -135,7 +135,7 @@ def both() -> Sequence[Panel]:
     return panels
 
 
-def _totals_of_the_program(instance: Cluster) -> NDArray[np.float64]:
+def totals_of_the_program(instance: Cluster) -> NDArray[np.float64]:
     """Return the tasks of users, float64[N], by the convex program over the time of servers, in floats."""
     problem = models.ps_dsf_tdm(instance)
     problem.solve(solver="CLARABEL")
@@ -175,7 +175,7 @@ def fisher_market(level: Level, broken: str) -> Outcome:
         served = [(n, i) for n, row in enumerate(allocation.tasks) for i, x in enumerate(row) if x]
         is_equilibrium = all(ratio[n] * gamma[n][i] == prices[i] for n, i in served)
         is_equilibrium &= spent == list(weights) and total(prices) == total(weights)
-        good += is_equilibrium and (level is Level.quick or _is_near(_totals_of_the_program(instance), allocation))
+        good += is_equilibrium and (level is Level.quick or _is_near(totals_of_the_program(instance), allocation))
     return Outcome(f"{good} of {count} clusters", good == count)
 
 

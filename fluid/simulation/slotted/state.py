@@ -95,8 +95,8 @@ keeps : bool[4]
     ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
 arrived : int64[2P]
     The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.trees`)
-    with twice as many leaves as there are places: the value of a job is minus its class. `join` uses the next leaf, and lets
-    the jobs close up where all have been used. The policy takes each job out that it starts (`take_out`).
+    with twice as many leaves as there are places: the value of a job is minus its class. `join` uses the next leaf, and
+    lets the jobs close up where all have been used. The policy takes each job out that it starts (`take_out`).
 queue_of : int8[n], or wider
     The virtual queue of each class.
 queues : int64[V]
