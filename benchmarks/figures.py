@@ -158,13 +158,13 @@ def intensity_on_pools() -> float:
 
 def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
     """Measure a fair share of users on server classes; ``clarabel``: time division as a convex program."""
-    from bounds.claims.packproof.sharing import eisenberg_gale
+    from bounds.results.packproof.sharing import totals_of_the_program
 
     from benchmarks.sharing import MECHANISMS, drawn
 
     instance, runs = drawn(users, servers), 3 if users * servers < 10**5 else 1
     if mechanism == "clarabel":
-        return cpu(lambda: eisenberg_gale(instance), runs)
+        return cpu(lambda: totals_of_the_program(instance), runs)
     return cpu(lambda: MECHANISMS[mechanism](instance), runs)
 
 

@@ -18,7 +18,7 @@ from math import log
 from typing import Any
 
 import numpy as np
-from bounds.claims.packproof.sharing import eisenberg_gale
+from bounds.results.packproof.sharing import totals_of_the_program
 
 from bounds import checker
 from bounds.adversary.sharing import random_cluster
@@ -74,7 +74,7 @@ def run(sizes: list[tuple[int, int]], *, certificates: bool = False) -> dict[str
                 note += f", accepted by the checker in {checking:.1f} s"
             line(size, name, taken, note)
             exact = allocation if name == "ps-dsf-tdm" else exact
-        tasks, taken = timed(partial(eisenberg_gale, instance))
+        tasks, taken = timed(partial(totals_of_the_program, instance))
         seconds[PEER].append(taken)
         assert exact is not None
         error = np.max(np.abs(tasks / [float(x) for x in exact.totals] - 1))
