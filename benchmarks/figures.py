@@ -158,9 +158,8 @@ def intensity_on_pools() -> float:
 
 def sharing(mechanism: str, users: int = 200, servers: int = 40) -> float:
     """Measure a fair share of users on server classes; ``clarabel``: time division as a convex program."""
-    from bounds.results.packproof.sharing import totals_of_the_program
-
     from benchmarks.sharing import MECHANISMS, drawn
+    from bounds.results.packproof.sharing import totals_of_the_program
 
     instance, runs = drawn(users, servers), 3 if users * servers < 10**5 else 1
     if mechanism == "clarabel":

@@ -18,11 +18,11 @@ from math import log
 from typing import Any
 
 import numpy as np
-from bounds.results.packproof.sharing import totals_of_the_program
 
 from bounds import checker
 from bounds.adversary.sharing import random_cluster
 from bounds.certificates.allocation import allocation_certificate
+from bounds.results.packproof.sharing import totals_of_the_program
 from theory.sharing.allocation import Allocation
 from theory.sharing.levels import level_units, max_min_violation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
