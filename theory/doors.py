@@ -1,6 +1,6 @@
-"""Lazy rooms: a package shows its public names, and each name loads the module that holds it on first use.
+"""Public names of a package that load the module that defines them on first use.
 
-So ``import packproof`` is quick, and the checker's command loads no solver.
+So ``import packproof`` is quick, and the command that checks certificates loads no solver.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def doors(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[
     >>> public, load("text")(3)
     (['rational', 'text'], '3')
     """
-    home = {name: module for module, held in names.items() for name in held}
+    home = {name: module for module, defined in names.items() for name in defined}
 
     def load(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home[name]}"), name)
-        setattr(sys.modules[package], name, value)
+        setattr(sys.modules[package], name, value)  # the next time Python finds it without calling `load`
         return value
 
     return load, sorted(home)

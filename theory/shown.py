@@ -1,6 +1,7 @@
-"""Objects that show themselves in a notebook and turn into data frames, by views that stand above them.
+"""The base of results that a notebook shows and that can be turned into data frames.
 
-Nothing here knows the views: `packproof` says where they are (`VIEWS`), and they are loaded when something is shown.
+The views that do both are in `bounds.views`, which this floor does not import: `packproof` puts a loader of them into
+`VIEWS`, and they are loaded when a result is shown.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from theory.errors import InputError
 
 
 class Views(Protocol):
-    """What shows objects."""
+    """The two functions that a module of views offers."""
 
     def html(self, thing: Any) -> str | None:
         """Return an object as HTML; None where it has no view."""
@@ -29,8 +30,8 @@ class Shown:
     """A base without fields for results that a notebook shows."""
 
     def _repr_html_(self) -> str | None:
-        """Return small tables and a picture; None, which a notebook takes for the plain form, where there are none."""
-        return next((made for load in VIEWS if (made := load().html(self)) is not None), None)
+        """Return tables and a picture as HTML; None if there is no view, for which a notebook shows the plain text."""
+        return next((page for load in VIEWS if (page := load().html(self)) is not None), None)
 
     def to_frame(self) -> Any:
         """Return the object as a ``pandas.DataFrame``; exact numbers stay exact, as `fractions.Fraction`.
@@ -40,7 +41,7 @@ class Shown:
         InputError
             Without pandas, which is an extra, or without a table for such an object.
         """
-        rows = next((made for load in VIEWS if (made := load().rows(self)) is not None), None)
+        rows = next((table for load in VIEWS if (table := load().rows(self)) is not None), None)
         if rows is None:
             raise InputError(
                 f"to_frame: expected import packproof, and a result with a table, got a {type(self).__name__}"
