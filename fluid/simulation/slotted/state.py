@@ -213,8 +213,9 @@ def with_places(state: Any, places: int) -> Any:
     if state.keeps[BY_ARRIVAL]:
         state.counters[USED] = close_up(state.arrived)
         leaves = state.arrived[len(state.arrived) >> 1 :]
-        longer = np.pad(leaves, (0, 2 * places - len(leaves)), constant_values=NOTHING)
-        state = state._replace(arrived=new_tree(2 * places, value=longer))
+        # a tree has a power of two of leaves, which may be enough already
+        longer = np.pad(leaves, (0, max(0, 2 * places - len(leaves))), constant_values=NOTHING)
+        state = state._replace(arrived=new_tree(len(longer), value=longer))
     if state.keeps[HEADS]:
         state = state._replace(order=np.concatenate([state.order, np.full((places - before, 2), -1)]))
     return state
