@@ -194,7 +194,12 @@ def negated(x: int) -> int:
     return -x
 
 
-@pytest.mark.parametrize("function", [step, middle, top, both, increased])
+def sum_of_two(x: int) -> int:
+    """Call two kernels; not `both`, one of whose kernels is never compiled."""
+    return top(x) + middle(x)
+
+
+@pytest.mark.parametrize("function", [step, middle, top, sum_of_two, increased])
 def test_copies_mean_what_the_reference_says(function: Callable[[int], int]) -> None:
     """Compiled or not, whether a function is replaced by its name or by itself."""
     source = source_of(function)
