@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Tools = Mapping[Callable[..., Any], Callable[..., Any]]
 """Replacements of functions, by whatever way these are reached."""
 
-TESTED = ("0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", "0.67.0", "0.68.0", "0.68.1")
+TESTED = ("0.63.1", "0.64.0", "0.65.1", "0.66.0", "0.67.0", "0.68.1")
 """Versions of numba that `theory.compiled.inside` was tested with, by `tests/theory` and a run of each model."""
 
 OPTIONS: dict[str, dict[str, bool]] = {
