@@ -27,7 +27,7 @@ from theory.sharing.allocation import Allocation
 from theory.sharing.levels import level_units, max_min_violation
 from theory.sharing.maxmin import c_drfh, cdrf, tsf
 from theory.sharing.model import Cluster, cluster, eligibility
-from theory.sharing.numeric_levels import numeric_max_min
+from theory.sharing.numeric_levels import MOST_PAIRS, numeric_max_min
 from theory.sharing.per_server import numeric_ps_dsf, ps_dsf, ps_dsf_tdm
 from theory.sharing.violation import ps_dsf_violation, shares_of
 
@@ -98,7 +98,7 @@ def huge(tolerance: float) -> None:
             line(size, f"ps-dsf, {division} division", taken, note)
             for what, value in (("seconds", taken), ("seconds of the check", checking)):
                 measured.setdefault(f"{division} division, {what}", []).append(value)
-        for mechanism in ("tsf", "c-drfh", "cdrf"):
+        for mechanism in ("tsf", "c-drfh", "cdrf") if size[0] * size[1] <= MOST_PAIRS else ():
             allocation, taken = timed(partial(numeric_max_min, instance, mechanism, tolerance))
             prices = [np.array(stage.prices, float) for stage in allocation.stages]
             found, checking = timed(partial(max_min_violation, instance, allocation.tasks, mechanism, prices))

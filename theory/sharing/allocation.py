@@ -113,7 +113,7 @@ def jain_index(shares: Row) -> Fraction:
     >>> jain_index((Fraction(1), Fraction(3)))
     Fraction(4, 5)
     """
-    squares = total(s * s for s in shares)
+    squares = total(s * s for s in shares)  # 0 only if no user has anything: all are equal then
     return total(shares) ** 2 / (len(shares) * squares) if squares else Fraction(1)
 
 
@@ -226,6 +226,7 @@ def whole_tasks(allocation: Allocation) -> WholeTasks:
     waiting = set(range(len(cluster.users)))
     placed_in_all = [sum(row) for row in placed]
     while waiting:
+        # the user furthest below its goal, relative to it; ties in file order
         n = min(waiting, key=lambda n: (placed_in_all[n] / goal[n] if goal[n] else Fraction(1), n))
         batch = -(-ceiling(goal[n] - placed_in_all[n]) // 8)
         place = _place(cluster, groups, n, batch) if batch > 0 else None

@@ -207,12 +207,13 @@ def _least_eps(
         below = np.searchsorted(ordered, level * ((1 + eps) * (1 - uncertain)), side="right")
         return gap[below] <= eps * worth * (1 - ROUNDING)
 
+    # at that eps A holds every user, and the whole gap is at most eps times the worth of the user alone
     with np.errstate(divide="ignore", invalid="ignore"):
         high = np.maximum(level.max() / level, np.maximum(gap[-1], 0) / worth) * (1 + 2.0**-20) + 2.0**-20
     low = np.zeros_like(high)
     high[~np.isfinite(high)] = inf
     high[np.isfinite(high)] = np.where(holds(np.where(np.isfinite(high), high, 0.0)), high, inf)[np.isfinite(high)]
-    for _ in range(HALVINGS):
+    for _ in range(HALVINGS):  # invariant: the condition holds at high, if that is finite, and not below low
         middle = np.where(np.isfinite(high), (low + high) / 2, 0.0)
         good = holds(middle)
         high = np.where(good & np.isfinite(high), middle, high)

@@ -180,18 +180,22 @@ PER_SERVER = frozenset({"sharing_incentive", "envy_freeness", "bottleneck_fairne
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.name: mechanism
     for mechanism in (
+        # the whole cluster is one server of DRF, and on one server PS-DSF is DRF, so Theorem 1 decides it
         Mechanism(
             "drf",
             drf,
-            lambda allocation: is_ps_dsf(allocation.cluster, allocation.tasks),  # on one server PS-DSF is DRF
+            lambda allocation: is_ps_dsf(allocation.cluster, allocation.tasks),
             "the conditions of Theorem 1 on one server",
             pools_servers=True,
             has_certificate=True,
             properties=PER_SERVER | PARETO,
         ),
+        # max-min fair in a level, so no user can gain without a loss to another; with placement constraints users can
+        # envy others under CDRF
         level_mechanism(C_DRFH, has_certificate=True, properties=PARETO | ENVY_FREE),
         level_mechanism(CDRF, has_certificate=True, properties=PARETO),
         level_mechanism(TSF, has_certificate=True, properties=PARETO | ENVY_FREE),
+        # under resource division all users can be short at once, so PS-DSF is not Pareto optimal there
         per_server_mechanism("ps-dsf", ps_dsf, "resource", PER_SERVER),
         per_server_mechanism("ps-dsf-tdm", ps_dsf_tdm, "time", PER_SERVER | PARETO),
     )

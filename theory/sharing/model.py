@@ -107,6 +107,7 @@ class Cluster:
         effective = user.effective.get(server.name)
         if effective is None:
             return user.demand
+        # d / e of the resource is in use, as the user experiences it, so d c / e of the real capacity c
         return tuple(d * c / e if d else d for d, c, e in zip(user.demand, server.capacity, effective, strict=True))
 
     @cached_property
@@ -140,6 +141,7 @@ class Cluster:
         """
         if len(self.servers) == 1:
             return self
+        # effective capacities belong to single servers, so the pooled users have none
         capacity = tuple(total(column) for column in zip(*self.capacity, strict=True))
         users = tuple(User(user.name, user.demand, user.weight) for user in self.users)
         return Cluster(self.resources, (ServerClass("pool", capacity),), users)
@@ -169,6 +171,8 @@ def eligibility(cluster: Cluster, *, placement: bool = True) -> NDArray[np.bool_
     has = np.array([[c > 0 for c in server.capacity] for server in cluster.servers])
     may = np.zeros((len(cluster.users), len(place)), np.bool_)
     for n, user in enumerate(cluster.users):
+        # gamma_{n,i} > 0 where the server has all that is demanded, the constraint allows it, and no effective
+        # capacity of a demanded resource is 0
         needs = [r for r, d in enumerate(user.demand) if d]
         may[n] = has[:, needs].all(axis=1)
         if placement and user.servers is not None:

@@ -1,4 +1,4 @@
-"""The properties an allocation can have, decided: it holds, or here is a witness."""
+"""Decisions whether an allocation has a property, with a witness where it does not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Verdict:
     holds : bool or None
         None if it was not decided.
     witness : dict, optional
-        What shows that it fails (or, for a property that says nothing here, why); exact numbers are text.
+        What shows that it fails, or why the property says nothing here; exact numbers are text.
     """
 
     holds: bool | None
@@ -31,7 +31,7 @@ class Verdict:
 
 
 def sharing_incentive(allocation: Allocation) -> Verdict:
-    """Decide whether everybody runs at least the tasks of the uniform allocation.
+    """Decide whether every user runs at least the tasks of the uniform allocation.
 
     User n owns phi_n / sum phi of every server: x_n >= phi_n / sum_m phi_m * sum_i gamma_{n,i}. The witness is the user
     furthest below. O(N K).
@@ -41,6 +41,7 @@ def sharing_incentive(allocation: Allocation) -> Verdict:
     worst: tuple[Fraction, int] | None = None
     uniform = [w / weights * total(row) for w, row in zip(cluster.weights, cluster.monopoly, strict=True)]
     for n, x in enumerate(allocation.totals):
+        # compared relative to what each should have, since tasks of different users are no common unit
         if x < uniform[n] and (worst is None or x / uniform[n] < worst[0]):
             worst = (x / uniform[n], n)
     if worst is None:
@@ -60,15 +61,16 @@ def envy(allocation: Allocation, n: int, m: int) -> Fraction:
     value = Fraction(0)
     for i, x in enumerate(allocation.tasks[m]):
         if x and cluster.monopoly[n][i]:
+            # with what one task of m takes, n runs as many tasks as its scarcest resource there allows
             pairs = zip(cluster.use(m, i), cluster.use(n, i), strict=True)
             value += x * min(held / need for held, need in pairs if need)
     return value * cluster.weights[n] / cluster.weights[m]
 
 
 def worst_envy(allocation: Allocation) -> tuple[int, int, Fraction] | None:
-    """Return who envies most, whom, and the tasks it could run with what that one holds; None without envy.
+    """Return the user that envies most, whom, and the tasks it could run with what that one holds; None without envy.
 
-    Most is meant relative to its own tasks. O(N^2 K R).
+    Envy is measured relative to a user's own tasks. O(N^2 K R).
     """
     worst: tuple[int, int, Fraction] | None = None
     totals = allocation.totals
@@ -81,7 +83,7 @@ def worst_envy(allocation: Allocation) -> tuple[int, int, Fraction] | None:
 
 
 def envy_freeness(allocation: Allocation) -> Verdict:
-    """Decide whether nobody prefers another's resources, scaled by weight; the witness envies most. O(N^2 K R)."""
+    """Decide whether no user prefers another's resources, scaled by weight; the witness envies most. O(N^2 K R)."""
     users = allocation.cluster.users
     worst = worst_envy(allocation)
     if worst is None:
@@ -99,9 +101,9 @@ def envy_freeness(allocation: Allocation) -> Verdict:
 
 
 def pareto_optimality(allocation: Allocation) -> Verdict:
-    """Decide by a linear program whether nobody can gain without a loss to somebody.
+    """Decide by a linear program whether no user can gain without a loss to another.
 
-    Maximise the sum of gains (relative to what each could run alone) over feasible tasks with nobody below the present
+    Maximise the sum of gains (relative to what each could run alone) over feasible tasks with no user below its present
     total; the allocation is Pareto optimal if and only if the optimum is 0. The witness is the better allocation.
     Feasible means under the allocation's own division.
     """
@@ -159,6 +161,7 @@ def bottleneck_resource(cluster: Cluster) -> int | None:
     if any(user.effective for user in cluster.users):
         return None
     for r in range(len(cluster.resources)):
+        # r is dominant at a class where it alone limits the tasks: gamma_{n,i} = c_{i,r} / d_{n,r}
         if all(
             user.demand[r] and capacity[r] == gamma * user.demand[r]
             for user, gammas in zip(cluster.users, cluster.monopoly, strict=True)
@@ -190,6 +193,7 @@ def single_resource_fairness(allocation: Allocation) -> Verdict:
 
 def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
     cluster = allocation.cluster
+    # the weighted amount of r is x_n d_{n,r} / phi_n, so it is max-min fair in x_n for the unit phi_n / d_{n,r}
     fair, _ = max_min_tasks(_table(allocation), [user.weight / user.demand[r] for user in cluster.users])
     worst: tuple[Fraction, int, Fraction] | None = None
     for n, (row, x) in enumerate(zip(fair, allocation.totals, strict=True)):
@@ -230,6 +234,7 @@ def decide(allocation: Allocation) -> dict[str, Verdict]:
     users, servers = len(allocation.cluster.users), len(allocation.cluster.servers)
     verdicts = {}
     for name, decision in PROPERTIES.items():
+        # envy compares all pairs of users in rationals; the others but sharing incentive solve exact linear programs
         if users > MAX_USERS and decision is envy_freeness:
             verdicts[name] = Verdict(None, {"note": f"not decided beyond {MAX_USERS} users"})
         elif users * servers > MAX_PAIRS and decision not in {sharing_incentive, envy_freeness}:

@@ -172,6 +172,7 @@ def _merged(rows: Sequence[Row], others: Sequence[Hashable]) -> tuple[list[Row],
     groups: dict[tuple[Row, Hashable], Members] = {}
     for place, (row, other) in enumerate(zip(rows, others, strict=True)):
         size = max(row) or Fraction(1)
+        # proportional rows have one shape: the row over its largest entry
         groups.setdefault((tuple(x / size for x in row), other), []).append((place, size))
     return [shape for shape, _ in groups], list(groups.values())
 
@@ -192,6 +193,7 @@ def _effective(cluster: Cluster, may: NDArray[np.bool_]) -> dict[Pair, Row]:
     for n, user in enumerate(cluster.users):
         for i, effective in sorted((place[name], row) for name, row in user.effective.items()):
             if may[n, i]:
+                # a task takes d / e = (d / c) (c / e) of the resource; what is not demanded does not matter
                 rows = zip(user.demand, cluster.servers[i].capacity, effective, strict=True)
                 ratios = tuple(c / e if d else unit for d, c, e in rows)
                 if any(ratio != 1 for ratio in ratios):
@@ -203,6 +205,7 @@ def _order(
     users: list[tuple[Fraction, Row]], servers: list[Row], may: NDArray[np.bool_]
 ) -> tuple[list[int], list[int]]:
     """Return the order of merged users and servers."""
+    # users by weight and demand; equal ones are told apart by the servers that they may use, once these are in order
     rank = {key: place for place, key in enumerate(sorted(set(users), reverse=True))}
     ranks = np.array([rank[key] for key in users])
     ranks_there = [np.sort(ranks[may[:, j]]).tolist() for j in range(len(servers))]

@@ -68,12 +68,12 @@ def _reports(cluster: Cluster, n: int, rounds: int, generator: random.Random) ->
     user = cluster.users[n]
     names = [server.name for server in cluster.servers]
     eligible = [name for name, gamma in zip(names, cluster.monopoly[n], strict=True) if gamma]
-    if len(eligible) > 1:
+    if len(eligible) > 1:  # fewer servers: every choice of few, else one server, or all but one
         sizes = range(1, len(eligible)) if len(eligible) <= 6 else (1, len(eligible) - 1)
         for size in sizes:
             for chosen in combinations(eligible, size):
                 yield replace(user, servers=chosen)
-    if user.servers is not None and len(user.servers) < len(names):
+    if user.servers is not None and len(user.servers) < len(names):  # more servers than it can use
         yield replace(user, servers=None)
         for name in names:
             if name not in user.servers:
@@ -83,7 +83,7 @@ def _reports(cluster: Cluster, n: int, rounds: int, generator: random.Random) ->
     goal = [
         dominant * c for c in capacities
     ]  # the demand at which each resource would be as scarce as its dominant one
-    factors = [Fraction(k, 4) for k in (1, 2, 3, 4, 6, 8)]
+    factors = [Fraction(k, 4) for k in (1, 2, 3, 4, 6, 8)]  # below 1 the dominant resource stays what it is
     for r in range(len(capacities)):
         for factor in factors:
             yield _raised(user, {r: factor * goal[r]})
