@@ -2,9 +2,8 @@
 
 Worlds are sorted by the largest size that one of their deployments grows to in the long run, r (1 + sigma) cores with
 r = rate of scale-outs / mu: a cluster that refuses seldom does so when a giant was let in. The paper's own measure is
-lost in part (`fluid.admission.study.importance.badness` is our reading); this one is a maximum over independent
-deployments, so the probabilities of its buckets are exact: Pr[no deployment beyond x] = exp(-arrivals Pr[one is
-beyond x]).
+lost in part; this one is a maximum over independent deployments, so the probabilities of its buckets are exact:
+Pr[no deployment beyond x] = exp(-arrivals Pr[one is beyond x]).
 """
 
 from __future__ import annotations

@@ -13,10 +13,9 @@ from benchmarks.rare_refusals import drawn_runs, plain_buckets, tuned_buckets, v
 from fluid.admission.exact.chain import best_threshold, small_space, solved
 from fluid.admission.exact.optimal import optimal_policy
 from fluid.admission.law.cluster import AdmissionCluster, Gamma, Kind, Priors
-from fluid.admission.law.moments import Moments
-from fluid.admission.law.pricing import hourly_payment, mixture, saved_by_labels
+from fluid.admission.law.moments import Moments, hourly_payment, mixture, saved_by_labels
 from fluid.admission.simulation.simulate import AdmissionPolicy
-from fluid.admission.simulation.world import Drawn, draw_parameters, draw_world
+from fluid.admission.simulation.world import draw_parameters, draw_world
 from fluid.admission.study.estimation import (
     Watched,
     fit_lifetimes_and_sizes,
@@ -27,8 +26,6 @@ from fluid.admission.study.estimation import (
 )
 from fluid.admission.study.importance import (
     Weighted,
-    badness,
-    draw_bucket,
     redraw_for,
     redrawn_probabilities,
     weighted_share,
@@ -85,6 +82,18 @@ def test_redrawing_is_inverted(raw: list[float], data: st.DataObject) -> None:
     q = redrawn_probabilities(p, r)
     assert q.sum() == pytest.approx(1.0, abs=1e-12)
     assert redrawn_probabilities(p, redraw_for(p, q)) == pytest.approx(q, abs=1e-9)
+
+
+def draw_bucket(nominal: list[float], redraw: list[float], rng: np.random.Generator) -> int:
+    """Draw the bucket of a world by redrawing, as the paper describes it, from nominal draws."""
+    blocked = 0
+    while True:
+        bucket = int(rng.choice(len(nominal), p=nominal))
+        if bucket < blocked:
+            continue
+        if rng.random() >= redraw[bucket]:
+            return bucket
+        blocked = bucket
 
 
 def test_redrawing_by_simulation() -> None:
@@ -200,18 +209,6 @@ def test_probability_of_a_giant_by_simulation() -> None:
     assert np.all(np.abs(found - buckets.nominal) < 5.1 * np.sqrt(buckets.nominal / 3000))
     with pytest.raises(InputError, match="edges"):
         plain_buckets(cluster, 1000.0, [200.0, 100.0])
-
-
-def test_badness_sorts_by_what_it_says() -> None:
-    """Of one deployment, the measure is its mean plus deviations by hand; what does not fit counts nothing."""
-    one = Drawn(*(np.array([x]) for x in (0.0, 0.01, 0.0, 0.0, 0.0)), *(np.array([x]) for x in (4, 1, 0)))
-    cluster = AdmissionCluster(10, 1.0, (Kind(1.0, 0.01, 0.0, 0.0, 4),))
-    p = np.exp(-7.3)
-    by_hand = 4 * p + 3 * np.sqrt(4 * p * (1 - p))  # at the end of the first month; level 0.1 gives 3 deviations
-    assert badness(cluster, one, 730.0) == pytest.approx(by_hand)
-    grows = one._replace(rate=np.array([0.5]))
-    assert badness(AdmissionCluster(1000, 1.0, cluster.kinds), grows, 730.0) > by_hand
-    assert badness(cluster, grows, 730.0) == 0.0, "the control: a deployment beyond the capacity is not admitted"
 
 
 def test_lifetimes_and_sizes_are_found_again_under_censoring() -> None:

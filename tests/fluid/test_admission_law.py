@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fluid.admission.law import absorption as renewal
 from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
-from fluid.admission.law.cluster import Gamma, Priors, printed_horizons, spaced_horizons
+from fluid.admission.law.cluster import Gamma, Priors, moment_of_power, printed_horizons
 from fluid.admission.law.mixture import mixed_law
 from fluid.admission.law.moments import (
     belief_moments,
@@ -19,10 +19,10 @@ from fluid.admission.law.moments import (
     constituents,
     first_difference,
     joint_moments,
-    moment_of_power,
     second_difference,
 )
 from fluid.admission.law.size_law import given_law, parameters_law
+from fluid.admission.simulation.outlook import aligned_horizons
 from theory.errors import InputError
 
 WORKED = Priors(Gamma(3, 2), Gamma(2, 4), Gamma(1.5, 1), 0.8, 0.2)
@@ -305,7 +305,7 @@ def test_observations_that_contradict_each_other(values: dict[str, float], probl
 
 def test_horizons() -> None:
     assert len(printed_horizons()) == len(np.unique(printed_horizons()))
-    made = spaced_horizons()
+    made = aligned_horizons()
     assert made[0] == 0.04
     assert made[-1] >= 26280
     assert np.allclose(made[1:] / made[:-1], sqrt(2))

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster
-from fluid.admission.law.moments import Moments, kind_moments
-from fluid.admission.law.pricing import mixture
+from fluid.admission.law.moments import Moments, kind_moments, mixture
 from fluid.admission.law.thresholds import cantelli
 from fluid.admission.simulation.outlook import aligned_horizons
 from fluid.admission.simulation.simulate import AdmissionPolicy
@@ -34,40 +33,22 @@ State = tuple[Pair, ...]
 
 
 class Changes(NamedTuple):
-    """What may happen to one deployment.
+    """What may happen to one deployment."""
 
-    Attributes
-    ----------
-    moves : list of (Pair or None, float)
-        What it becomes, None if it ends, and the rate.
-    asked, refused : float
-        Rates of its scale-outs, and of those that do not fit.
-    """
-
-    moves: list[tuple[Pair | None, float]]
-    asked: float
-    refused: float
+    moves: list[tuple[Pair | None, float]]  # what it becomes, None if it ends, and the rate
+    asked: float  # rate of its scale-outs
+    refused: float  # rate of those that do not fit
 
 
 class Dynamics(Protocol):
-    """What deployments do, one by one; what one does depends on others by the free cores alone.
+    """What deployments do, one by one; what one does depends on others by the free cores alone."""
 
-    Attributes
-    ----------
-    arriving : sequence of Pair
-        Classes of arrivals, as a policy or the chain tells them apart.
-    probability : float64[K]
-        Of each class.
-    believed : float64[L, kinds]
-        For each label the probabilities of the kinds, as moment policies see them.
-    """
-
-    arriving: tuple[Pair, ...]
-    probability: NDArray[np.float64]
-    believed: NDArray[np.float64]
+    arriving: tuple[Pair, ...]  # classes of arrivals, as a policy or the chain tells them apart
+    probability: NDArray[np.float64]  # [K]: of each class
+    believed: NDArray[np.float64]  # [L, kinds]: for each label the probabilities of kinds, as moment policies see them
 
     def changes(self, pair: Pair, free: int) -> Changes:
-        """Return what may happen to a deployment while so many cores are free."""
+        """Return what may happen to a deployment while `free` cores are free."""
 
 
 class KnownKinds:
@@ -94,34 +75,18 @@ class KnownKinds:
 
 @dataclass(frozen=True)
 class Space:
-    """The states of a small cluster, and what happens in them.
-
-    Attributes
-    ----------
-    cluster : AdmissionCluster
-    most : int
-        Most deployments at once; who comes beyond is refused.
-    dynamics : Dynamics
-    states : tuple of State
-        Reachable if everybody who fits is admitted.
-    cores : int64[n]
-    asked, refused : float64[n]
-        Rates of scale-outs, and of those that do not fit.
-    moves : tuple of arrays
-        Row, column and rate of all changes but arrivals.
-    entered : int64[n, K]
-        The state after an arrival of each class is admitted, -1 where it does not fit.
-    """
+    """The n states of a small cluster, and what happens in them."""
 
     cluster: AdmissionCluster
-    most: int
+    most: int  # deployments at once; arrivals beyond are refused
     dynamics: Dynamics
-    states: tuple[State, ...]
+    states: tuple[State, ...]  # reachable if every arrival that fits is admitted
     cores: NDArray[np.int64]
-    asked: NDArray[np.float64]
-    refused: NDArray[np.float64]
+    asked: NDArray[np.float64]  # [n]: rate of scale-outs
+    refused: NDArray[np.float64]  # [n]: rate of those that do not fit
+    # row, column and rate of all changes but arrivals
     moves: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-    entered: NDArray[np.int64]
+    entered: NDArray[np.int64]  # [n, K]: the state after an arrival of each class is admitted, -1 where it does not fit
 
 
 def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None = None) -> Space:
@@ -158,6 +123,7 @@ def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None 
     while at < len(waiting):
         state = waiting[at]
         active = sum(cores for _, cores in state)
+        # one deployment changes at a time, at rates that depend on the others by the free cores alone
         wanted = lost = 0.0
         for i, pair in enumerate(state):
             others = state[:i] + state[i + 1 :]
@@ -195,27 +161,14 @@ def small_space(cluster: AdmissionCluster, most: int, dynamics: Dynamics | None 
 
 @dataclass(frozen=True)
 class ExactResult:
-    """What the chain of a policy gives.
+    """What the chain of a policy gives."""
 
-    Attributes
-    ----------
-    utilisation, sla : float
-        Mean active cores over the capacity; refused scale-outs over all (0 where none is asked for).
-    states : int
-    acceptance : float
-        Share of arrivals that are admitted.
-    law : float64[n]
-        Stationary probabilities of the states of the space.
-    residual : float
-        Largest entry of |law x generator| over the largest rate: the error of the linear algebra.
-    """
-
-    utilisation: float
-    sla: float
+    utilisation: float  # mean active cores over the capacity
+    sla: float  # refused scale-outs over all; 0 where none is asked for
     states: int
-    acceptance: float
-    law: NDArray[np.float64]
-    residual: float
+    acceptance: float  # share of arrivals that are admitted
+    law: NDArray[np.float64]  # [n]: stationary probabilities of the states of the space
+    residual: float  # largest entry of |law x generator| over the largest rate: the error of the linear algebra
 
 
 def needed_thresholds(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:

@@ -48,11 +48,6 @@ def belief_grid(cluster: AdmissionCluster, points: int) -> NDArray[np.float64]:
 
     Every event adds a number to the log odds that does not depend on the belief. The spacing divides that of a
     scale-out, so that a scale-out takes a point of the grid to a point of the grid, but for the ends.
-
-    Raises
-    ------
-    InputError
-        If there are not two kinds, or fewer than 3 points.
     """
     if len(cluster.kinds) != 2:
         raise InputError(
@@ -73,21 +68,12 @@ def belief_grid(cluster: AdmissionCluster, points: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What may be seen of a deployment: rates under each kind, and what follows.
-
-    Attributes
-    ----------
-    rates : (float, float)
-    cores : int
-        After it; 0 if the deployment ends.
-    asks, fits : bool
-        Whether it is a scale-out, and one that is granted.
-    """
+    """What may be seen of a deployment: rates under each kind, and what follows."""
 
     rates: tuple[float, float]
-    cores: int
-    asks: bool = False
-    fits: bool = True
+    cores: int  # after it; 0 if the deployment ends
+    asks: bool = False  # whether it is a scale-out
+    fits: bool = True  # whether it is granted
 
 
 class _OnGrid:
@@ -103,7 +89,7 @@ class _OnGrid:
         return int(np.abs(self.grid - b / (a + b)).argmin())
 
     def seen(self, cores: int, free: int) -> list[Seen]:
-        """Return what may be seen of a deployment with so many cores."""
+        """Return what may be seen of a deployment with a number of cores."""
         a, b = self.kinds
         possible = [
             Seen((cores * a.mu, cores * b.mu), cores - 1),
@@ -120,13 +106,15 @@ class _OnGrid:
         if min(rates) == 0:
             return [(len(self.grid) - 1 if rates[1] > 0 else 0, 1.0)]
         p = self.grid[g]
-        p = p * rates[1] / ((1 - p) * rates[0] + p * rates[1])
+        p = p * rates[1] / ((1 - p) * rates[0] + p * rates[1])  # Bayes' rule
+        # the neighbours get the probabilities that keep the mean
         i = int(np.clip(np.searchsorted(self.grid, p, side="right") - 1, 0, len(self.grid) - 2))
         up = float((p - self.grid[i]) / (self.grid[i + 1] - self.grid[i]))
         return [(point, share) for point, share in ((i, 1 - up), (i + 1, up)) if share > 0]
 
     def silence(self, g: int, cores: int, free: int) -> tuple[int, float]:
         """Return the neighbour to which silence moves a belief, and the rate."""
+        # p' = p (1 - p) (q_0 - q_1), as a rate of jumps to the neighbour on that side
         p = self.grid[g]
         total = np.sum([one.rates for one in self.seen(cores, free)], axis=0)
         drift = float(p * (1 - p) * (total[0] - total[1]))
@@ -134,6 +122,28 @@ class _OnGrid:
             return g, 0.0
         to = g + (1 if drift > 0 else -1)
         return to, drift / float(self.grid[to] - p)
+
+    def changes_at(self, g: int, cores: int, free: int, weights: tuple[float, float], base: int = 0) -> Changes:
+        """Return events and the moves in silence at a point of the grid, for probabilities of the kinds.
+
+        Labels of what a deployment becomes begin at `base`.
+        """
+        moves: list[tuple[Pair | None, float]] = []
+        asked = refused = 0.0
+        for one in self.seen(cores, free):
+            rate = weights[0] * one.rates[0] + weights[1] * one.rates[1]
+            if rate == 0:
+                continue
+            asked += rate * one.asks
+            refused += rate * (not one.fits)
+            if one.cores == 0:
+                moves.append((None, rate))
+            else:
+                moves += [((base + point, one.cores), rate * share) for point, share in self.after(g, one.rates)]
+        point, rate = self.silence(g, cores, free)
+        if rate > 0:
+            moves.append(((base + point, cores), rate))
+        return Changes(moves, asked, refused)
 
 
 class Beliefs(_OnGrid):
@@ -151,23 +161,7 @@ class Beliefs(_OnGrid):
         """Return what may be seen, at its mean rate, and the signals of the oracle in silence."""
         g, cores = pair
         p = float(self.grid[g])
-        moves: list[tuple[Pair | None, float]] = []
-        asked = refused = 0.0
-        for one in self.seen(cores, free):
-            rate = (1 - p) * one.rates[0] + p * one.rates[1]
-            if rate == 0:
-                continue
-            asked += rate * one.asks
-            refused += rate * (not one.fits)
-            if one.cores == 0:
-                moves.append((None, rate))
-            else:
-                to = self.after(g, one.rates)
-                moves += [((point, one.cores), rate * share) for point, share in to]
-        point, rate = self.silence(g, cores, free)
-        if rate > 0:
-            moves.append(((point, cores), rate))
-        return Changes(moves, asked, refused)
+        return self.changes_at(g, cores, free, (1 - p, p))
 
 
 class Memories(_OnGrid):
@@ -188,24 +182,7 @@ class Memories(_OnGrid):
         """Return events at the rates of the kind, and the clock of the policy."""
         label, cores = pair
         k, g = divmod(label, len(self.grid))
-        base = k * len(self.grid)
-        moves: list[tuple[Pair | None, float]] = []
-        asked = refused = 0.0
-        for one in self.seen(cores, free):
-            rate = one.rates[k]
-            if rate == 0:
-                continue
-            asked += rate * one.asks
-            refused += rate * (not one.fits)
-            if one.cores == 0:
-                moves.append((None, rate))
-            else:
-                to = self.after(g, one.rates)
-                moves += [((base + point, one.cores), rate * share) for point, share in to]
-        point, rate = self.silence(g, cores, free)
-        if rate > 0:
-            moves.append(((base + point, cores), rate))
-        return Changes(moves, asked, refused)
+        return self.changes_at(g, cores, free, (1.0 - k, float(k)), k * len(self.grid))
 
 
 @dataclass(frozen=True)

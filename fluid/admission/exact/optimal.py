@@ -111,6 +111,7 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
     import highspy
     from scipy.sparse import coo_matrix, csc_matrix, hstack, identity, vstack
 
+    # rows: balance of flow in each state; sum x = 1; surplus . x <= 0; y[s, k] - x[s] <= 0
     n = len(space.states)
     refuse_all = generator(space, np.zeros(space.entered.shape))
     at, kind = np.nonzero(space.entered >= 0)
@@ -154,20 +155,12 @@ def by_program(space: Space, sla: float) -> tuple[float, NDArray[np.float64]]:
 
 @dataclass(frozen=True)
 class Dual:
-    """The Lagrangian at the best price found.
+    """The Lagrangian at the best price found."""
 
-    Attributes
-    ----------
-    value, bound : float
-        In cores: of the best response, and a rigorous upper bound of it.
-    price : float
-    meets, misses : float64[n, K]
-        Best responses at prices just above and just below: of the chain, the first meets the SLA.
-    """
-
-    value: float
-    bound: float
+    value: float  # in cores, of the best response
+    bound: float  # a rigorous upper bound of it
     price: float
+    # best responses at prices just above and just below, [n, K]: the first meets the SLA
     meets: NDArray[np.float64]
     misses: NDArray[np.float64]
 
@@ -222,6 +215,7 @@ def _best_response(
         system = bmat([[matrix, csr_matrix(-np.ones((n, 1)))], [pin, None]]).tocsc()
         solution = splu(system).solve(np.concatenate([-reward, [0.0]]))
         h, gain = solution[:n], float(solution[n])
+        # to admit is better where it raises the potential; weak duality: gain <= max of reward + drift of h
         rise = np.where(fits, h[entered] - h[:, None], 0.0)
         better = fits & (rise > 1e-12 * (1 + np.abs(h).max()))
         drift = reward + quiet @ h + space.cluster.arrival_rate * np.maximum(rise, 0.0) @ probability

@@ -37,13 +37,7 @@ FINE = 500_000_000
 
 
 def ein(z: NDArray[Any]) -> NDArray[Any]:
-    """Return the entire exponential integral, the integral of (1 - exp(-y)) / y from 0 to z, for Re z >= 0.
-
-    Examples
-    --------
-    >>> [round(float(x), 6) for x in ein(np.array([0.0, 0.25, 1.0]))]
-    [0.0, 0.235204, 0.7966]
-    """
+    """Return the entire exponential integral, the integral of (1 - exp(-y)) / y from 0 to z, for Re z >= 0."""
     from scipy.special import exp1
 
     z = np.asarray(z)
@@ -65,14 +59,9 @@ def _ein_series(z: NDArray[Any]) -> NDArray[Any]:
 
 
 def log_generating(sigma: float, tau: NDArray[Any], y: NDArray[Any] | float = 1.0) -> NDArray[Any]:
-    """Return -log E[(1 - y)^size] / r at tau of a chain from 0 cores that is never absorbed; y = 1 is no core at all.
+    """Return -log E[(1 - y)^size] / r at tau, float64[m], of a chain from 0 cores that is never absorbed.
 
-    Parameters
-    ----------
-    sigma : float
-    tau : float64[m]
-    y : float or complex128
-        With Re y >= 0; shapes are broadcast.
+    y has Re y >= 0 and is broadcast with tau; y = 1 gives the probability of no core at all.
     """
     x, u = np.exp(-tau), -np.expm1(-tau)
     # (exp(-sigma y x) - exp(-sigma y)) / sigma without cancellation
@@ -82,49 +71,25 @@ def log_generating(sigma: float, tau: NDArray[Any], y: NDArray[Any] | float = 1.
 
 @dataclass(frozen=True)
 class Absorption:
-    """The first visit to 0 from C cores, for n pairs (r, sigma), at tau = 0, h, 2 h, ...
+    """The first visit to 0 from C cores, for n pairs (r, sigma), at tau = 0, h, 2 h, ..."""
 
-    Attributes
-    ----------
-    step : float
-        h.
-    size : int
-        C.
-    r, sigma : float64[n]
-    absorbed : float64[n, m + 1]
-        A(tau), the probability that there was a time with 0 cores.
-    first, second : float64[n, m + 1]
-        Integrals of A(s) exp(-(tau - s)) and of A(s) exp(-2 (tau - s)) over s in [0, tau].
-    """
-
-    step: float
-    size: int
+    step: float  # h
+    size: int  # C
     r: NDArray[np.float64]
     sigma: NDArray[np.float64]
-    absorbed: NDArray[np.float64]
+    absorbed: NDArray[np.float64]  # [n, m + 1]: A(tau), the probability that there was a time with 0 cores
+    # integrals of A(s) exp(-(tau - s)) and of A(s) exp(-2 (tau - s)) over s in [0, tau], [n, m + 1]
     first: NDArray[np.float64]
     second: NDArray[np.float64]
 
 
 def first_visits(r: NDArray[np.float64], sigma: NDArray[np.float64], size: int, until: float, steps: int) -> Absorption:
-    """Solve the renewal equation with a piecewise linear A, on two grids that are extrapolated to a step of 0.
+    """Solve the renewal equation for r, sigma float64[n] from C = `size` cores to tau = `until` in m = `steps` steps.
 
-    Parameters
-    ----------
-    r, sigma : float64[n]
-    size : int
-        C, at least 1.
-    until : float
-        Largest tau.
-    steps : int
-        m.
-
-    Notes
-    -----
-    O(n m^2), compiled. With A linear between nodes, the integral of p(tau - s) dA(s) is a sum of slopes times
-    integrals of p over cells, which Gauss's rule takes to all digits; the equation is then solved node by node. The
-    error is of second order in the step, so four thirds of the solution with 2 m steps less a third of that with m
-    steps is far nearer (Richardson's extrapolation).
+    O(n m^2). With A linear between nodes, the integral of p(tau - s) dA(s) is a sum of slopes times integrals of p over
+    cells, which Gauss's rule takes to all digits; the equation is then solved node by node. The error is of second
+    order in the step, so four thirds of the solution with 2 m steps less a third of that with m steps is far nearer
+    (Richardson's extrapolation).
     """
     rough, fine = (_absorption(r, sigma, size, until, m) for m in (steps, 2 * steps))
     better = ((4 * b[:, ::2] - a) / 3 for a, b in zip(rough[1:], fine[1:], strict=True))
@@ -242,15 +207,8 @@ def log_nodes(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return nodes equally spaced in the logarithm, and their weights for a Gamma law, float64[n] each.
 
-    Parameters
-    ----------
-    law : Gamma
-    density : float
-        Nodes in a factor of e (and more where the law is narrow).
-    negligible : float
-        Probability left out at the lower end; its mass is given to the lowest node.
-    least : float
-        Lowest node, at least; below it what is averaged must be nearly constant.
+    `density` is the number of nodes in a factor of e (more where the law is narrow). The probability left out at the
+    lower end is given to the lowest node; below `least` what is averaged must be nearly constant.
     """
     from scipy.special import gammainc, gammainccinv, gammaincinv
 
@@ -281,12 +239,9 @@ def gamma_grid(law: Gamma, density: float) -> tuple[NDArray[np.float64], NDArray
 def r_nodes(
     priors: Priors, mu: NDArray[np.float64], mu_weight: NDArray[np.float64], density: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return nodes of r = lambda mu^(kappa - 1), the same for all mu, and their weights for each mu.
+    """Return nodes of r = lambda mu^(kappa - 1), float64[n], and their weights for each mu, float64[len(mu), n].
 
-    Returns
-    -------
-    r : float64[n], equally spaced in the logarithm
-    weight : float64[len(mu), n], with sum 1 in each row
+    All mu share the nodes, equally spaced in the logarithm; each row of weights has sum 1.
     """
     lam, _ = log_nodes(priors.lam, density, least=1e-9 / mean_size(priors))
     power = priors.kappa - 1
@@ -349,14 +304,10 @@ def interpolated(
 ) -> NDArray[np.float64]:
     """Values at tau, by cubic interpolation, continued by an exponential approach to the limit: 1, or 1 / rate."""
     h, m = table.step, values.shape[1] - 1
-    inside = np.minimum(tau, m * h)
-    at = np.clip((inside / h).astype(int) - 1, 0, m - 3)
-    x = inside / h - at
+    at, weights = cubic_weights(np.minimum(tau, m * h) / h, m + 1)
     interpolated_values = np.zeros((len(values), len(tau)))
     for k in range(4):
-        others = [j for j in range(4) if j != k]
-        weight = np.prod([(x - j) / (k - j) for j in others], axis=0)
-        interpolated_values += values[:, at + k] * weight
+        interpolated_values += values[:, at + k] * weights[k]
     beyond = np.maximum(tau - m * h, 0.0)
     if beyond.max(initial=0.0) > 1e-9 * m * h:
         limit = 1.0 / max(rate, 1)
@@ -367,3 +318,14 @@ def interpolated(
         tail = limit - last[:, None] * np.exp(-decay[:, None] * beyond[None, :])
         interpolated_values = np.where(beyond[None, :] > 0, tail, interpolated_values)
     return np.asarray(interpolated_values)
+
+
+def cubic_weights(x: NDArray[np.float64], count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return for each point x the first of the four of the nodes 0, ..., count - 1 around it, and Lagrange's weights.
+
+    These are int64[T] and float64[4, T].
+    """
+    first = np.clip(x.astype(np.int64) - 1, 0, count - 4)
+    x = x - first
+    weights = [np.prod([(x - j) / (k - j) for j in range(4) if j != k], axis=0) for k in range(4)]
+    return first, np.array(weights)

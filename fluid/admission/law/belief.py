@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, inf, lgamma, log
+from math import inf, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.admission.law.cluster import Gamma, Priors
+from fluid.admission.law.cluster import Gamma, Priors, moment_of_power
 from theory.errors import InputError
 
 
@@ -255,25 +255,11 @@ def plug_in_belief(priors: Priors, observed: Observed) -> PlugIn:
     (0.429, 0.313)
     """
     mu = priors.mu.observed(observed.core_deaths, observed.core_time)
-    power = mean_power(mu, priors.kappa) if observed.alive_time else 0.0
+    power = moment_of_power(mu, priors.kappa, 0.0) if observed.alive_time else 0.0
+    if power == inf:
+        raise InputError(
+            f"deployments: kappa: expected a finite mean of mu^{priors.kappa:g}; mu has shape {mu.shape:g}"
+        )
     lam = priors.lam.observed(observed.scale_outs, observed.alive_time * power)
     sigma = priors.sigma.observed(observed.extra_cores, observed.sizes)
     return PlugIn(mu, lam, sigma, priors.kappa, priors.delta)
-
-
-def mean_power(law: Gamma, power: float) -> float:
-    """Return E[mu^power] of a Gamma law.
-
-    Raises
-    ------
-    InputError
-        If the moment is infinite.
-
-    Examples
-    --------
-    >>> round(mean_power(Gamma(3.0, 2.0), 2.0), 12)
-    3.0
-    """
-    if law.shape + power <= 0:
-        raise InputError(f"deployments: kappa: expected a finite mean of mu^{power:g}; mu has shape {law.shape:g}")
-    return exp(lgamma(law.shape + power) - lgamma(law.shape) - power * log(law.rate))

@@ -9,6 +9,7 @@ are drawn from Gamma laws (`Priors`), or belong to one of finitely many kinds (`
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import exp, inf, lgamma, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,21 @@ class Gamma:
     def observed(self, count: float, exposure: float) -> Gamma:
         """Return the law after `count` events of a Poisson process of this rate in a time `exposure`."""
         return Gamma(self.shape + count, self.rate + exposure)
+
+
+def moment_of_power(law: Gamma, a: float, s: float) -> float:
+    """Return G(a, s) = E[mu^a exp(-s mu)], infinite where ``shape + a <= 0``.
+
+    Examples
+    --------
+    >>> round(moment_of_power(Gamma(3.0, 2.0), 1.0, 0.0), 12), moment_of_power(Gamma(1.0, 1.0), 0.0, 1.0)
+    (1.5, 0.5)
+    """
+    shape = law.shape + a
+    if shape <= 0:
+        return inf
+    # beta^alpha (beta + s)^-(alpha + a) = beta^-a (1 + s / beta)^-(alpha + a), so small s loses no digit
+    return exp(lgamma(shape) - lgamma(law.shape) - a * log(law.rate) - shape * log1p(s / law.rate))
 
 
 @dataclass(frozen=True)
@@ -239,9 +255,3 @@ def printed_horizons(steps: int = 600) -> NDArray[np.float64]:
     (0.04, 26280.0, True)
     """
     return np.unique(np.concatenate([span * np.arange(1, steps + 1) / steps for span in PRINTED_SPANS]))
-
-
-def spaced_horizons(first: float = 0.04, last: float = 26280.0, ratio: float = 2**0.5) -> NDArray[np.float64]:
-    """Return times of which each is `ratio` times the one before, from `first` to at least `last`, float64[H]."""
-    count = int(np.ceil(np.log(last / first) / np.log(ratio) - 1e-9)) + 1
-    return np.asarray(first * ratio ** np.arange(count))

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from fluid.admission.law.absorption import (
     RANGE,
     Absorption,
+    cubic_weights,
     first_visits,
     gamma_grid,
     interpolated,
@@ -49,21 +50,11 @@ LARGEST = 1 << 15
 
 @dataclass(frozen=True)
 class Rule:
-    """How finely priors, times and first visits are resolved.
+    """How finely priors, times and first visits are resolved."""
 
-    Attributes
-    ----------
-    density : float
-        Nodes of log r and log sigma in a factor of e.
-    steps : int
-        Of the first visits, a power of 2 of at least 2 ** `PANELS`.
-    degree : int
-        Nodes in a panel.
-    """
-
-    density: float
-    steps: int
-    degree: int
+    density: float  # nodes of log r and log sigma in a factor of e
+    steps: int  # of the first visits, a power of 2 of at least 2 ** PANELS
+    degree: int  # nodes in a panel
 
 
 FINE, COARSE = Rule(2.5, 512, 10), Rule(1.9, 256, 7)
@@ -198,13 +189,11 @@ def panels(
 
 def _on_grid(tau: NDArray[np.float64], h: float, m: int) -> NDArray[np.float64]:
     """Cubic interpolation from 0, h, ..., m h to tau as a matrix, float64[len(tau), m + 1]."""
-    at = np.clip((tau / h).astype(int) - 1, 0, m - 3)
-    x = tau / h - at
-    weights = np.zeros((len(tau), m + 1))
+    at, weights = cubic_weights(tau / h, m + 1)
+    matrix = np.zeros((len(tau), m + 1))
     for k in range(4):
-        weight = np.prod([(x - j) / (k - j) for j in range(4) if j != k], axis=0)
-        weights[np.arange(len(tau)), at + k] += weight
-    return weights
+        matrix[np.arange(len(tau)), at + k] += weights[k]
+    return matrix
 
 
 def _inverted(

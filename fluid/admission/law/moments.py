@@ -13,15 +13,16 @@ G(a + 2, .), whose integrands are positive (`first_difference`, `second_differen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import exp, expm1, inf, lgamma, log, log1p
+from math import exp, expm1, lgamma, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.law.belief import Belief
-from fluid.admission.law.cluster import Gamma, Kind, Priors
+from fluid.admission.law.cluster import Gamma, Kind, Priors, moment_of_power
 from theory.errors import InputError
 
 
@@ -38,21 +39,6 @@ class Moments:
     variance: float
 
 
-def moment_of_power(law: Gamma, a: float, s: float) -> float:
-    """Return G(a, s) = E[mu^a exp(-s mu)], infinite where ``shape + a <= 0``.
-
-    Examples
-    --------
-    >>> round(moment_of_power(Gamma(3.0, 2.0), 1.0, 0.0), 12), moment_of_power(Gamma(1.0, 1.0), 0.0, 1.0)
-    (1.5, 0.5)
-    """
-    shape = law.shape + a
-    if shape <= 0:
-        return inf
-    # beta^alpha (beta + s)^-(alpha + a) = beta^-a (1 + s / beta)^-(alpha + a), so small s loses no digit
-    return exp(lgamma(shape) - lgamma(law.shape) - a * log(law.rate) - shape * log1p(s / law.rate))
-
-
 @cache
 def _rule(nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     x, w = np.polynomial.legendre.leggauss(nodes)
@@ -62,25 +48,14 @@ def _rule(nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
     """Return G(a, low) - G(a, high) for ``0 <= low <= high``, by the analytic continuation where ``shape + a <= 0``.
 
-    It is E[mu^a (exp(-low mu) - exp(-high mu))], finite if ``shape + a > -1``.
+    It is E[mu^a (exp(-low mu) - exp(-high mu))], finite if ``shape + a > -1``; InputError if it is infinite.
 
-    Raises
-    ------
-    InputError
-        If it is infinite.
-
-    Notes
-    -----
-    With c = shape + a and x = log((rate + high) / (rate + low)) it is
-    Gamma(c + 1) / Gamma(shape) rate^shape (rate + low)^-c (1 - exp(-c x)) / c, in which the last factor tends to x
-    at the pole c = 0.
-
-    Examples
-    --------
     >>> law = Gamma(1.0, 2.0)  # a pole: E[(1 - exp(-mu t)) / mu] = 2 log(1 + t / 2)
     >>> abs(first_difference(law, -1.0, 0.0, 3.0) - 2 * log(2.5)) < 1e-14
     True
     """
+    # with c = shape + a and x = log((rate + high) / (rate + low)) it is
+    # Gamma(c + 1) / Gamma(shape) rate^shape (rate + low)^-c (1 - exp(-c x)) / c, whose last factor tends to x at c = 0
     c = law.shape + a
     if c <= -1:
         raise InputError(f"deployments: kappa: expected kappa + shape of mu greater than 0, got {c + 1:g}")
@@ -93,23 +68,15 @@ def first_difference(law: Gamma, a: float, low: float, high: float) -> float:
 def second_difference(law: Gamma, a: float, low: float, step: float) -> float:
     """Return G(a, low) - 2 G(a, low + step) + G(a, low + 2 step), by the analytic continuation.
 
-    It is E[mu^a exp(-low mu) (1 - exp(-step mu))^2], finite if ``shape + a > -2``.
-
-    Raises
-    ------
-    InputError
-        If it is infinite.
-
-    Notes
-    -----
-    It is the integral over v in [0, 2 step] of min(v, 2 step - v) G(a + 2, low + v), which is positive; Gauss's rule in
-    log(rate + low + v) on both halves gives all digits but the last few.
+    It is E[mu^a exp(-low mu) (1 - exp(-step mu))^2], finite if ``shape + a > -2``; InputError if it is infinite.
     """
     c = law.shape + a + 2
     if c <= 0:
         raise InputError(f"deployments: kappa: expected 2 kappa + shape of mu greater than 0, got {c:g}")
     if step == 0:
         return 0.0
+    # the integral over v in [0, 2 step] of min(v, 2 step - v) G(a + 2, low + v), which is positive, by Gauss's rule in
+    # log(rate + low + v) on both halves: all digits but the last few
     base = law.rate + low
     x, w = _rule()
     total = 0.0
@@ -173,25 +140,17 @@ def joint_moments(priors: Priors, size: int, t: float) -> Moments:
 
 @dataclass(frozen=True)
 class Constituents:
-    """Moments of the constituent variables (Propositions 4.3, 4.5 and C.1) at one time.
+    """Moments of the constituent variables (Propositions 4.3, 4.5 and C.1) at one time."""
 
-    Attributes
-    ----------
-    X, S, new_core, old_core, M, D, O, N : Moments
-        Scale-outs, their sizes, whether a new and an old core is active, whether the maximum lifetime is not over,
-        whether the deployment has not died for lack of cores (an upper bound only), and old and new cores.
-    O_paper, N_paper : Moments
-        O and N with cores of one deployment, or of one scale-out, taken as uncorrelated, as in the paper.
-    """
-
-    X: Moments
-    S: Moments
-    new_core: Moments
+    X: Moments  # scale-outs
+    S: Moments  # their sizes
+    new_core: Moments  # whether a new core is active
     old_core: Moments
-    M: Moments
-    D: Moments
-    O: Moments  # noqa: E741 (the paper's letter)
-    N: Moments
+    M: Moments  # whether the maximum lifetime is not over
+    D: Moments  # whether the deployment has not died for lack of cores: an upper bound only
+    O: Moments  # noqa: E741 (the paper's letter): old cores
+    N: Moments  # new cores
+    # O and N with cores of one deployment, or of one scale-out, taken as uncorrelated, as in the paper
     O_paper: Moments
     N_paper: Moments
 
@@ -245,13 +204,7 @@ def constituents(priors: Priors, size: int, t: float) -> Constituents:
 
 
 def product_variance(first: Moments, second: Moments) -> float:
-    """Return the variance of a product of independent variables.
-
-    Examples
-    --------
-    >>> product_variance(Moments(2.0, 1.0), Moments(3.0, 4.0))
-    29.0
-    """
+    """Return the variance of a product of independent variables."""
     return first.variance * second.variance + first.variance * second.mean**2 + first.mean**2 * second.variance
 
 
@@ -293,23 +246,15 @@ def given_moments(
     size: int,
     t: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return E[M (O + N)] and E[(M (O + N))^2] given mu, float64[G] each.
+    """Return E[M (O + N)] and E[(M (O + N))^2] given mu, float64[G] each; mu, rates and shutdowns are float64[G].
 
-    Parameters
-    ----------
-    mu : float64[G]
-    rate, rate_square : float64[G]
-        First and second moment of the rate of scale-outs, given mu.
-    shutdown : float64[G]
-        Rate at which the maximum lifetime ends.
-    sizes : (float, float, float)
-        E[E[S|sigma]], E[S (S - 1)] and E[E[S|sigma]^2] of the size S of a scale-out.
-    size : int
-    t : float
+    `rate` and `rate_square` are the first two moments of the rate of scale-outs given mu, and `sizes` are
+    E[E[S|sigma]], E[S (S - 1)] and E[E[S|sigma]^2] of the size S of a scale-out.
     """
     s1, s2, s3 = sizes
     u = -np.expm1(-mu * t)  # a core that was active at the start has ended
     e0 = np.exp(-shutdown * t)
+    # E[N | mu] = k1 u and E[N^2 | mu] = k1 u + k2 (u - u^2 / 2) + k3 u^2; O is binomial
     k1, k2, k3 = rate / mu * s1, rate / mu * s2, rate_square / mu**2 * s3
     first = e0 * (size * (1 - u) + k1 * u)
     old = size * u * (1 - u) + (size * (1 - u)) ** 2 + 2 * size * k1 * u * (1 - u)
@@ -336,3 +281,44 @@ def kind_moments(kind: Kind, size: int, t: float) -> Moments:
     first, second = given_moments(mu, rate, square, shutdown, sizes, size, t)
     mean = float(first[0])
     return Moments(mean, float(second[0]) - mean**2)
+
+
+def mixture(parts: Sequence[tuple[float, Moments]]) -> Moments:
+    """Return mean and variance of a mixture: the mean of the variances plus the variance of the means (32)-(34).
+
+    Parameters
+    ----------
+    parts : sequence of (float, Moments)
+        Probabilities with sum 1, and moments.
+
+    Examples
+    --------
+    >>> mixture([(0.5, Moments(0.0, 1.0)), (0.5, Moments(4.0, 3.0))])
+    Moments(mean=2.0, variance=6.0)
+    """
+    if abs(sum(p for p, _ in parts) - 1) > 1e-9 or min(p for p, _ in parts) < 0:
+        raise InputError("mixture: expected probabilities with sum 1")
+    mean = sum(p * one.mean for p, one in parts)
+    variance = sum(p * (one.variance + (one.mean - mean) ** 2) for p, one in parts)
+    return Moments(mean, variance)
+
+
+def hourly_payment(cores: float, variance: float, per_core: float, per_variance: float) -> float:
+    """Return the payment for an hour (30): a price for each core, and one for the variance of the deployment.
+
+    Whether the paper means the variance of a deployment or of each of its cores is lost; this is of a deployment.
+
+    Raises
+    ------
+    InputError
+        A price that is not positive.
+    """
+    if not (per_core > 0 and per_variance > 0):
+        raise InputError("prices: expected numbers greater than 0")
+    return per_core * cores + per_variance * variance
+
+
+def saved_by_labels(parts: Sequence[tuple[float, Moments]], per_variance: float) -> float:
+    """Return what a user with several types saves an hour and deployment by labelling them (31): at least 0."""
+    apart = sum(p * one.variance for p, one in parts)
+    return per_variance * (mixture(parts).variance - apart)

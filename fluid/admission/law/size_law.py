@@ -145,31 +145,12 @@ def given_law(
     most: int | None = None,
     tolerance: float = 1e-12,
 ) -> SizeLaw:
-    """Return the law of Q where the parameters are known.
+    """Return the law of Q where the parameters are known; `sizes` as `batch_law` gives them, `t` in hours.
 
-    Parameters
-    ----------
-    mu, scale_out_rate, shutdown_rate : float
-    sizes : (int, float64[B])
-        Least size of a scale-out and the probabilities from there on (`batch_law`).
-    size : int
-        Cores now.
-    t : float
-        Hours ahead.
-    most : int, optional
-        N; unless given, doubled until less than the tolerance is left out, or no less than half of it before.
-    tolerance : float
+    N is `most`, or is doubled until less than the tolerance is left out, or no less than half of it before.
+    TooLargeError beyond `WORK` products.
 
-    Raises
-    ------
-    TooLargeError
-        Beyond `WORK` products.
-
-    Examples
-    --------
-    A deployment that never grows is a binomial law.
-
-    >>> law = given_law(1.0, 0.0, 0.0, (1, np.ones(1)), 2, 0.5)
+    >>> law = given_law(1.0, 0.0, 0.0, (1, np.ones(1)), 2, 0.5)  # without growth the law is binomial
     >>> bool(abs(law.mean - 2 * np.exp(-0.5)) < 1e-12), law.left_out < 1e-12
     (True, True)
     """

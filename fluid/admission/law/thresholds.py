@@ -21,21 +21,11 @@ POLICIES = ("zeroth", "first", "second")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The thresholds above which the policies accept.
+    """The thresholds above which the policies accept."""
 
-    Attributes
-    ----------
-    zeroth : float
-        Active cores after acceptance.
-    first : float
-        Largest expected number of active cores over the horizons.
-    second : float
-        Largest bound of Cantelli; 1 where the expected cores reach the capacity, so no threshold accepts.
-    """
-
-    zeroth: float
-    first: float
-    second: float
+    zeroth: float  # active cores after acceptance
+    first: float  # largest expected number of active cores over the horizons
+    second: float  # largest bound of Cantelli; 1 where the expected cores reach the capacity: no threshold accepts
 
 
 def cantelli(mean: NDArray[np.float64], variance: NDArray[np.float64], capacity: float) -> NDArray[np.float64]:

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.simulation.outlook import (
+    ADDED,
     EXACT,
+    LABELLED,
     PAPER,
+    PRIORS,
+    REFRESHED,
     Outlook,
     add_part,
     fill_joint,
@@ -25,74 +29,49 @@ from theory.compiled import kernel, routine, step
 ZEROTH, FIRST, SECOND, EVERYBODY = range(4)
 """Policies; EVERYBODY admits whoever comes and grants whatever is asked."""
 
-NOBODY = 1 << 62
+UNLIMITED = 1 << 62
+
+ACTIVE, FREE = range(2)
+"""Entries of `Tenants.counts`."""
+
+EVENTS, ARRIVALS, ADMITTED, ASKED, REFUSED, PEAK = range(6)
+"""Entries of `Tally.counts`."""
 
 
 class Tenants(NamedTuple):
-    """The deployments of a world as they are in the cluster.
+    """The D deployments of a world, with B batches of cores, as they are in a cluster with S places."""
 
-    Attributes
-    ----------
-    status : int8[D]
-        0 to come, 1 active, 2 gone or refused.
-    cores, place : int64[D]
-        Active cores, and the row in the outlook.
-    granted : int8[B]
-        Of each batch.
-    deaths, scale_outs, extra, sizes : int64[D]
-        What was observed since arrival.
-    core_time, last : float64[D]
-        Core hours up to the time `last`.
-    seen_at, stale : float64[D]
-        When the part was computed, and how far events have moved it since.
-    spread : float64[5, D]
-        Deviation and mean of mu, deviation and mean of the rate of scale-outs, place of the peak of log mu.
-    active : int64[S]
-        The active deployments; the first `counts[0]` count.
-    where : int64[D]
-        Position in `active`.
-    free : int64[S]
-        Free places; the first `counts[1]` count.
-    counts : int64[2]
-    needed : float64[D]
-        The number that the policy compared with its threshold, at each arrival.
-    """
-
-    status: NDArray[np.int8]
-    cores: NDArray[np.int64]
-    place: NDArray[np.int64]
-    granted: NDArray[np.int8]
+    status: NDArray[np.int8]  # [D]: 0 to come, 1 active, 2 gone or refused
+    cores: NDArray[np.int64]  # [D]: active ones
+    place: NDArray[np.int64]  # [D]: the row in the outlook
+    granted: NDArray[np.int8]  # [B]
+    # what was observed since arrival, [D] each
     deaths: NDArray[np.int64]
     scale_outs: NDArray[np.int64]
     extra: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    core_time: NDArray[np.float64]
+    core_time: NDArray[np.float64]  # core hours up to the time `last`
     last: NDArray[np.float64]
+    # of the part in the outlook, [D] each: when it was computed, how far core ends have moved it since, and
+    # whether a scale-out was asked for since
     seen_at: NDArray[np.float64]
-    stale: NDArray[np.float64]
+    moved: NDArray[np.float64]
+    has_asked: NDArray[np.bool_]
+    # [5, D]: deviation and mean of mu, deviation and mean of the rate of scale-outs, place of the peak of log mu
     spread: NDArray[np.float64]
-    active: NDArray[np.int64]
-    where: NDArray[np.int64]
-    free: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    needed: NDArray[np.float64]
+    active: NDArray[np.int64]  # [S]: the active deployments; the first `counts[ACTIVE]` entries hold
+    where: NDArray[np.int64]  # [D]: position in `active`
+    free: NDArray[np.int64]  # [S]: free places; the first `counts[FREE]` entries hold
+    counts: NDArray[np.int64]  # [2]
+    needed: NDArray[np.float64]  # [D]: the number that the policy compared with its threshold, at each arrival
 
 
 class Tally(NamedTuple):
-    """What is counted past the warm-up.
+    """What is counted past the warm-up."""
 
-    Attributes
-    ----------
-    core_hours : float64[3]
-        Integral of active cores, of min(capacity, active cores), and the active cores now.
-    counts : int64[6]
-        Events, arrivals, admitted, scale-outs asked for, refused, and most active cores.
-    asked, refused : int64[M]
-        Scale-outs by month of 730 hours.
-    """
-
-    core_hours: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    core_hours: NDArray[np.float64]  # [2]: integral of active cores, and of min(capacity, active cores)
+    counts: NDArray[np.int64]  # [6]
+    # scale-outs by month of 730 hours
     asked: NDArray[np.int64]
     refused: NDArray[np.int64]
 
@@ -106,47 +85,67 @@ def look_at(view: Outlook, world: World, tenants: Tenants, d: int, row: int, now
     size = float(tenants.cores[d])
     age = now - world.arrival[d]
     core_time = tenants.core_time[d] + size * (now - tenants.last[d])
+    if view.knowledge == PRIORS:
+        look_at_priors(view, world, tenants, d, row, now, size, age, core_time)
+    else:
+        look_at_kinds(view, world, tenants, d, row, now, size, age, core_time)
+
+
+@step
+def look_at_kinds(
+    view: Outlook, world: World, tenants: Tenants, d: int, row: int, now: float, size: float, age: float,
+    core_time: float,
+) -> None:  # fmt: skip
+    """Compute the part of a deployment of one of the known kinds, each weighed by its posterior probability."""
     k, m = tenants.deaths[d], tenants.scale_outs[d]
-    if view.modes[1]:
-        weights = view.nodes[3]
-        best = -1e300
-        for i in range(len(view.kinds)):
-            mu, rate, shut = view.kinds[i, 1], view.kinds[i, 2], view.kinds[i, 3]
-            fits = i == world.kind[d] if view.modes[1] == 1 else seems(view, world, tenants, d, i)
-            level = -1e300
-            if fits:
-                level = log(view.kinds[i, 0]) + k * log(mu) - mu * core_time - (rate + shut) * age
-                level += m * log(rate) if m > 0 else 0.0
-            weights[i] = level
-            best = max(best, level)
-        total = 0.0
-        for i in range(len(view.kinds)):
-            weights[i] = exp(weights[i] - best)
-            total += weights[i]
-        mean_mu = 0.0
-        mean_rate = 0.0
-        for i in range(len(view.kinds)):
-            weights[i] /= total
-            mean_mu += weights[i] * view.kinds[i, 1]
-            mean_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3])
-        spread_mu = 0.0
-        spread_rate = 0.0
-        for i in range(len(view.kinds)):
-            spread_mu += weights[i] * (view.kinds[i, 1] - mean_mu) ** 2
-            spread_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3] - mean_rate) ** 2
-        fill_kinds(view, row, size, weights)
-        note(tenants, d, now, spread_mu, mean_mu, spread_rate, mean_rate)
-        return
-    kappa, delta = view.constants[0], view.constants[1]
+    weights = view.nodes[3]
+    best = -1e300
+    for i in range(len(view.kinds)):
+        mu, rate, shut = view.kinds[i, 1], view.kinds[i, 2], view.kinds[i, 3]
+        fits = i == world.kind[d] if view.knowledge == LABELLED else seems(view, world, tenants, d, i)
+        level = -1e300
+        if fits:
+            # log of the likelihood: p_i mu^k exp(-mu T) rate^m exp(-(rate + shut) age)
+            level = log(view.kinds[i, 0]) + k * log(mu) - mu * core_time - (rate + shut) * age
+            level += m * log(rate) if m > 0 else 0.0
+        weights[i] = level
+        best = max(best, level)
+    total = 0.0
+    for i in range(len(view.kinds)):
+        weights[i] = exp(weights[i] - best)
+        total += weights[i]
+    mean_mu = 0.0
+    mean_rate = 0.0
+    for i in range(len(view.kinds)):
+        weights[i] /= total
+        mean_mu += weights[i] * view.kinds[i, 1]
+        mean_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3])
+    spread_mu = 0.0
+    spread_rate = 0.0
+    for i in range(len(view.kinds)):
+        spread_mu += weights[i] * (view.kinds[i, 1] - mean_mu) ** 2
+        spread_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3] - mean_rate) ** 2
+    fill_kinds(view, row, size, weights)
+    note(tenants, d, now, spread_mu, mean_mu, spread_rate, mean_rate)
+
+
+@step
+def look_at_priors(
+    view: Outlook, world: World, tenants: Tenants, d: int, row: int, now: float, size: float, age: float,
+    core_time: float,
+) -> None:  # fmt: skip
+    """Compute the part of a deployment whose parameters have Gamma priors, by the nodes of its belief."""
+    k, m = tenants.deaths[d], tenants.scale_outs[d]
     shape, base = world.lam_shape[d] + m, world.lam_rate[d]
     sigma_shape, sigma_rate = world.sigma_shape[d] + tenants.extra[d], world.sigma_rate[d] + tenants.sizes[d]
     sigma = sigma_shape / sigma_rate
     square = sigma * (sigma_shape + 1.0) / sigma_rate
+    # of the size S of a scale-out: E[S], E[S (S - 1)] and E[E[S | sigma]^2]
     s1, s2, s3 = 1.0 + sigma, square + 2.0 * sigma, 1.0 + 2.0 * sigma + square
     start = tenants.spread[4, d]
-    if view.modes[0] == EXACT:
-        power = world.mu_shape[d] + k + kappa * m
-        rate = world.mu_rate[d] + core_time + delta * age
+    if view.moments == EXACT:
+        power = world.mu_shape[d] + k + view.kappa * m
+        rate = world.mu_rate[d] + core_time + view.delta * age
         count, peak = find_nodes(view, power, rate, shape, base, age, start)
     else:
         rate = world.mu_rate[d] + core_time
@@ -168,7 +167,7 @@ def look_at(view: Outlook, world: World, tenants: Tenants, d: int, row: int, now
         square_mu += weight * mu * mu
         mean_rate += weight * grow
         square_rate += weight * grow * grow
-    if view.modes[0] == PAPER:
+    if view.moments == PAPER:
         lam = shape / base
         fill_paper(view, row, count, size, lam, lam * (shape + 1.0) / base, s1, s2, s3)
     else:
@@ -197,20 +196,21 @@ def note(
     tenants.spread[2, d] = max(0.0, spread_rate) ** 0.5
     tenants.spread[3, d] = mean_rate
     tenants.seen_at[d] = now
-    tenants.stale[d] = 0.0
+    tenants.moved[d] = 0.0
+    tenants.has_asked[d] = False
 
 
 @step
 def is_stale(view: Outlook, tenants: Tenants, d: int, now: float) -> bool:
     """Whether a part may be off by more than the tolerance."""
-    tolerance = view.constants[2]
     elapsed = now - tenants.seen_at[d]
-    x = (float(tenants.cores[d]) + view.constants[1]) * elapsed
+    x = (float(tenants.cores[d]) + view.delta) * elapsed
     expected = tenants.spread[1, d] * x + tenants.spread[3, d] * elapsed
-    if expected > 1.0 or tolerance <= 0.0:
+    if expected > 1.0 or view.tolerance <= 0.0 or tenants.has_asked[d]:
         return True
+    # survival moves the belief by at most (sd(mu) x + sd(r) e) / 2 exp(E[mu] x + E[r] e) in total variation
     moved = 0.5 * (tenants.spread[0, d] * x + tenants.spread[2, d] * elapsed) * exp(expected)
-    return bool(tenants.stale[d] + moved > tolerance)
+    return bool(tenants.moved[d] + moved > view.tolerance)
 
 
 @step
@@ -225,15 +225,16 @@ def leave(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
     """Take a deployment out of the cluster."""
     tenants.status[d] = 2
     tenants.cores[d] = 0
-    at, last = tenants.where[d], tenants.counts[0] - 1
-    moved = tenants.active[last]
-    tenants.active[at] = moved
-    tenants.where[moved] = at
-    tenants.counts[0] = last
+    # the last active deployment moves to the position that becomes free, so that the active ones stay together
+    at, last = tenants.where[d], tenants.counts[ACTIVE] - 1
+    other = tenants.active[last]
+    tenants.active[at] = other
+    tenants.where[other] = at
+    tenants.counts[ACTIVE] = last
     if policy in (FIRST, SECOND):
         add_part(view, tenants.place[d], -1.0)
-    tenants.free[tenants.counts[1]] = tenants.place[d]
-    tenants.counts[1] += 1
+    tenants.free[tenants.counts[FREE]] = tenants.place[d]
+    tenants.counts[FREE] += 1
 
 
 @routine
@@ -241,33 +242,34 @@ def judge(
     view: Outlook, world: World, tenants: Tenants, d: int, policy: int, threshold: float, marginal: float, now: float
 ) -> bool:
     """Whether a moment policy accepts a deployment; brings the outlook up to date first."""
-    for i in range(tenants.counts[0]):
+    for i in range(tenants.counts[ACTIVE]):
         other = tenants.active[i]
         if is_stale(view, tenants, other, now):
             row = tenants.place[other]
             add_part(view, row, -1.0)
             look_at(view, world, tenants, other, row, now)
             add_part(view, row, 1.0)
-            view.modes[2] += 1
-    view.modes[3] += 1
-    if view.modes[3] >= 1024:  # so that rounding does not pile up
-        view.modes[3] = 0
+            view.counts[REFRESHED] += 1
+    view.counts[ADDED] += 1
+    if view.counts[ADDED] >= 1024:  # so that rounding does not pile up
+        view.counts[ADDED] = 0
         view.total_mean[:] = 0.0
         view.total_variance[:] = 0.0
-        for i in range(tenants.counts[0]):
+        for i in range(tenants.counts[ACTIVE]):
             add_part(view, tenants.place[tenants.active[i]], 1.0)
     row = len(view.mean) - 1
     look_at(view, world, tenants, d, row, now)
-    capacity = view.constants[3]
     needed = 0.0
-    for n in range(len(view.at) if len(view.at) else len(view.horizons)):
+    for n in range(len(view.at) if view.has_knots else len(view.horizons)):
         mean, variance, own = seen_ahead(view, row, n)
+        # Definition 6.1: times at which the arrival has hardly a core left do not count
         if own < marginal:
             continue
         value = mean
         if policy == SECOND:
-            room = capacity - mean
-            value = variance / (variance + room * room) if room > 0 else 2.0
+            # Cantelli (18): Pr[size >= c] <= V / (V + (c - E)^2); no threshold accepts where E >= c
+            free = view.capacity - mean
+            value = variance / (variance + free * free) if free > 0 else 2.0
         needed = max(needed, value)
     tenants.needed[d] = needed
     return bool(needed < threshold)
@@ -275,14 +277,14 @@ def judge(
 
 @step
 def enter(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
-    """Take a deployment into the cluster; its part stands in the last row of the outlook."""
+    """Take a deployment into the cluster; its part is in the last row of the outlook."""
     tenants.status[d] = 1
-    tenants.counts[1] -= 1
-    row = tenants.free[tenants.counts[1]]
+    tenants.counts[FREE] -= 1
+    row = tenants.free[tenants.counts[FREE]]
     tenants.place[d] = row
-    tenants.where[d] = tenants.counts[0]
-    tenants.active[tenants.counts[0]] = d
-    tenants.counts[0] += 1
+    tenants.where[d] = tenants.counts[ACTIVE]
+    tenants.active[tenants.counts[ACTIVE]] = d
+    tenants.counts[ACTIVE] += 1
     if policy in (FIRST, SECOND):
         last = len(view.mean) - 1
         for n in range(len(view.horizons)):
@@ -296,9 +298,10 @@ def end_core(view: Outlook, tenants: Tenants, d: int, policy: int, now: float) -
     """Let a core of a deployment end, and the deployment with its last one."""
     settle(tenants, d, now)
     tenants.deaths[d] += 1
-    tenants.stale[d] += 1.0 / tenants.cores[d]
+    # the size changes by 1 / cores, and the belief, multiplied by mu, by at most sd(mu) / (2 E[mu])
+    tenants.moved[d] += 1.0 / tenants.cores[d]
     if tenants.spread[1, d] > 0:
-        tenants.stale[d] += 0.5 * tenants.spread[0, d] / tenants.spread[1, d]
+        tenants.moved[d] += 0.5 * tenants.spread[0, d] / tenants.spread[1, d]
     tenants.cores[d] -= 1
     if tenants.cores[d] == 0:
         leave(view, tenants, d, policy)
@@ -314,13 +317,13 @@ def scale_out(
     tenants.scale_outs[d] += 1
     tenants.extra[d] += size - 1
     tenants.sizes[d] += 1
-    tenants.stale[d] = 1e9
+    tenants.has_asked[d] = True
     granted = cores + size <= limit
     if counts:
         month = int(now / MONTH)
-        tally.counts[3] += 1
+        tally.counts[ASKED] += 1
         tally.asked[month] += 1
-        tally.counts[4] += not granted
+        tally.counts[REFUSED] += not granted
         tally.refused[month] += not granted
     if not granted:
         return 0
@@ -335,6 +338,30 @@ def happens(tenants: Tenants, d: int, batch: int, what: int) -> bool:
     if what == ARRIVAL:
         return bool(tenants.status[d] == 0)
     return bool(tenants.status[d] == 1 and (what != DEATH or tenants.granted[batch] == 1))
+
+
+@step
+def arrive(
+    world: World, tenants: Tenants, view: Outlook, batch: int, policy: int, threshold: float, marginal: float,
+    cores: int, limit: int, most: int, now: float,
+) -> int:  # fmt: skip
+    """Admit a deployment, or refuse it; return how many cores start."""
+    d, size = world.deployment[batch], world.size[batch]
+    tenants.cores[d] = size
+    tenants.last[d] = now
+    accepted = cores + size <= limit and tenants.counts[ACTIVE] < most
+    if policy == ZEROTH:
+        tenants.needed[d] = cores + size
+        accepted = accepted and cores + size < threshold
+    elif accepted and policy != EVERYBODY:
+        accepted = judge(view, world, tenants, d, policy, threshold, marginal, now)
+    if not accepted:
+        tenants.status[d] = 2
+        tenants.cores[d] = 0
+        return 0
+    tenants.granted[batch] = 1
+    enter(view, tenants, d, policy)
+    return int(size)
 
 
 @kernel
@@ -356,7 +383,7 @@ def run_events(
     cores = 0
     area = 0.0
     capped = 0.0
-    limit = NOBODY if policy == EVERYBODY else capacity
+    limit = UNLIMITED if policy == EVERYBODY else capacity
     for e in range(len(world.time)):
         time = world.time[e]
         if time >= until:
@@ -372,36 +399,21 @@ def run_events(
             capped += span * min(cores, capacity)
         counts = time > warmup
         now = time
-        tally.counts[0] += 1
+        tally.counts[EVENTS] += 1
         if what == DEATH:
             cores -= 1
             end_core(view, tenants, d, policy, now)
         elif what == SCALE_OUT:
             cores += scale_out(world, tenants, tally, batch, cores, limit, now, counts)
         elif what == ARRIVAL:
-            size = world.size[batch]
-            tenants.cores[d] = size
-            tenants.last[d] = now
-            accepted = cores + size <= limit and tenants.counts[0] < most
-            if policy == ZEROTH:
-                tenants.needed[d] = cores + size
-                accepted = accepted and cores + size < threshold
-            elif accepted and policy != EVERYBODY:
-                accepted = judge(view, world, tenants, d, policy, threshold, marginal, now)
-            tally.counts[1] += counts
-            tally.counts[2] += counts and accepted
-            if accepted:
-                tenants.granted[batch] = 1
-                cores += size
-                enter(view, tenants, d, policy)
-            else:
-                tenants.status[d] = 2
-                tenants.cores[d] = 0
+            started = arrive(world, tenants, view, batch, policy, threshold, marginal, cores, limit, most, now)
+            cores += started
+            tally.counts[ARRIVALS] += counts
+            tally.counts[ADMITTED] += counts and started > 0
         else:
             cores -= tenants.cores[d]
             leave(view, tenants, d, policy)
-        tally.counts[5] = max(tally.counts[5], cores)
+        tally.counts[PEAK] = max(tally.counts[PEAK], cores)
     span = until - max(now, warmup)
     tally.core_hours[0] = area + span * cores
     tally.core_hours[1] = capped + span * min(cores, capacity)
-    tally.core_hours[2] = cores

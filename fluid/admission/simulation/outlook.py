@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fluid.admission.law.absorption import cubic_weights
 from fluid.admission.law.cluster import AdmissionCluster, Priors
 from theory.compiled import step
 
@@ -42,6 +43,12 @@ EXACT, PLUG_IN, PAPER = range(3)
 MOMENTS = ("exact", "plug-in", "paper")
 """Their names."""
 
+PRIORS, LABELLED, HIDDEN = range(3)
+"""What is known of deployments: priors of their parameters; their kinds; the kinds that there are, but not whose."""
+
+REFRESHED, ADDED = range(2)
+"""Entries of `Outlook.counts`: parts refreshed, and arrivals since the sums were last added up anew."""
+
 KNOTS = 32
 """Steps of the table between knots: a factor of the fourth root of 2."""
 
@@ -53,56 +60,36 @@ HIGHEST = 5000
 
 
 class Outlook(NamedTuple):
-    """Horizons, tables, the parts of S places for deployments, and their sums.
+    """Horizons, tables, the parts of S places for deployments, and their sums."""
 
-    Attributes
-    ----------
-    horizons : float64[H]
-        The times to look ahead, or the knots that they are interpolated from.
-    at : int64[T]
-        The first of four knots of each time to look ahead; empty where the horizons are those times.
-    share : float64[4, T]
-        What each of the four counts.
-    offset : int64[1]
-        Place of the first horizon in the table, in steps; empty where there is no table.
-    gone, shut : float64[N, M]
-        Of kinds, a row each: 1 - exp(-mu t) and exp(-r t) at all horizons t, with r the rate of shutdowns. Under priors
-        the table, if the horizons are equally many whole steps apart, N of them: 1 - exp(-x) and exp(-delta x), log x
-        one step further from row to row and N from column to column, so that what one node asks for stands together.
-    constants : float64[4]
-        kappa, delta, tolerance, capacity.
-    modes : int64[4]
-        MOMENTS, whether kinds are known (1) or hidden (2) or there are priors (0), number of deployments refreshed,
-        and of arrivals since the sums were last added up anew.
-    kinds : float64[K, 6]
-        Probability, mu, rates of scale-outs and shutdowns, size of a scale-out, initial size; empty under priors.
-    mean, variance : float64[S + 1, H]
-        By place; the last row is that of the deployment that asks to enter.
-    total_mean, total_variance : float64[H]
-    nodes : float64[8, NODES]
-        Room for one belief.
-    steps : int64[NODES]
-        Places of the nodes, in steps of log mu.
-    sums : float64[8, H]
-        Room for the averages of the paper's constituents, and for what stands in a table where there is one.
-    """
-
-    horizons: NDArray[np.float64]
-    at: NDArray[np.int64]
-    share: NDArray[np.float64]
-    offset: NDArray[np.int64]
+    horizons: NDArray[np.float64]  # [H]: the times to look ahead, or the knots that they are interpolated from
+    has_knots: bool
+    at: NDArray[np.int64]  # [T]: with knots, the first of the four knots of each time to look ahead
+    share: NDArray[np.float64]  # [4, T]: what each of the four counts
+    is_tabled: bool
+    offset: int  # with a table, the place of the first horizon in it, in steps
+    # Of kinds, a row each: 1 - exp(-mu t) and exp(-r t) at all horizons t, with r the rate of shutdowns. Under priors
+    # the table, if the horizons are an equal number N of whole steps apart: 1 - exp(-x) and exp(-delta x), log x one
+    # step further from row to row and N from column to column, so that one node reads neighbouring entries.
     gone: NDArray[np.float64]
     shut: NDArray[np.float64]
-    constants: NDArray[np.float64]
-    modes: NDArray[np.int64]
+    kappa: float
+    delta: float
+    tolerance: float
+    capacity: float
+    moments: int  # EXACT, PLUG_IN or PAPER
+    knowledge: int  # PRIORS, LABELLED or HIDDEN
+    counts: NDArray[np.int64]  # [2]
+    # [K, 6]: probability, mu, rates of scale-outs and shutdowns, size of a scale-out, initial size
     kinds: NDArray[np.float64]
+    # [S + 1, H]: by place; the last row is that of the deployment that asks to enter
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
-    total_mean: NDArray[np.float64]
+    total_mean: NDArray[np.float64]  # [H]
     total_variance: NDArray[np.float64]
-    nodes: NDArray[np.float64]
-    steps: NDArray[np.int64]
-    sums: NDArray[np.float64]
+    nodes: NDArray[np.float64]  # [4, NODES]: mu, weight and mu^kappa of the nodes of one belief; weights of kinds
+    steps: NDArray[np.int64]  # [NODES]: places of the nodes, in steps of log mu
+    sums: NDArray[np.float64]  # [8, H]: averages of the paper's constituents; `ahead` where there is no table
 
 
 def aligned_horizons(first: float = 0.04, last: float = 26280.0, steps: int = 64) -> NDArray[np.float64]:
@@ -117,11 +104,7 @@ def knots_for(
     """Return knots, float64[H], and for each time the first of four of them and what they count (cubic in log t)."""
     h = KNOTS * FINE
     knots = aligned_horizons(float(times[0]) * exp(-h), float(times[-1]) * exp(2 * h), KNOTS)
-    x = np.log(times / knots[0]) / h
-    at = np.clip(x.astype(np.int64) - 1, 0, len(knots) - 4)
-    x = x - at
-    share = [np.prod([(x - j) / (k - j) for j in range(4) if j != k], axis=0) for k in range(4)]
-    return knots, at, np.array(share)
+    return knots, *cubic_weights(np.log(times / knots[0]) / h, len(knots))
 
 
 def new_outlook(
@@ -133,36 +116,24 @@ def new_outlook(
     labelled: bool = True,
     direct: bool = False,
 ) -> Outlook:
-    """Make an outlook with nobody in it.
+    """Return an outlook of no deployments, with S = `places`.
 
-    Parameters
-    ----------
-    cluster : AdmissionCluster
-    horizons : float64[H]
-        Hours; with a table where they are whole steps of it apart (`aligned_horizons`). Where there are more of them
-        than knots, parts are kept at knots.
-    places : int
-        S, the most deployments at once.
-    moments : str
-        One of `MOMENTS`; known kinds have exact moments.
-    tolerance : float
-        0 computes every part anew at every arrival.
-    labelled : bool
-        Whether the policy sees of which kind an arrival is.
-    direct : bool
-        Keep parts at all horizons, however many.
+    Where the horizons are whole steps of the table apart (`aligned_horizons`) there is a table, and where they are more
+    than their knots, parts are kept at knots unless `direct`. A tolerance of 0 computes every part anew at every
+    arrival; known kinds have exact moments whatever `moments` says.
     """
     times = np.asarray(horizons, float)
     horizons, at, share = knots_for(times)
-    if direct or len(times) <= len(horizons):
-        horizons, at, share = times, np.zeros(0, np.int64), np.zeros((4, 0))
+    has_knots = not direct and len(times) > len(horizons)
+    if not has_knots:
+        horizons = times
     kappa, delta = 1.0, 0.0
     kinds = np.zeros((0, 6))
-    mode = 0
+    knowledge = PRIORS
     if isinstance(cluster.deployments, Priors):
-        kappa, delta = cluster.deployments.kappa, cluster.deployments.delta
+        kappa, delta = float(cluster.deployments.kappa), float(cluster.deployments.delta)
     else:
-        mode = 1 if labelled else 2
+        knowledge = LABELLED if labelled else HIDDEN
         kinds = np.array(
             [[k.probability, k.mu, k.scale_out_rate, k.shutdown_rate, k.batch, k.size] for k in cluster.deployments],
             float,
@@ -170,33 +141,40 @@ def new_outlook(
     H = len(horizons)
     place = np.log(horizons) / FINE
     first, stride = int(np.floor(place[0])), max(1, round((place[-1] - place[0]) / max(1, H - 1)))
-    tabled = mode == 0 and bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
+    is_tabled = knowledge == PRIORS and bool(np.abs(place - place[0] - stride * np.arange(H)).max() < 1e-6)
     gone, shut = -np.expm1(-np.outer(kinds[:, 1], horizons)), np.exp(-np.outer(kinds[:, 3], horizons))
-    if tabled:
+    if is_tabled:
         gone, shut = _table(float(place[0] - first), stride, H, delta)
     return Outlook(
-        horizons,
-        at,
-        share,
-        np.array([first] if tabled else [], np.int64),
-        gone,
-        shut,
-        np.array([kappa, delta, tolerance, float(cluster.capacity)]),
-        np.array([MOMENTS.index(moments), mode, 0, 0]),
-        kinds,
-        np.zeros((places + 1, H)),
-        np.zeros((places + 1, H)),
-        np.zeros(H),
-        np.zeros(H),
-        np.zeros((8, NODES)),
-        np.zeros(NODES, np.int64),
-        np.zeros((8, H)),
+        horizons=horizons,
+        has_knots=has_knots,
+        at=at,
+        share=share,
+        is_tabled=is_tabled,
+        offset=first,
+        gone=gone,
+        shut=shut,
+        kappa=kappa,
+        delta=delta,
+        tolerance=float(tolerance),
+        capacity=float(cluster.capacity),
+        moments=MOMENTS.index(moments),
+        knowledge=knowledge,
+        counts=np.zeros(2, np.int64),
+        kinds=kinds,
+        mean=np.zeros((places + 1, H)),
+        variance=np.zeros((places + 1, H)),
+        total_mean=np.zeros(H),
+        total_variance=np.zeros(H),
+        nodes=np.zeros((4, NODES)),
+        steps=np.zeros(NODES, np.int64),
+        sums=np.zeros((8, H)),
     )
 
 
 @lru_cache(maxsize=8)  # the runs of a study share it
 def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The table of `Outlook` under priors: from LOWEST to HIGHEST, and as far beyond as so many horizons reach."""
+    """The table of `Outlook` under priors: from LOWEST to HIGHEST, and `width` columns beyond on both sides."""
     columns = np.arange(-width, ceil((HIGHEST - LOWEST) / stride) + width)
     x = np.exp((LOWEST + stride * columns + np.arange(stride)[:, None] + rest) * FINE)
     return -np.expm1(-x), np.exp(-delta * x)
@@ -206,16 +184,16 @@ def _table(rest: float, stride: int, width: int, delta: float) -> tuple[NDArray[
 def ahead(view: Outlook, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return 1 - exp(-mu t) and exp(-delta mu t) of a node at all horizons t, float64[H] each."""
     H = len(view.horizons)
-    if len(view.offset):
+    if view.is_tabled:
         rows, columns = view.gone.shape
-        at = view.steps[j] + view.offset[0] - LOWEST
+        at = view.steps[j] + view.offset - LOWEST
         row, first = at % rows, min(columns - H, max(0, at // rows + H))  # beyond the table nothing changes
         return view.gone[row, first : first + H], view.shut[row, first : first + H]
-    mu, delta = view.nodes[0, j], view.constants[1]
+    mu = view.nodes[0, j]
     gone, shut = view.sums[6], view.sums[7]
     for n in range(H):
         x = mu * view.horizons[n]
-        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-delta * x)
+        gone[n], shut[n] = 1.0 - exp(-x) if x > 1e-5 else x - 0.5 * x * x, exp(-view.delta * x)
     return gone, shut
 
 
@@ -225,10 +203,9 @@ def find_nodes(
 ) -> tuple[int, float]:
     """Write nodes and weights of the density ``mu^power exp(-rate mu) (base + mu^kappa alive)^-shape`` of log mu.
 
-    Returns how many there are, and the place of the peak; ``nodes[0]`` are values of mu, ``nodes[1]`` the weights,
-    ``nodes[2]`` powers mu^kappa, and `steps` their places.
+    Returns the number of nodes, and the place of the peak.
     """
-    kappa = view.constants[0]
+    kappa = view.kappa
     s = start
     curvature = 1.0
     for _ in range(60):  # Newton's method on a concave function, with steps of at most 2
@@ -242,6 +219,7 @@ def find_nodes(
         s += move
         if abs(move) < 1e-3:
             break
+    # near the peak the density is normal of deviation curvature^(-1/2): nodes are at most 0.7 of it apart
     stride = 1
     width = 0.7 / curvature**0.5
     while stride < 128 and 2 * stride * FINE <= width:
@@ -249,6 +227,7 @@ def find_nodes(
     middle = round(s / FINE / stride) * stride
     top = power * (middle * FINE) - rate * exp(middle * FINE)
     top -= shape * log(base + alive * exp(kappa * middle * FINE))
+    # from the peak downwards, then upwards, until the density falls below exp(-DEPTH) of its largest value
     count = 0
     total = 0.0
     for side in range(2):
@@ -315,6 +294,7 @@ def fill_joint(
     for j in range(count):
         mu, weight, mu_kappa = view.nodes[0, j], view.nodes[1, j], view.nodes[2, j]
         rate = base + mu_kappa * alive
+        # E[lambda | mu] = shape / rate and E[lambda^2 | mu] = shape (shape + 1) / rate^2
         ratio = mu_kappa / mu / rate
         k1 = shape * ratio * s1
         k2 = shape * ratio * s2
@@ -351,12 +331,14 @@ def fill_paper(
             sums[5, n] += weight * grow * grow * u * u
     for n in range(H):
         t = view.horizons[n]
+        # probabilities that an old core, and one that started at a uniform time, is active
         b0, b1 = 1.0 - sums[1, n], sums[2, n] / t
         scale_outs = lam * t * power
         new = lam * s1 * sums[3, n]
         new_variance = new + lam * s2 * sums[4, n] / t + lam_square * s3 * sums[5, n] - new * new
         total = size * b0 + new
         total_variance = size * b0 * (1.0 - b0) + new_variance
+        # (16)-(17): all cores are gone; then (25), (13) and (22)-(24)
         empty = (1.0 - b0) ** size * max(0.0, 1.0 - b1) ** (scale_outs * s1)
         m, d = sums[0, n], 1.0 - empty
         alive_variance = m * (1 - m) * d * (1 - d) + m * (1 - m) * d * d + m * m * d * (1 - d)
@@ -379,7 +361,7 @@ def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64
         if weight == 0.0:
             continue
         k1 = rate / mu * s
-        k2 = k1 * (s - 1.0)
+        k2 = k1 * (s - 1.0)  # every scale-out has the same size s
         _add(mean, variance, view.gone[k], view.shut[k], size, weight, k1, k2, k1 * k1)
     for n in range(H):
         variance[n] = max(0.0, variance[n] - mean[n] * mean[n])
@@ -388,7 +370,7 @@ def fill_kinds(view: Outlook, row: int, size: float, weights: NDArray[np.float64
 @step
 def seen_ahead(view: Outlook, row: int, n: int) -> tuple[float, float, float]:
     """Return expected cores and variance of all deployments, and expected cores of a row, at a time to look ahead."""
-    if len(view.at) == 0:
+    if not view.has_knots:
         own = view.mean[row, n]
         return view.total_mean[n] + own, max(0.0, view.total_variance[n]) + view.variance[row, n], own
     mean, variance, own = 0.0, 0.0, 0.0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.law.thresholds import POLICIES
 from fluid.admission.simulation import event_loop as events
-from fluid.admission.simulation.outlook import MOMENTS, Outlook, aligned_horizons, new_outlook
+from fluid.admission.simulation.outlook import MOMENTS, REFRESHED, Outlook, aligned_horizons, new_outlook
 from fluid.admission.simulation.world import World, draw_world, most_alive
 from fluid.statistics import Interval, mean_interval, ratio_interval
 from theory.compiled import plain
@@ -151,9 +151,9 @@ def run_policy(
     view = new_outlook(cluster, *chosen, policy.moments, policy.tolerance, policy.labelled)
     tenants = _tenants(world, places)
     months = int(until / events.MONTH) + 1
-    tally = events.Tally(np.zeros(3), np.zeros(6, np.int64), np.zeros(months, np.int64), np.zeros(months, np.int64))
+    tally = events.Tally(np.zeros(2), np.zeros(6, np.int64), np.zeros(months, np.int64), np.zeros(months, np.int64))
     loop: Callable[..., Any] = plain(events.run_events) if python else events.run_events
-    largest = events.NOBODY if most is None else most
+    largest = events.UNLIMITED if most is None else most
     begin = process_time()
     loop(
         world, tenants, view, tally, code, float(policy.threshold), float(policy.marginal), cluster.capacity, largest,
@@ -181,7 +181,8 @@ def _tenants(world: World, places: int) -> events.Tenants:
         core_time=np.zeros(count),
         last=np.zeros(count),
         seen_at=np.zeros(count),
-        stale=np.zeros(count),
+        moved=np.zeros(count),
+        has_asked=np.zeros(count, np.bool_),
         spread=spread,
         active=np.zeros(places, np.int64),
         where=where,
@@ -211,7 +212,7 @@ def _measured(
         events=number,
         peak=peak,
         seconds=seconds,
-        refreshed=int(view.modes[2]),
+        refreshed=int(view.counts[REFRESHED]),
         needed=tenants.needed,
         admitted_ones=tenants.granted[first] > 0,
     )

@@ -66,23 +66,16 @@ class World(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Parameters of D deployments.
-
-    Attributes
-    ----------
-    arrival, mu, rate, shutdown, sigma : float64[D]
-    size, batch, kind : int64[D]
-        Initial cores; cores of each scale-out (0 for 1 + Poisson(sigma)); number of the kind or -1.
-    """
+    """Parameters of D deployments."""
 
     arrival: NDArray[np.float64]
     mu: NDArray[np.float64]
     rate: NDArray[np.float64]
     shutdown: NDArray[np.float64]
     sigma: NDArray[np.float64]
-    size: NDArray[np.int64]
-    batch: NDArray[np.int64]
-    kind: NDArray[np.int64]
+    size: NDArray[np.int64]  # initial cores
+    batch: NDArray[np.int64]  # cores of each scale-out, 0 for 1 + Poisson(sigma)
+    kind: NDArray[np.int64]  # number of the kind, or -1
 
 
 def draw_parameters(cluster: AdmissionCluster, until: float, rng: np.random.Generator) -> Drawn:
@@ -243,8 +236,9 @@ def _events(
             time[events], what[events], batch[events] = now, kind, batches
             events += 1
             ends = now
-            for left in range(cores, 0, -1):
-                ends += rng.standard_exponential() / (left * mu[d])
+            # the least of n exponential lifetimes of rate mu is exponential of rate n mu
+            for active in range(cores, 0, -1):
+                ends += rng.standard_exponential() / (active * mu[d])
                 if ends < stop:
                     time[events], what[events], batch[events] = ends, DEATH, batches
                     events += 1

@@ -99,19 +99,10 @@ def _starts(world: World) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Priors of greatest likelihood.
-
-    Attributes
-    ----------
-    priors : Priors
-    log_likelihood : float
-        Of deaths, scale-outs and shutdowns, and of sizes, without constants that do not depend on the priors.
-    deployments : int
-    converged : bool
-    """
+    """Priors of greatest likelihood."""
 
     priors: Priors
-    log_likelihood: float
+    log_likelihood: float  # of deaths, scale-outs, shutdowns and sizes, without constants that priors do not change
     deployments: int
     converged: bool
 
@@ -247,19 +238,3 @@ def fit_lifetimes_and_sizes(seen: Watched) -> tuple[Gamma, Gamma]:
     if not (done and sizes_done):
         raise InputError("data: the search for the laws of greatest likelihood did not converge")
     return Gamma(mu.shape, mu.rate * hours), sigma
-
-
-def never_scaled_out(alive_time: float, epsilon: float) -> float:
-    """Return the paper's rate of scale-outs of a deployment that was watched and never scaled out (Appendix B).
-
-    It is the rate at which seeing none has probability epsilon: -log(epsilon) / alive_time. The paper's epsilon is
-    lost; the likelihood above needs no such rule.
-
-    Examples
-    --------
-    >>> round(never_scaled_out(10.0, 0.5), 6)
-    0.069315
-    """
-    if not (alive_time > 0 and 0 < epsilon < 1):
-        raise InputError("never scaled out: expected a positive time and an epsilon between 0 and 1")
-    return float(-np.log(epsilon) / alive_time)

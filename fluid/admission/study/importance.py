@@ -1,9 +1,9 @@
 """Rare failures: worlds drawn from buckets with weights (Appendix D of the paper).
 
-A measure of badness sorts worlds into buckets B_1, ..., B_K. A world of bucket i < K is drawn again with probability
-r_i, and buckets below i are then blocked; so worlds of high buckets come more often. Proposition D.2 gives how often.
-The share of refused scale-outs is a ratio of sums weighted by p_i / q_i, and its interval comes from a bootstrap that
-draws runs within buckets.
+A measure of how bad they are sorts worlds into buckets B_1, ..., B_K. A world of bucket i < K is drawn again with
+probability r_i, and buckets below i are then blocked; so worlds of high buckets come more often. Proposition D.2 gives
+how often. The share of refused scale-outs is a ratio of sums weighted by p_i / q_i, and its interval comes from a
+bootstrap that draws runs within buckets.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fluid.admission.law.cluster import AdmissionCluster
-from fluid.admission.simulation.world import Drawn
 from fluid.statistics import Interval
 from theory.errors import InputError
 
@@ -30,16 +28,13 @@ def redrawn_probabilities(nominal: ArrayLike, redraw: ArrayLike) -> NDArray[np.f
     redraw : float64[K]
         r_i, below 1; 0 in the last bucket.
 
-    Notes
-    -----
-    With p'_i = p_i / (p_i + ... + p_K): q(B_i) is the product over j < i of (1 - p'_j) / (1 - p'_j r_j), times
-    p'_i (1 - r_i) / (1 - p'_i r_i).
-
     Examples
     --------
     >>> redrawn_probabilities([0.9, 0.1], [0.5, 0.0]).round(6).tolist()  # 0.45 / 0.55 and 0.1 / 0.55
     [0.818182, 0.181818]
     """
+    # with p'_i = p_i / (p_i + ... + p_K): q(B_i) is the product over j < i of (1 - p'_j) / (1 - p'_j r_j), times
+    # p'_i (1 - r_i) / (1 - p'_i r_i)
     p, r = _checked(nominal), np.asarray(redraw, float)
     if r.shape != p.shape or np.any(r < 0) or np.any(r >= 1) or r[-1] != 0:
         raise InputError("redraw: expected one probability below 1 for each bucket, 0 in the last")
@@ -80,78 +75,12 @@ def _checked(probabilities: ArrayLike) -> NDArray[np.float64]:
     return checked
 
 
-def draw_bucket(nominal: ArrayLike, redraw: ArrayLike, rng: np.random.Generator) -> int:
-    """Draw the bucket of a world by redrawing, as the paper describes it, from nominal draws."""
-    p, r = np.asarray(nominal, float), np.asarray(redraw, float)
-    blocked = 0
-    while True:
-        bucket = int(rng.choice(len(p), p=p))
-        if bucket < blocked:
-            continue
-        if rng.random() >= r[bucket]:
-            return bucket
-        blocked = bucket
-
-
-def badness(cluster: AdmissionCluster, drawn: Drawn, until: float, level: float = 0.1) -> float:
-    """Return a measure of how likely a world is to fail, from the parameters of its deployments alone.
-
-    Parameters
-    ----------
-    cluster : AdmissionCluster
-    drawn : Drawn
-        Of one world.
-    until : float
-        Hours; months have 730.
-    level : float
-        Of the upper bound of a deployment's size by Cantelli's inequality (163): mean plus
-        sqrt((1 - level) / level) deviations. The paper's is lost, and so is its functional (164); the largest sum over
-        months is ours.
-
-    Notes
-    -----
-    All deployments of a month arrive at its start, are known exactly, take their expected size and stay until the
-    month of their mean maximum lifetime; one is admitted while the sum of bounds is within the capacity.
-    O(arrivals x months).
-    """
-    months = max(1, int(until / 730.0))
-    times = 730.0 * np.arange(1, months + 1)
-    s1 = np.where(drawn.batch > 0, drawn.batch, 1 + drawn.sigma)
-    s2 = np.where(drawn.batch > 0, drawn.batch * (drawn.batch - 1), drawn.sigma**2 + 2 * drawn.sigma)
-    u = -np.expm1(-drawn.mu[:, None] * times)
-    shut = np.exp(-drawn.shutdown[:, None] * times)
-    k1 = (drawn.rate / drawn.mu * s1)[:, None]
-    k2 = (drawn.rate / drawn.mu * s2)[:, None]
-    size = drawn.size[:, None]
-    mean = size * (1 - u) + k1 * u
-    variance = size * u * (1 - u) + k1 * u + k2 * u * (2 - u) / 2
-    second = shut * (variance + mean**2)
-    mean = shut * mean
-    bound = mean + np.sqrt((1 - level) / level * np.maximum(second - mean**2, 0.0))
-    month = np.minimum((drawn.arrival / 730.0).astype(int), months - 1)
-    total = np.zeros(months + 1)
-    for d in np.argsort(drawn.arrival, kind="stable"):
-        start = month[d]
-        part = np.concatenate([[bound[d, 0]], bound[d, : months - start]])
-        if total[start] + part[0] <= cluster.capacity:
-            total[start:] += part[: months + 1 - start]
-    return float(total.max())
-
-
 @dataclass(frozen=True)
 class Weighted:
-    """Runs of one bucket.
+    """Runs of one bucket."""
 
-    Attributes
-    ----------
-    weight : float
-        p_i / q_i.
-    refused, asked : float64[n]
-        Scale-outs of each run.
-    """
-
-    weight: float
-    refused: NDArray[np.float64]
+    weight: float  # p_i / q_i
+    refused: NDArray[np.float64]  # [n]: scale-outs of each run
     asked: NDArray[np.float64]
 
 

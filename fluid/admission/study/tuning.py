@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fluid.admission.law.cluster import AdmissionCluster
 from fluid.admission.simulation.replications import simulate_admission
-from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, seed_of
+from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult, run_policy, seed_of
 from fluid.admission.simulation.world import draw_world
 from fluid.statistics import Interval, mean_interval
 from theory.errors import InputError
@@ -26,26 +26,14 @@ nothing, as with no refusal at all it is 0."""
 
 @dataclass(frozen=True)
 class Tuned:
-    """A threshold tuned to an SLA.
+    """A threshold tuned to an SLA."""
 
-    Attributes
-    ----------
-    policy : AdmissionPolicy
-        With the largest threshold found whose SLA is met.
-    result : AdmissionResult
-        At that threshold.
-    interval : (float, float)
-        Every threshold outside was found to miss, or to meet, the SLA at 95 %: by intervals of its share of refused
-        scale-outs over runs, of which at least `REFUSING` refused one where it is to be met. Open ends are 0 and
-        infinity.
-    tried : tuple of (float, Interval)
-        Thresholds and shares of refused scale-outs, in the order in which they were tried.
-    """
-
-    policy: AdmissionPolicy
-    result: AdmissionResult
+    policy: AdmissionPolicy  # with the largest threshold found whose SLA is met
+    result: AdmissionResult  # at that threshold
+    # Every threshold outside was found to miss, or to meet, the SLA at 95 %, by intervals of its share of refused
+    # scale-outs over runs (at least `REFUSING` of them refused one where it is to be met). Open ends: 0 and infinity.
     interval: tuple[float, float]
-    tried: tuple[tuple[float, Interval], ...]
+    tried: tuple[tuple[float, Interval], ...]  # thresholds and shares of refused scale-outs, in the order of trial
 
 
 def tune(
@@ -162,22 +150,12 @@ def bca_interval(values: ArrayLike, level: float = 0.95, resamples: int = 9999, 
     return Interval(mean, float(resampled.low), float(resampled.high), level, len(sample))
 
 
-def paired_utilisation(first: AdmissionResult, second: AdmissionResult, level: float = 0.95) -> Interval:
-    """Return the mean of first minus second of the utilisation, over runs in the same worlds, with BCa's interval."""
-    a, b = ([run.utilisation for run in result.runs] for result in (first, second))
-    return bca_interval(np.subtract(a, b), level)
-
-
 @dataclass(frozen=True)
 class Bound:
-    """How far any policy can go.
+    """How far any policy can go: the greatest mean utilisation that one can have (95 %, over runs), and that of runs.
 
-    Attributes
-    ----------
-    utilisation : Interval
-        No policy has a greater mean utilisation (95 %, over runs): pathwise, its cores are among those that there are
-        if nobody is ever refused, and never more than the capacity.
-    by_run : float64[R]
+    Pathwise, the cores of a policy are among those that are active if no request is ever refused, and never more than
+    the capacity.
     """
 
     utilisation: Interval
@@ -189,8 +167,6 @@ def pathwise_bound(cluster: AdmissionCluster, until: float, *, replications: int
 
     Accepting everybody is not this bound: scale-outs that are refused there change who stays.
     """
-    from fluid.admission.simulation.simulate import run_policy
-
     everybody = AdmissionPolicy("everybody")
     shares = [
         run_policy(cluster, draw_world(cluster, until, seed_of(seed, r)), everybody, until, grant_all=True).capped
