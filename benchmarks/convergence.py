@@ -11,9 +11,10 @@ import time
 
 import numpy as np
 
+from benchmarks.stepping import reflected
 from bounds.results.instances import limited_by_draining, not_limited_by_draining
 from fluid.limits.convergence import CrossCheck, crosscheck
-from fluid.limits.reservation import Reservation, fluid_path, minimum_rates, reflected
+from fluid.limits.reservation import Reservation, fluid_path, minimum_rates
 from fluid.simulation.options import Expression
 from theory.instance import Instance
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.stepping import settled
 from bounds.results.instances import dynamic_instance
-from fluid.limits.reservation import FluidPath, Reservation, fluid_path, settled
+from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.regimes import decide, velocities
 from theory.instance import additive
 

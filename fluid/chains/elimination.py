@@ -34,27 +34,19 @@ LOWEST = np.iinfo(np.int32).min // 2
 
 
 class Block(NamedTuple):
-    """States that are eliminated together, in the order of elimination.
+    """States that are eliminated together, in the order of elimination: ``start:stop``, with the window ``start:end``.
 
-    Attributes
-    ----------
-    start, stop, end : int
-        The block is ``start:stop``, its window ``start:end``.
-    lower : float64[end - start, stop - start]
-        Below the diagonal: the rate from a state of the window to one of the block, when that one is eliminated, over
-        the rate at which that one is then left; a visit to the first is followed by so many to the second.
-    upper : float64[stop - start, end - start]
-        Above the diagonal: the rates from the block to later states.
-    leaving : float64[stop - start]
-        The rate at which each state is left for later states and the outside.
+    Below the diagonal, `lower` has the rate from a state of the window to one of the block, when that one is
+    eliminated, over the rate at which that one is then left: the number of visits to the second that follow one to the
+    first.
     """
 
     start: int
     stop: int
     end: int
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    leaving: NDArray[np.float64]
+    lower: NDArray[np.float64]  # [end - start, stop - start]
+    upper: NDArray[np.float64]  # [stop - start, end - start], above the diagonal: rates from the block to later states
+    leaving: NDArray[np.float64]  # [stop - start]: rate at which a state is left for later states and the outside
 
 
 def _order(rates: Any) -> NDArray[np.int64]:
@@ -68,13 +60,9 @@ def _order(rates: Any) -> NDArray[np.int64]:
 def _blocks(rates: Any, totals: NDArray[np.float64]) -> Iterator[Block]:
     """Eliminate the states of a chain in their order, block by block.
 
-    Parameters
-    ----------
-    rates : sparse float64[n, n]
-        Rates between different states, none on the diagonal.
-    totals : float64[n, m]
-        Column 0 has the rates to the outside. Each column is changed in place to what is gathered by the chain watched
-        on the later states: to the values at a state, those of the earlier ones that it visits are added.
+    Column 0 of `totals`, float64[n, m], has the rates to the outside. Each column is changed in place to what is
+    gathered by the chain watched on the later states: to the values at a state, those of the earlier ones that it
+    visits are added.
     """
     n = rates.shape[0]
     rates = rates.tocsr()
@@ -115,19 +103,10 @@ def _blocks(rates: Any, totals: NDArray[np.float64]) -> Iterator[Block]:
 def stationary(
     n: int, rows: NDArray[np.int64], columns: NDArray[np.int64], rates: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the stationary law and its residual; states that the chain leaves for good have probability 0.
+    """Return the stationary law of n states and its residual; states that the chain leaves for good have probability 0.
 
-    Parameters
-    ----------
-    n : int
-        Number of states.
-    rows, columns, rates : arrays of equal length
-        From a state to a different one, at a rate.
-
-    Raises
-    ------
-    InputError
-        If the chain has several recurrent classes, or falls into several among floats.
+    A rate leads from a row to a different column. InputError if the chain has several recurrent classes, or falls into
+    several among floats.
     """
     from scipy.sparse import coo_array, csr_array
     from scipy.sparse.csgraph import connected_components
@@ -150,24 +129,11 @@ def stationary(
 
 
 def irreducible_law(rates: Any) -> NDArray[np.float64]:
-    """Return the stationary law of a chain whose states reach each other.
+    """Return the stationary law of a chain whose states reach each other, float64[n].
 
-    Parameters
-    ----------
-    rates : sparse float64[n, n]
-        Rates, or probabilities of steps, between different states.
+    `rates` is sparse: rates, or probabilities of steps, between different states. InputError if two sets of states are
+    left at rates that are 0 among floats, compared with those between their own states.
 
-    Returns
-    -------
-    float64[n]
-
-    Raises
-    ------
-    InputError
-        If two sets of states are left at rates that are 0 among floats, compared with those between their own states.
-
-    Examples
-    --------
     >>> from scipy.sparse import csr_array
     >>> irreducible_law(csr_array([[0.0, 1e-200], [1e-199, 0.0]])).round(12).tolist()
     [0.909090909091, 0.090909090909]
@@ -206,19 +172,9 @@ def irreducible_law(rates: Any) -> NDArray[np.float64]:
 def expected_totals(rates: Any, outside: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what is gathered from each state until the chain goes outside, where a state yields its value per time.
 
-    Parameters
-    ----------
-    rates : sparse float64[n, n]
-        Rates between different states.
-    outside : float64[n]
-        Rates to the outside.
-    values : float64[n, m]
-        Columns without negative numbers, for relative errors that are small.
-
-    Returns
-    -------
-    float64[n, m]
-        The solution x of ``outside x - rates (x' - x) = values``; infinite where the outside is not reached.
+    The solution x, float64[n, m], of ``outside x - rates (x' - x) = values`` for rates between different states and
+    rates to the outside; infinite where the outside is not reached. The columns of values have no negative numbers, so
+    that relative errors are small.
     """
     order = _order(rates)
     totals = np.column_stack([outside, values])[order]

@@ -117,30 +117,15 @@ class Uniform:
 
 @dataclass(frozen=True)
 class StationaryLaw:
-    """The law of a loss system in equilibrium.
-
-    Attributes
-    ----------
-    instance : Instance
-    servers : int
-    counts : int32[n, L, J]
-        Jobs of each type on each server, by state.
-    probability : float64[n]
-    refused : float64[n, J]
-        Probability that an arriving job of each type is refused, by state.
-    moves : float64[n]
-        Migrations and preemptions per unit time, by state.
-    residual : float
-        Largest entry of |probability x generator| over the largest rate: the error of the linear algebra.
-    """
+    """The law of a loss system in equilibrium, by n states."""
 
     instance: Instance
     servers: int
-    counts: NDArray[np.int32]
+    counts: NDArray[np.int32]  # [n, L, J]: jobs of each type on each server
     probability: NDArray[np.float64]
-    refused: NDArray[np.float64]
-    moves: NDArray[np.float64]
-    residual: float
+    refused: NDArray[np.float64]  # [n, J]: probability that an arriving job of each type is refused
+    moves: NDArray[np.float64]  # [n]: migrations and preemptions per unit time
+    residual: float  # largest entry of |probability x generator| over the largest rate: error of the linear algebra
 
     @cached_property
     def jobs(self) -> NDArray[np.float64]:

@@ -34,36 +34,17 @@ from theory.instance import Instance
 
 @dataclass(frozen=True)
 class QueueLaw:
-    """The law of a queue in equilibrium, given that at most `most_waiting` jobs wait.
+    """The law of a queue in equilibrium, by n states, given that at most `most_waiting` jobs wait."""
 
-    Attributes
-    ----------
-    waiting : int64[n, J]
-        Jobs of each type or class that wait, by state.
-    serving : int64[n, J]
-        Jobs in service.
-    probability : float64[n]
-        Of the chain whose steps to states beyond are left out; see `bounds`.
-    most_waiting : int
-        N.
-    beyond : float
-        Estimate, by geometric extrapolation, of the probability that more jobs wait. No bound.
-    closed : bool
-        Whether a chain that reaches further has no other state with at most N waiting jobs: what `bounds` rests on.
-    entries : bool[n]
-        R, the states that can be entered from outside.
-    leaving : tuple
-        Sparse matrix of the rates within A, and the rates to the outside of it by state, for `bounds`.
-    residual : float
-    """
-
-    waiting: NDArray[np.int64]
-    serving: NDArray[np.int64]
-    probability: NDArray[np.float64]
-    most_waiting: int
-    beyond: float
+    waiting: NDArray[np.int64]  # [n, J]: jobs of each type or class that wait
+    serving: NDArray[np.int64]  # [n, J]: jobs in service
+    probability: NDArray[np.float64]  # of the chain whose steps to states beyond are left out; see `bounds`
+    most_waiting: int  # N
+    beyond: float  # estimate, by geometric extrapolation, of the probability that more jobs wait; no bound
+    # whether a chain that reaches further has no other state with at most N waiting jobs: what `bounds` rests on
     closed: bool
-    entries: NDArray[np.bool_]
+    entries: NDArray[np.bool_]  # [n]: R, the states that can be entered from outside
+    # sparse matrix of the rates within A, and the rates to the outside of it by state
     leaving: tuple[Any, NDArray[np.float64]]
     residual: float
 
@@ -181,16 +162,8 @@ def slotted_law(
 class _Explored:
     """States of a queue by number, and the rates between those that were followed.
 
-    Parameters
-    ----------
-    steps : callable
-        What can happen in a state.
-    describe : callable
-        Jobs that wait and jobs in service, by type.
-    name : callable
-        What distinguishes two states.
-    policy : str
-        Its name, for messages.
+    `steps` says what can happen in a state, `describe` the jobs that wait and those in service, by type, and `name`
+    what distinguishes two states; `policy` is a name for messages.
     """
 
     def __init__(

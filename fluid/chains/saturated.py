@@ -1,9 +1,9 @@
 """A cluster whose queues never empty: where its servers end up, by the policy's own functions.
 
-Some types are *supplied*: so many of their jobs wait, whatever starts. The other types are *rare*: a job of theirs may
-come at any time, but their rates are negligible. What is left of the policy's chain is finite, as long as the policy
-remembers finitely much. Its recurrent classes are the *regimes* of the policy for these queues; each serves every type
-at a fixed mean rate.
+Some types are *supplied*: a fixed number of their jobs wait, whatever starts. The other types are *rare*: a job of
+theirs may come at any time, but their rates are negligible. What is left of the policy's chain is finite, as long as
+the policy remembers finitely much. Its recurrent classes are the *regimes* of the policy for these queues; each serves
+every type at a fixed mean rate.
 
 Departures happen one at a time. In continuous time that is so; in slots it is so where service takes a fixed number of
 slots, more than there are jobs on the servers, and jobs begin in different slots of that cycle: each ends where it
@@ -40,21 +40,11 @@ Node = Any
 
 @dataclass(frozen=True)
 class Regime:
-    """A recurrent class of a saturated cluster.
+    """A recurrent class of a saturated cluster."""
 
-    Attributes
-    ----------
-    service : tuple of Fraction, shape (J,)
-        Mean jobs of each type in service, on all servers together; 0 of rare types.
-    nodes : tuple
-        Its states.
-    fixed : bool
-        Whether the servers hold the same jobs in all of them, rare types apart.
-    """
-
-    service: tuple[Fraction, ...]
-    nodes: tuple[Node, ...]
-    fixed: bool
+    service: tuple[Fraction, ...]  # mean jobs of each type in service, on all servers together; 0 of rare types
+    nodes: tuple[Node, ...]  # its states
+    fixed: bool  # whether the servers hold the same jobs in all of them, rare types apart
 
 
 class Saturated:
@@ -121,7 +111,7 @@ class Saturated:
         return not self.slots and len(self.begun().clocks) > 0
 
     def begun(self) -> Node:
-        """Return empty servers, and nobody waits."""
+        """Return empty servers, with empty queues."""
         state = prepared(self._policy, self._setting)
         return (state, ((0,) * self.types,) * self.servers) if self.slots else state
 
@@ -134,7 +124,7 @@ class Saturated:
         return next(self._slot(node, (), (self._class_of[j],)))[1]
 
     def offered(self, node: Node, queue: Sequence[int]) -> Node:
-        """Return the node, of a slotted policy, after a slot in which so many jobs of each type come."""
+        """Return the node, of a slotted policy, after a slot in which the jobs of a queue come."""
         coming = [self._class_of[j] for j, n in enumerate(queue) for _ in range(n)]
         return next(self._slot(node, (), coming))[1]
 
@@ -184,7 +174,7 @@ class Saturated:
         ), serving
 
     def filled(self, node: Node, supply: Sequence[int], *, in_turn: bool = False) -> Node:
-        """Return the node after supplied jobs have come until one of each type waits; nobody else waits.
+        """Return the node after supplied jobs have come until one of each type waits; no other job waits.
 
         Types come in turn, or all jobs of one type before the next, those with the longest queue first.
         """
@@ -202,7 +192,7 @@ class Saturated:
     def reached_by_arrivals(self, most: int) -> list[Node]:
         """Return the nodes in which a job of every type waits, after jobs have come to empty servers in any order.
 
-        At most so many nodes are followed on the way, those with the fewest jobs.
+        At most `most` nodes are followed on the way, those with the fewest jobs.
         """
         todo, full = [self.begun()], []
         seen = {self.name(todo[0])}
@@ -238,26 +228,11 @@ class Saturated:
     def regimes(self, begin: Sequence[Node], supply: Sequence[int]) -> list[Regime]:
         """Return the recurrent classes that are reached from some nodes.
 
-        Parameters
-        ----------
-        begin : sequence of Node
-        supply : sequence of int, shape (J,)
-            Jobs of each type that wait, 0 for rare types.
+        `supply` has the number of jobs of each type that wait, 0 for rare types.
 
-        Returns
-        -------
-        list of Regime
-            Where classes are joined by arrivals of rare types, they stand only if all of them serve the supplied types
-            alike: a mixture would depend on the rates of the rare ones.
-
-        Raises
-        ------
-        TooLargeError
-            More than `STATES` states.
-
-        Notes
-        -----
-        Each state takes as many runs of the policy in Python as there are departures, some 0.1 ms each.
+        Where classes are joined by arrivals of rare types, they are returned only if all of them serve the supplied
+        types alike: a mixture would depend on the rates of the rare ones. TooLargeError for more than `STATES` states,
+        of which each takes as many runs of the policy in Python as there are departures, some 0.1 ms each.
         """
         nodes, ends, comings = self._explored(begin, supply)
         regimes = []
@@ -312,13 +287,7 @@ class Saturated:
 
 
 def closed_sets(following: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the sets of nodes that reach each other and nothing else.
-
-    Examples
-    --------
-    >>> closed_sets([[1, 2], [1], [3], [2]])
-    [[1], [2, 3]]
-    """
+    """Return the sets of nodes that reach each other and nothing else."""
     n = len(following)
     if n == 1:  # nearly every set of few servers: the library takes longer to look at its input
         return [[0]]

@@ -25,14 +25,8 @@ Step = tuple[float, State, Any]
 class ContinuousSteps:
     """All events from a state of a queue in continuous time, with their rates.
 
-    Parameters
-    ----------
-    policy : Policy
-        Of model ``queue``.
-    setting : Setting
-    number : callable
-        What rates are made of: ``float``, or ``Fraction`` for exact ones (a probability that the policy draws with is
-        a float before it is made one).
+    Rates are made by `number`: ``float``, or ``Fraction`` for exact ones (a probability that the policy draws with is a
+    float before it is made one).
     """
 
     def __init__(self, policy: Policy, setting: Setting, number: Callable[[Any], Any] = float) -> None:
@@ -138,15 +132,8 @@ class SlotSteps:
     ) -> Iterator[Step]:
         """Yield probability, state and jobs in service after a slot, for each outcome of the policy's draws.
 
-        Parameters
-        ----------
-        state : State
-        serving : tuple of tuple of int, shape (L, n)
-            Jobs in service.
-        ended : sequence of (server, class)
-            Jobs that end in the slot.
-        coming : sequence of int
-            Classes of the jobs that come in it, in their order.
+        Jobs in service are a tuple of shape (L, n); those that end in the slot are pairs (server, class), and those
+        that come are classes, in their order.
         """
         draws = Branching()
         for _ in draws.paths():

@@ -29,22 +29,11 @@ STEPS = 50
 def mean_bounds(
     rates: Any, exits: NDArray[np.float64], entries: NDArray[np.bool_], likely: int, quantity: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return bounds on the mean of a quantity given A.
+    """Return bounds on the mean of a quantity, float64[n], given A.
 
-    Parameters
-    ----------
-    rates : sparse float64[n, n]
-        Between different states of A.
-    exits : float64[n]
-        To the outside.
-    entries : bool[n]
-        R.
-    likely : int
-        A likely state, which is reached from every state or the outside is: potentials are relative to it.
-    quantity : float64[n]
+    `rates` is sparse, between different states of A; `exits`, float64[n], are the rates to the outside, and `entries`,
+    bool[n], is R. Potentials are relative to a likely state, which is reached from every state unless the outside is.
 
-    Examples
-    --------
     An M/M/1 queue of load 1/2 with at most one job inside A, entered from outside in state 1 alone.
 
     >>> from scipy.sparse import csr_array

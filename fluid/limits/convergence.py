@@ -52,13 +52,7 @@ LIMITS: dict[str, Limit] = {"dra": reservation_limit, "static": static_limit}
 
 
 def limit_of(policy: str) -> Limit:
-    """Return the fluid limit of a policy.
-
-    Raises
-    ------
-    InputError
-        Not known.
-    """
+    """Return the fluid limit of a policy; InputError if it is not known."""
     if policy not in LIMITS:
         raise InputError(f"--policy: expected one with a known fluid limit ({', '.join(LIMITS)}), got {policy!r}")
     return LIMITS[policy]
@@ -116,12 +110,9 @@ class CrossCheck:
         return np.asarray(self.simulated[:, :, late].mean(axis=2) @ values)
 
     def gap(self, after: float) -> Interval | None:
-        """Return the slope of the log of what lacks of the greedy reward on log L, None where a run has more than it.
+        """Return the slope, on log L, of the log of what a run lacks of the greedy reward from a time on.
 
-        Parameters
-        ----------
-        after : float
-            From here on the runs count as stationary.
+        None where a run has more than the greedy reward.
         """
         lacks = float(self.greedy.reward) - self.rewards(after)
         if (lacks <= 0).any():
@@ -187,11 +178,7 @@ def crosscheck(
         for n in range(replications)
     ]
     runs = np.empty((len(tasks), bins, len(instance.types)))
-    if workers == 1:
-        for i, task in enumerate(tasks):
-            runs[i] = _simulated(*task)
-    else:
-        for i, run in run_all(_simulated, tasks, workers=workers):
-            runs[i] = run
+    for i, run in run_all(_simulated, tasks, workers=workers):
+        runs[i] = run
     shaped = runs.reshape(len(servers), replications, bins, len(instance.types))
     return CrossCheck(instance, global_greedy(instance), edges, fluid, tuple(servers), shaped)

@@ -27,8 +27,7 @@ from math import sqrt
 
 import numpy as np
 
-from fluid.limits.max_weight import MaxWeight, Vector
-from fluid.limits.minimum_norm import minimum_norm
+from fluid.limits.max_weight import MaxWeight, Vector, minimum_norm
 from theory.exact.linear import InfeasibleError, LinearProgram
 from theory.exact.rational import solve as solve_exactly
 from theory.instance import Instance
@@ -39,18 +38,10 @@ from theory.region.membership import Support, traffic_intensity
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate of change of ``|q|``.
+    """A rate of change of ``|q|``."""
 
-    Attributes
-    ----------
-    square : Fraction
-        Its square, exact.
-    facet : Facet
-        The facet of the region that decides it.
-    """
-
-    square: Fraction
-    facet: Facet
+    square: Fraction  # its square, exact
+    facet: Facet  # the facet of the region that decides it
 
     def __float__(self) -> float:
         """Return the rate."""

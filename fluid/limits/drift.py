@@ -55,17 +55,10 @@ _heaviest, _beta_now, _refresh = plain(heaviest), plain(beta_now), plain(refresh
 
 @dataclass(frozen=True)
 class Bound:
-    """What bounds the drift of V in a state.
+    """What bounds the drift of V in a state."""
 
-    Attributes
-    ----------
-    drift : Fraction
-        The exact generator of V.
-    serving, active : Fraction
-        ``sum_j Q_j (rho_j - sum_l I_l k_j^l)``, over servers that serve, and over all that are active.
-    """
-
-    drift: Fraction
+    drift: Fraction  # the exact generator of V
+    # sum_j Q_j (rho_j - sum_l I_l k_j^l), over servers that serve, and over all that are active
     serving: Fraction
     active: Fraction
 
@@ -145,9 +138,9 @@ class Algorithm1:
         return state
 
     def full(self, queues: Sequence[int]) -> State:
-        """Return a system in which every server has begun for a queue, and so many jobs still wait.
+        """Return a system in which every server has begun for a queue, with jobs that still wait.
 
-        Servers begin one after another, each for the jobs that are left by then.
+        Servers begin one after another, each for the jobs that remain by then.
         """
         state = self.start([q + max(self.room) * self.setting.servers for q in queues])
         for j in np.argsort(state.waiting)[::-1].tolist():
@@ -187,7 +180,7 @@ class Algorithm1:
         return Bound(drift, *sides)
 
     def states(self, queues: Sequence[int], seed: int, every: int = 5) -> Iterator[State]:
-        """Yield states of a random path, one in so many events; it ends where nothing can happen."""
+        """Yield every `every`-th state of a random path; it ends where nothing can happen."""
         walk = self.steps.walk(self.start(queues), np.random.default_rng(seed))
         return (state for number, (state, *_) in enumerate(walk) if number % every == 0)
 
@@ -211,7 +204,7 @@ class Algorithm1:
             before = state
 
     def scenario(self, queues: Sequence[int], until: float, bins: int = 1) -> QueueScenario:
-        """Return a scenario for the simulator: so many jobs come at time 0 in random order, then the Poisson arrivals.
+        """Return a scenario for the simulator: the queues come at time 0 in random order, then the Poisson arrivals.
 
         Servers begin with what suits the first jobs that come.
         """
@@ -344,13 +337,7 @@ def _lightening(
 
 
 def angle_constant(c: Configuration, k: Configuration, beta: Fraction, ratio: Fraction | int = 1) -> Fraction:
-    """Return sin^2 of the angle (10) between the hyperplanes of a configuration and a rival; 0 where they are parallel.
-
-    Examples
-    --------
-    >>> angle_constant((1, 0, 0), (0, 1, 0), Fraction(1, 2))
-    Fraction(1, 10)
-    """
+    """Return sin^2 of the angle (10) between the hyperplanes of a configuration and a rival; 0 if parallel."""
     first = [a - ratio * b for a, b in zip(c, k, strict=True)]
     second = [a - beta * b for a, b in zip(c, k, strict=True)]
     inner, one, two = (

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from fluid.limits.reservation.model import Reservation, Vector, plan
 from fluid.limits.reservation.regimes import Masses
-from theory.greedy.assignment import GreedyAssignment, MaxRewards, global_greedy, greedy_configurations
+from theory.greedy.assignment import MaxRewards, global_greedy, greedy_configurations
 from theory.greedy.servers import max_jobs
 from theory.instance import Configuration, Instance
 
@@ -61,9 +61,9 @@ def lyapunov(instance: Instance, ratio: Fraction | int | None = None) -> Lyapuno
     >>> v.configurations, [int(z) for z in v.weights]
     (((0, 1),), [1])
     """
-    greedy = global_greedy(instance)
     every = greedy_configurations(instance)
-    last = _last_configuration(instance, greedy)
+    _, final = _stages(instance)
+    last = (0,) * len(instance.types) if final is None else final
     used = [k for k in every[: every.index(last) + 1] if any(k)]
     factor = Fraction(2 * max_jobs(instance) + 2 if ratio is None else ratio)
     # Z_i / Z_{i+1} = 2K + 2 with K the most jobs on a server, the last weight is 1, and Z is twice the greatest one
@@ -71,16 +71,19 @@ def lyapunov(instance: Instance, ratio: Fraction | int | None = None) -> Lyapuno
     return Lyapunov(tuple(used), weights, 2 * max(weights, default=Fraction(1)))
 
 
-def _last_configuration(instance: Instance, greedy: GreedyAssignment) -> Configuration:
-    """Return the configuration of the stage in which the servers end; the empty one if they do not."""
-    room, left = Fraction(1), frozenset(range(len(instance.types)))
-    rewards = MaxRewards(instance)
+def _stages(instance: Instance) -> tuple[list[tuple[Configuration, int]], Configuration | None]:
+    """Return the greedy stages that end with a type, and the configuration of the one in which the servers end."""
+    greedy, rewards = global_greedy(instance), MaxRewards(instance)
+    remaining, servers = frozenset(range(len(instance.types))), Fraction(1)
+    stages: list[tuple[Configuration, int]] = []
     for j, length in zip(greedy.permutation, greedy.lengths, strict=True):
-        room -= length
-        if room <= 0:
-            return rewards(left).configurations[0]
-        left -= {j}
-    return (0,) * len(instance.types)
+        k = rewards(remaining).configurations[0]
+        if length >= servers:
+            return stages, k
+        stages.append((k, j))
+        servers -= length
+        remaining -= {j}
+    return stages, None
 
 
 def is_unique_maximiser(instance: Instance, function: Lyapunov) -> bool:
@@ -100,18 +103,7 @@ def is_unique_maximiser(instance: Instance, function: Lyapunov) -> bool:
     -----
     O(J^2 + J C) rational operations for C greedy configurations.
     """
-    greedy = global_greedy(instance)
-    rewards, left, room = MaxRewards(instance), frozenset(range(len(instance.types))), Fraction(1)
-    stages: list[tuple[Configuration, int]] = []  # those that end with a type, before the servers do
-    final: Configuration | None = None
-    for j, length in zip(greedy.permutation, greedy.lengths, strict=True):
-        k = rewards(left).configurations[0]
-        if length >= room:
-            final = k
-            break
-        stages.append((k, j))
-        room -= length
-        left -= {j}
+    stages, final = _stages(instance)
     weight = dict(zip(function.configurations, function.weights, strict=True))
     if any(k not in weight for k, _ in stages) or (final is not None and final not in weight):
         return False

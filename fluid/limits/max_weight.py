@@ -11,12 +11,12 @@ weight: `MaxWeight.drift` with that fraction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.limits.minimum_norm import minimum_norm
 from theory.errors import InputError
 from theory.exact.configurations import feasible
 from theory.instance import Instance
@@ -191,3 +191,48 @@ def _next_bend(model: MaxWeight, queues: Vector, velocity: Vector) -> float:
 def _heaviest(configurations: Vector, queues: Vector) -> NDArray[np.bool_]:
     weights = configurations @ queues
     return np.asarray(weights >= weights.max() - TOLERANCE * max(1.0, float(queues.max())))
+
+
+PRECISION = 1e-11
+MOST_ROUNDS = 10_000
+
+
+def minimum_norm(oracle: Callable[[Vector], Vector], start: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return the point of least norm of a polytope, points of it whose hull holds that, and their weights.
+
+    The oracle returns for a direction d, float64[n], a point p of the polytope with least d . p. The points, float64[m,
+    n], are affinely independent, and the weights positive with sum one. Wolfe's active-set method (P. Wolfe, Finding
+    the nearest point in a polytope, Mathematical Programming 11, 1976): finite, and exact but for rounding.
+    """
+    corral, weights = start[None, :].copy(), np.ones(1)
+    for _ in range(MOST_ROUNDS):
+        point = weights @ corral
+        # optimal if no point of the polytope lies nearer to the origin in the direction of the present one
+        new = oracle(point)
+        if point @ new >= point @ point - PRECISION * max(1.0, float((corral**2).sum(axis=1).max())):
+            return point, corral, weights
+        if (np.abs(corral - new).max(axis=1) <= PRECISION).any():
+            return point, corral, weights
+        corral, weights = np.vstack([corral, new]), np.append(weights, 0.0)
+        # minor cycle: move towards the affine minimum until a weight reaches 0, and drop that point
+        while True:
+            affine = _affine_minimum(corral)
+            if (affine > PRECISION).all():
+                weights = affine
+                break
+            falling = affine <= PRECISION
+            steps = weights[falling] / np.maximum(weights[falling] - affine[falling], 1e-300)
+            step = min(1.0, float(steps.min()))
+            weights = step * affine + (1 - step) * weights
+            keep = weights > PRECISION
+            corral, weights = corral[keep], weights[keep] / weights[keep].sum()
+    raise RuntimeError("the point of least norm was not found")  # pragma: no cover - the method is finite
+
+
+def _affine_minimum(points: Vector) -> Vector:
+    """Return the weights, summing to one, of the point of least norm in the affine hull."""
+    gram = points @ points.T
+    system = np.block([[gram, np.ones((len(points), 1))], [np.ones((1, len(points))), np.zeros((1, 1))]])
+    right = np.zeros(len(points) + 1)
+    right[-1] = 1.0
+    return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0][:-1])

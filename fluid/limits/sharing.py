@@ -21,14 +21,7 @@ from theory.sharing.rounds import start
 
 @dataclass(frozen=True)
 class Event:
-    """A user arrives or leaves.
-
-    Attributes
-    ----------
-    time : Fraction
-    user : int
-    arrives : bool
-    """
+    """A user arrives or leaves."""
 
     time: Fraction
     user: int
@@ -37,39 +30,28 @@ class Event:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Users coming and going, and the clocks of the servers.
+    """Users coming and going, and the clocks of the servers."""
 
-    Attributes
-    ----------
-    events : tuple of Event
-        In order of time. A user whose first event is an arrival is absent at the start.
-    until : Fraction
-    period : Fraction
-        Each server updates once a period, the servers evenly spread over it.
-    """
-
-    events: tuple[Event, ...]
+    events: tuple[Event, ...]  # in order of time
     until: Fraction
-    period: Fraction = Fraction(1)
+    period: Fraction = Fraction(1)  # each server updates once a period, the servers evenly spread over it
+
+    def present_at_start(self, users: int) -> NDArray[np.bool_]:
+        """Return which users are there at time 0: all but those whose first event is an arrival."""
+        here = np.ones(users, dtype=bool)
+        for event in reversed(self.events):
+            here[event.user] = not event.arrives
+        return here
 
 
 @dataclass(frozen=True)
 class History:
-    """What happened.
+    """What happened: one row a period, at its end."""
 
-    Attributes
-    ----------
-    time : float64[T]
-        One row a period, at its end.
-    tasks : float64[T, N, K]
-    utilisation : float64[T, K, R]
-    present : bool[T, N]
-    """
-
-    time: NDArray[np.float64]
-    tasks: NDArray[np.float64]
-    utilisation: NDArray[np.float64]
-    present: NDArray[np.bool_]
+    time: NDArray[np.float64]  # [T]
+    tasks: NDArray[np.float64]  # [T, N, K]
+    utilisation: NDArray[np.float64]  # [T, K, R]
+    present: NDArray[np.bool_]  # [T, N]
 
 
 def read_schedule(path: str | Path, cluster: Cluster) -> Schedule:
@@ -86,15 +68,7 @@ def read_schedule(path: str | Path, cluster: Cluster) -> Schedule:
 
 
 def parse_schedule(document: Mapping[str, Any], cluster: Cluster, source: str = "events") -> Schedule:
-    """Turn a document into a schedule (see `read_schedule`); `source` names it in errors.
-
-    Examples
-    --------
-    >>> from theory.sharing import cluster
-    >>> plan = {"until": 10, "event": [{"time": "5/2", "user": "u1", "action": "leave"}]}
-    >>> parse_schedule(plan, cluster([[1]], [[1]])).events
-    (Event(time=Fraction(5, 2), user=0, arrives=False),)
-    """
+    """Turn a document into a schedule (see `read_schedule`); `source` names it in errors."""
     top = Fields(document, source)
     top.refuse_other_kinds("events of sharing", "event")
     until = top.number("until", "a number greater than 0", strict=True)
@@ -160,14 +134,9 @@ def run_schedule(
     >>> run_schedule(cluster([[4]], [[1], [1]]), away).tasks[:, 0, 0].tolist()
     [2.0, 4.0, 4.0]
     """
-    table = occupation(cluster)
-    if division == "time":
-        table = table.in_time()
-    state = start(table, exact=False)
+    state = start(occupation(cluster, division), exact=False)
     users, servers = state.tasks.shape
-    here = np.ones(users, dtype=bool)
-    for event in reversed(schedule.events):
-        here[event.user] = not event.arrives
+    here = schedule.present_at_start(users)
     state.tasks[~here] = 0
     state.totals = state.tasks.sum(axis=1)
     use = np.array([[[float(v) for v in cluster.use(n, i)] for i in range(servers)] for n in range(users)])
@@ -207,35 +176,18 @@ def run_schedule(
 
 
 def run_at_once(cluster: Cluster, schedule: Schedule, mechanism: Callable[[Cluster], Allocation]) -> History:
-    """Let a mechanism divide the cluster anew, at once, whenever users come or go.
+    """Let a mechanism divide the cluster anew, at once, whenever users come or go, once for each set of users.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    schedule : Schedule
-    mechanism : callable
-        One whose allocation is by the servers of the cluster (all of `theory.sharing.mechanisms` but ``drf``).
+    The mechanism's allocation is by the servers of the cluster (all of `theory.sharing.mechanisms` but ``drf``). The
+    history is that at the ends of the periods: what happens at such a time shows in the next period.
 
-    Returns
-    -------
-    History
-        At the ends of the periods, as of `run_schedule`: what happens at such a time shows in the next period.
-
-    Notes
-    -----
-    The mechanism runs once for each set of users that are there together.
-
-    Examples
-    --------
     >>> from theory.sharing import cluster, tsf
     >>> away = Schedule((Event(Fraction(1), 1, False),), Fraction(3))
     >>> run_at_once(cluster([[4]], [[1], [1]]), away, tsf).tasks[:, 0, 0].tolist()
     [2.0, 4.0, 4.0]
     """
     users, servers, width = len(cluster.users), len(cluster.servers), len(cluster.resources)
-    here = [True] * users
-    for event in reversed(schedule.events):
-        here[event.user] = not event.arrives
+    here = schedule.present_at_start(users).tolist()
     by_presence: dict[tuple[bool, ...], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
     times, states, waiting = [], [], list(schedule.events)
     for n in range(1, int(schedule.until / schedule.period) + 1):

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
-from fluid.limits.max_weight import MaxWeight, queue_path
-from fluid.limits.minimum_norm import minimum_norm
+from fluid.limits.max_weight import MaxWeight, minimum_norm, queue_path
 from theory.errors import InputError
 from theory.greedy.optimal import optimal_assignment
 from theory.instance import Instance, additive

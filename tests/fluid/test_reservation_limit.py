@@ -7,18 +7,15 @@ from math import exp
 import numpy as np
 import pytest
 
+from benchmarks.stepping import extrapolated, reflected, settled, stepped
 from bounds.results.instances import dynamic_instance
 from fluid.limits.reservation import (
     Reservation,
     emptying_rate,
     emptying_rates,
-    extrapolated,
     fluid_path,
     minimum_rates,
-    reflected,
-    settled,
     state_of,
-    stepped,
 )
 from fluid.limits.reservation.draining import _thinned, is_exact
 from theory.errors import InputError

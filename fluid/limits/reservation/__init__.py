@@ -1,10 +1,9 @@
-"""The fluid limit of dynamic reservation: the exact path, a stepping reference, and simplified paths by name."""
+"""The fluid limit of dynamic reservation: its exact path, regime by regime."""
 
-from fluid.limits.reservation.draining import emptying_rate, emptying_rates
+from fluid.limits.reservation.draining import emptying_rate, emptying_rates, minimum_rates
 from fluid.limits.reservation.model import PlannedStage, Reservation, plan
 from fluid.limits.reservation.path import FluidPath, fluid_path, state_of
 from fluid.limits.reservation.regimes import Regime, decide
-from fluid.limits.reservation.stepping import extrapolated, minimum_rates, reflected, settled, stepped
 
 __all__ = [
     "FluidPath",
@@ -14,12 +13,8 @@ __all__ = [
     "decide",
     "emptying_rate",
     "emptying_rates",
-    "extrapolated",
     "fluid_path",
     "minimum_rates",
     "plan",
-    "reflected",
-    "settled",
     "state_of",
-    "stepped",
 ]

@@ -35,7 +35,7 @@ def _emptying_times(configuration: NDArray[np.int64], rates: NDArray[np.float64]
     for j in range(width - 1, -1, -1):
         strides[j] = strides[j + 1] * (configuration[j] + 1)
     times = np.zeros(strides[0])
-    # Competing exponential times: E T(n) = (1 + sum_{j: n_j > 0} rate_j E T(n - e_j)) / sum_{j: n_j > 0} rate_j.
+    # competing exponential times: E T(n) = (1 + sum_{j: n_j > 0} rate_j E T(n - e_j)) / sum_{j: n_j > 0} rate_j.
     for state in range(1, strides[0]):
         total, waiting, stuck = 0.0, 1.0, False
         for j in range(width):
@@ -74,10 +74,7 @@ def _mean_time(configuration: NDArray[np.int64], rates: NDArray[np.float64], occ
 def contents(configuration: Configuration, occupancy: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the law of a server's content if each slot of type j is full with chance occupancy[j], independently.
 
-    Returns
-    -------
-    float64[product of (k_j + 1)]
-        In mixed radix, the last type fastest.
+    float64[product of (k_j + 1)], in mixed radix with the last type fastest.
     """
     return _contents(_slots(configuration), occupancy)
 
@@ -88,34 +85,17 @@ def _slots(configuration: Configuration) -> NDArray[np.int64]:
 
 
 def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occupancy: NDArray[np.float64]) -> float:
-    """Return how fast one draining configuration gives servers free: 1 / E[max_j Erlang(n_j, mu_j y_j)].
+    """Return how fast a draining configuration gives servers free: 1 / E[max_j Erlang(n_j, mu_j y_j)], up to `FASTEST`.
 
-    Every departure of type j anywhere pulls a job of that type out of the one server that drains, so the server with
-    content n is empty after the longest of independent Erlang times; the next one follows at once.
+    Every departure of type j anywhere, at rate mu_j y_j per server, pulls a job of that type out of the one server that
+    drains, so the server with content n is empty after the longest of independent Erlang times; the next one follows at
+    once. A slot of type j is full with chance occupancy[j] as draining begins, which is 1 for types whose arrivals are
+    refused. The rate is 0 if a type that is held never departs. O(J prod (k_j + 1)).
 
-    Parameters
-    ----------
-    configuration : Configuration
-    rates : float64[J]
-        mu_j y_j, departures of each type per server.
-    occupancy : float64[J]
-        Chance that a slot of each type is full as draining begins; 1 for types whose arrivals are refused.
-
-    Returns
-    -------
-    float
-        Servers per server and unit of time, at most `FASTEST`; 0 if a held type never departs.
-
-    Examples
-    --------
     Two types with one job each: the maximum of two exponential times of mean 1 has mean 3/2.
 
     >>> round(emptying_rate((1, 1), np.ones(2), np.ones(2)), 12)
     0.666666666667
-
-    Notes
-    -----
-    O(J prod (k_j + 1)). Source: packproof, the exact fluid limit of dynamic reservation.
     """
     mean = _mean_time(_slots(configuration), rates, occupancy)
     return min(1 / mean, FASTEST) if mean > 0 else FASTEST
@@ -124,27 +104,16 @@ def emptying_rate(configuration: Configuration, rates: NDArray[np.float64], occu
 def emptying_rates(
     configurations: Sequence[Configuration], rates: NDArray[np.float64], occupancy: NDArray[np.float64]
 ) -> list[float]:
-    """Return how fast each of several draining configurations gives servers free.
+    """Return how fast each of several draining configurations gives servers free; see `emptying_rate`.
 
     One server of each drains at a time. A departing job of type j is replaced from the first of them, in the order
-    given, that holds a job of type j. The joint contents are a Markov chain; its stationary flow into empty servers is
-    returned.
+    given (the worst rank first, then the policy's rule for ties), that holds a job of type j. The joint contents are a
+    Markov chain; its stationary flow into empty servers is returned.
 
-    Parameters
-    ----------
-    configurations : sequence of Configuration
-        In the order in which they are asked (the worst rank first, then the policy's rule for ties).
-    rates, occupancy : float64[J]
-        As in `emptying_rate`.
-
-    Notes
-    -----
     Above `MOST_STATES` joint contents the chain is not solved (`is_exact` tells), nor where slots are full by chance.
     Instead each configuration is taken to see the departures that its forerunners let pass on average, as if
     independent of its own content.
 
-    Examples
-    --------
     The second is asked only while the first holds no job of the type: never, where each holds one slot of it.
 
     >>> emptying_rates([(1,), (1,)], np.ones(1), np.ones(1))
@@ -163,6 +132,24 @@ def emptying_rates(
     return _joint(configurations, rates, occupancy)
 
 
+def minimum_rates(
+    configurations: Sequence[Configuration], rates: NDArray[np.float64], occupancy: NDArray[np.float64]
+) -> list[float]:
+    """Return simplified drain rates: ``min_j mu_j y_j / (n_j k_j)``, n_j the draining configurations that hold type j.
+
+    They keep the limit point and are too fast on the way: the last job of a server is waited for longer. Source:
+    auto-scaling paper, section 7 as rebuilt.
+
+    Examples
+    --------
+    >>> minimum_rates([(1, 1)], np.array([1.0, 2.0]), np.ones(2))
+    [1.0]
+    """
+    del occupancy
+    sharing = np.sum([np.array(k) > 0 for k in configurations], axis=0)
+    return [float(min(rates[j] / (sharing[j] * slots) for j, slots in enumerate(k) if slots)) for k in configurations]
+
+
 @lru_cache(maxsize=4096)  # a path asks at every step, for few draining configurations
 def _holders(configurations: tuple[Configuration, ...], some: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
     """Return how many configurations hold each type that is present, and whether one of them holds none of these."""
@@ -171,13 +158,7 @@ def _holders(configurations: tuple[Configuration, ...], some: tuple[bool, ...]) 
 
 
 def joint_contents(configurations: Sequence[Configuration]) -> int:
-    """Return how many contents the draining servers of several configurations can have together.
-
-    Examples
-    --------
-    >>> joint_contents([(2, 1), (1, 2)])
-    36
-    """
+    """Return the number of contents that the draining servers of several configurations can have together."""
     return prod(slots + 1 for k in configurations for slots in k)
 
 
@@ -224,7 +205,7 @@ class _Chain:
     """Transitions of the joint contents: from a source, by a departure of a type, with a chance.
 
     Rows and columns are those of the balance equations: flows in, flows out, and ones, as the law sums to one. That
-    equation stands in place of the first balance, which the others imply and ``keep`` leaves out.
+    equation replaces the first balance, which the others imply and ``keep`` leaves out.
     """
 
     size: int

@@ -31,26 +31,10 @@ from theory.instance import Configuration
 def read_start(
     path: str | Path, model: Reservation, until: float = inf
 ) -> tuple[State | None, list[tuple[float, Vector]]]:
-    """Read a state and arrival rates.
+    """Read a state, and arrival rates from each time on as pairs of a time and lambda per server, float64[J].
 
-    Parameters
-    ----------
-    path : str or Path
-    model : Reservation
-    until : float
-        End of the path, before which arrivals change.
-
-    Returns
-    -------
-    state : State or None
-        None where the file has no assignment.
-    arrivals : list of (time, float64[J])
-        lambda per server from each time on; empty where the file has none.
-
-    Raises
-    ------
-    InputError
-        With one line that names file, field and what was expected.
+    The state is None where the file has no assignment, and the list empty where it has no arrivals. InputError has one
+    line that names file, field and what was expected.
     """
     names = [t.name for t in model.instance.types]
     top = Fields(read_document(path), str(path))

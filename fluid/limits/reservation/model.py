@@ -103,13 +103,7 @@ class Reservation:
         return slots
 
     def checked(self, configuration: Sequence[int]) -> Configuration:
-        """Return a configuration as a tuple.
-
-        Raises
-        ------
-        InputError
-            It does not fit a server.
-        """
+        """Return a configuration as a tuple; InputError if it does not fit a server."""
         k = tuple(int(slots) for slots in configuration)
         if len(k) != self.types or min(k) < 0 or not self.instance.pools[0].space.holds(k):
             raise InputError(f"configuration {k}: expected one that fits a server")
@@ -124,54 +118,29 @@ def _held(k: Configuration) -> tuple[tuple[int, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStage:
-    """A stage of the greedy map.
-
-    Attributes
-    ----------
-    configuration : Configuration
-    driver : int
-        The type whose jobs end the stage; -1 where the servers end it.
-    mass : float
-        Its fraction of the servers.
-    slope : float
-        How fast that grows.
-    """
+    """A stage of the greedy map."""
 
     configuration: Configuration
-    driver: int
-    mass: float
-    slope: float
+    driver: int  # the type whose jobs end the stage; -1 where the servers end it
+    mass: float  # its fraction of the servers
+    slope: float  # how fast that grows
 
 
 def plan(model: Reservation, jobs: Vector, velocity: Vector) -> list[PlannedStage]:
-    """Return the greedy map at given jobs and its derivative along their velocity.
+    """Return the greedy map at given jobs per server, float64[J], and its derivative along their velocity; O(J^2).
+
+    The velocity is how fast jobs would grow if all arrivals were admitted. The stages have distinct configurations in
+    decreasing order, empty ones that do not grow included; the masses sum to 1 at most, and the last stage has no
+    driver where the servers end it.
 
     The construction of Proposition 3.1 on pairs (value, slope) in lexicographic order, so that ties of values are
     broken the way they break a moment later: equations (35)-(37) of the auto-scaling paper.
 
-    Parameters
-    ----------
-    model : Reservation
-    jobs, velocity : float64[J]
-        Jobs per server, and how fast each would grow if all its arrivals were admitted.
-
-    Returns
-    -------
-    list of PlannedStage
-        Distinct configurations in decreasing order, empty stages that do not grow included; the masses sum to 1 at
-        most, and the last stage has no driver where the servers end it.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from theory.instance import additive
     >>> model = Reservation(additive([2], [[1], [2]], rewards=[1, 3]))
     >>> [(s.configuration, s.driver, s.mass) for s in plan(model, np.array([1.0, 0.75]), np.zeros(2))]
     [((0, 1), 1, 0.75), ((2, 0), -1, 0.25)]
-
-    Notes
-    -----
-    O(J^2).
     """
     remaining, moving = jobs.tolist(), velocity.tolist()
     types, room, shrinking = (1 << len(remaining)) - 1, 1.0, 0.0

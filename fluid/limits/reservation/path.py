@@ -65,13 +65,7 @@ class FluidPath:
         return global_greedy(self.model.instance.with_workload(exact))
 
     def _segment(self, time: float) -> Segment:
-        """Return the segment at a time.
-
-        Raises
-        ------
-        InputError
-            A time before 0 or beyond the end of the path.
-        """
+        """Return the segment at a time; InputError for a time before 0 or beyond the end of the path."""
         if not 0 <= time <= self.until * (1 + ROUNDING):
             raise InputError(f"time: expected from 0 to {self.until:g}, where the path ends, got {float(time):g}")
         return next((s for s in self.segments if time < s.stop), self.segments[-1])
@@ -166,7 +160,7 @@ def fluid_path(
         lambda per server from each time on; ``workload x service rate`` throughout where left out.
     rates : callable
         How fast draining configurations free servers: `emptying_rates` (exact) or
-        `fluid.limits.reservation.stepping.minimum_rates` (the paper-like simplification, wrong where draining limits).
+        `fluid.limits.reservation.draining.minimum_rates` (the paper-like simplification, wrong where draining limits).
 
     Returns
     -------
@@ -274,15 +268,7 @@ State = tuple[Vector, Masses]
 
 
 class Segment:
-    """The path in one regime: closed in form, but for the configurations that drain at a rate of their own.
-
-    Attributes
-    ----------
-    start, stop : float
-    regime : Regime
-    arrivals : float64[J]
-        lambda, per server and unit of time.
-    """
+    """The path in one regime: closed in form, but for the configurations that drain at a rate of their own."""
 
     def __init__(
         self, model: Reservation, start: float, state: State, regime: Regime, arrivals: Vector, rates: DrainRates
@@ -341,7 +327,7 @@ class Segment:
         return float((self._model.service * state[0] - vanishing).min())
 
     def exact(self, time: float) -> bool:
-        """Return whether nothing here is a mean but what is one in the limit."""
+        """Return whether every rate at a time is the exact limit, not an approximation by a mean."""
         regime = self.regime
         return (
             not self.held

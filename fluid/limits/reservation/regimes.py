@@ -30,51 +30,26 @@ Supplies = dict[tuple[object, ...], dict[Configuration, float]]
 
 @dataclass(frozen=True)
 class Followed:
-    """A stage of the greedy map that has, or gets, the servers it needs.
-
-    Attributes
-    ----------
-    configuration : Configuration
-    driver : int
-        The type that ends the stage; all its arrivals are admitted.
-    moves : bool
-        Its servers are just what its type asks for; otherwise there are some to spare.
-    """
+    """A stage of the greedy map that has, or gets, the servers it needs."""
 
     configuration: Configuration
-    driver: int
-    moves: bool
+    driver: int  # the type that ends the stage; all its arrivals are admitted
+    moves: bool  # whether its servers are just what its type asks for; otherwise there are some to spare
 
 
 @dataclass(frozen=True)
 class Regime:
-    """A way of moving, valid until something switches.
+    """A way of moving, valid until something switches."""
 
-    Attributes
-    ----------
-    kind : {"idle", "tracking", "draining", "mixed"}
-        Servers are idle; all are in use and the greedy map is followed; draining limits how far it is; it does, and
-        the last of the followed stages gets what it needs only because more servers drain while it lacks some.
-    followed : tuple of Followed
-    rest : Configuration
-        It takes what the others leave: the empty one, or the first stage that lacks servers.
-    asked : tuple of Configuration
-        Those with a server in the reject group, in the order in which it is asked for jobs.
-    between : tuple of Configuration
-        Mixed: those asked while no followed stage lacks servers.
-    drains : tuple of Configuration
-        Configurations whose decrease is set by draining rather than by a driving type.
-    blocked : tuple of bool, length J
-        Types with blocking: admission is limited to free slots.
-    """
-
+    # idle: servers are idle; tracking: all are in use and the greedy map is followed; draining limits how far it is;
+    # mixed: it does, and the last followed stage gets what it needs only as more servers drain while it lacks some
     kind: str
     followed: tuple[Followed, ...]
-    rest: Configuration
-    asked: tuple[Configuration, ...]
-    between: tuple[Configuration, ...]
-    drains: tuple[Configuration, ...]
-    blocked: tuple[bool, ...]
+    rest: Configuration  # takes what the others leave: the empty one, or the first stage that lacks servers
+    asked: tuple[Configuration, ...]  # those with a server in the reject group, in the order of asking it for jobs
+    between: tuple[Configuration, ...]  # mixed: those asked while no followed stage lacks servers
+    drains: tuple[Configuration, ...]  # those whose decrease is set by draining rather than by a driving type
+    blocked: tuple[bool, ...]  # types with blocking: admission is limited to free slots
 
     @property
     def diverts(self) -> bool:
@@ -93,21 +68,10 @@ class Regime:
 def decide(
     model: Reservation, jobs: Vector, masses: Masses, arrivals: Vector, rates: DrainRates = emptying_rates
 ) -> Regime:
-    """Decide how the fluid moves from a state.
+    """Decide how the fluid moves from jobs per server, float64[J], and masses of configurations that sum to one.
 
-    Parameters
-    ----------
-    model : Reservation
-    jobs : float64[J]
-    masses : dict
-        Summing to one; slots of each type are at least the jobs.
-    arrivals : float64[J]
-        lambda, per server and unit of time.
-    rates : callable
-        How fast draining configurations free servers.
+    Slots of each type are at least the jobs; `arrivals` are lambda, float64[J], per server and unit of time.
 
-    Examples
-    --------
     >>> from theory.instance import additive
     >>> model = Reservation(additive([1], [[1], [1]], rewards=[2, 1], workload=[5, 5]))
     >>> full = decide(model, np.array([0.25, 0.75]), {(1, 0): 0.25, (0, 1): 0.75}, model.workload)
@@ -270,18 +234,15 @@ def _supply(
     jobs: Vector,
     masses: Masses,
     rates: DrainRates,
-    known: Supplies | None = None,
+    known: Supplies,
 ) -> dict[Configuration, float]:
     """Return how fast configurations free servers; `known` holds answers already computed for this state."""
     if not asked:
         return {}
     key = (asked, tuple(f.configuration for f in regime.followed), regime.blocked)
-    if known is None or key not in known:
+    if key not in known:
         values = rates(asked, model.service * jobs, occupancy(model, regime, jobs, masses))
-        supply = dict(zip(asked, values, strict=True))
-        if known is None:
-            return supply
-        known[key] = supply
+        known[key] = dict(zip(asked, values, strict=True))
     return known[key]
 
 
@@ -300,15 +261,8 @@ def _drained(
 
 
 def part_of_the_time(need: float, sources: Sequence[tuple[float, float]]) -> float:
-    """Return the least part p of the time for which ``sum min(p rate, most)`` covers a need, at most 1.
+    """Return the least part p of the time, at most 1, for which ``sum min(p rate, most)`` of sources covers a need.
 
-    Parameters
-    ----------
-    need : float
-    sources : sequence of (rate, most)
-
-    Examples
-    --------
     >>> part_of_the_time(2.0, [(2.0, np.inf), (4.0, 1.0)])
     0.5
     """
@@ -350,20 +304,16 @@ def velocities(
     rates: DrainRates = emptying_rates,
     known: Supplies | None = None,
 ) -> dict[Configuration, float]:
-    """Return how fast the configurations that change do, in a given regime.
+    """Return how fast the configurations that change do, in a given regime; `velocity` is lambda - mu y, float64[J].
 
-    Parameters
-    ----------
-    velocity : float64[J]
-        lambda - mu y.
-    known : dict, optional
-        Drain rates that were asked before in the same state.
+    `known` has the drain rates that were asked before in the same state.
     """
     moving = _slopes(regime, velocity)
     result = {k: slope for k, slope in moving.items() if k != regime.rest}
     if regime.drains:
-        supply = _supply(model, regime, regime.asked, jobs, masses, rates, known)
-        between = _supply(model, regime, regime.between, jobs, masses, rates, known)
+        supplies = {} if known is None else known
+        supply = _supply(model, regime, regime.asked, jobs, masses, rates, supplies)
+        between = _supply(model, regime, regime.between, jobs, masses, rates, supplies)
         drained = _drained(_part(regime, moving, supply), supply, between)
         result.update((k, -drained[k]) for k in regime.drains)
     result[regime.rest] = -sum(result.values())

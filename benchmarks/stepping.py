@@ -1,4 +1,4 @@
-"""Plain time stepping of the same limit, without modes: a reference, and the simplified paths by name."""
+"""Plain time stepping of the fluid limit of dynamic reservation, without regimes: a reference for its exact path."""
 
 from __future__ import annotations
 
@@ -8,28 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.limits.reservation.draining import emptying_rates
-from fluid.limits.reservation.model import TOLERANCE, Reservation, Vector, plan
+from fluid.limits.reservation import Reservation, emptying_rates, plan
+from fluid.limits.reservation.model import TOLERANCE, Vector
 from fluid.limits.reservation.path import State
 from fluid.limits.reservation.regimes import DrainRates, Masses, part_of_the_time
 from theory.errors import InputError
 from theory.instance import Configuration
-
-
-def minimum_rates(configurations: Sequence[Configuration], rates: Vector, occupancy: Vector) -> list[float]:
-    """Return simplified drain rates: ``min_j mu_j y_j / (n_j k_j)``, n_j the draining configurations that hold type j.
-
-    They keep the limit point and are too fast on the way: the last job of a server is waited for longer. Source:
-    auto-scaling paper, section 7 as rebuilt.
-
-    Examples
-    --------
-    >>> minimum_rates([(1, 1)], np.array([1.0, 2.0]), np.ones(2))
-    [1.0]
-    """
-    del occupancy
-    sharing = np.sum([np.array(k) > 0 for k in configurations], axis=0)
-    return [float(min(rates[j] / (sharing[j] * slots) for j, slots in enumerate(k) if slots)) for k in configurations]
 
 
 def stepped(
