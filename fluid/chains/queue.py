@@ -155,8 +155,8 @@ def slotted_law(
         return key(state) + repr(serving).encode()
 
     most = servers * (capacity // int(sizes[0]))
-    nobody = ((0,) * len(sizes),) * servers
-    return _law(start, nobody, moves, describe, most_waiting, most, name, policy.name)
+    none_in_service = ((0,) * len(sizes),) * servers
+    return _law(start, none_in_service, moves, describe, most_waiting, most, name, policy.name)
 
 
 class _Explored:

@@ -220,7 +220,7 @@ class Saturated:
                         yield n * self._rates[self._type_of[c]] * Fraction(chance), self.held(after, supply)
 
     def arrivals(self, node: Node, supply: Sequence[int]) -> Iterator[Node]:
-        """Yield the nodes to which a job of a rare type leads, of those types of which nobody waits."""
+        """Yield the nodes to which a job of a rare type leads, for rare types without a waiting job."""
         for j, n in enumerate(self.waiting(node)):
             if not supply[j] and not n:
                 yield self.held(self.joined(node, j), supply)
@@ -231,8 +231,8 @@ class Saturated:
         `supply` has the number of jobs of each type that wait, 0 for rare types.
 
         Where classes are joined by arrivals of rare types, they are returned only if all of them serve the supplied
-        types alike: a mixture would depend on the rates of the rare ones. TooLargeError for more than `STATES` states,
-        of which each takes as many runs of the policy in Python as there are departures, some 0.1 ms each.
+        types alike: a mixture would depend on the rates of the rare ones. TooLargeError for more than `STATES` states;
+        each takes one run of the policy in Python for every departure, some 0.1 ms.
         """
         nodes, ends, comings = self._explored(begin, supply)
         regimes = []

@@ -1,6 +1,6 @@
 """Fluid path and simulated paths of one system side by side: whether they meet as servers grow, and how fast.
 
-A policy that has a limit stands in `LIMITS`: a function from instance, horizon and times to jobs per server.
+`LIMITS` has the policies whose limit is known: a function from instance, horizon and times to jobs per server.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ attained where every queue waits and every server serves K_l jobs, which the ora
 Proposition 4.5 survives where every type arrives and fits every server. While a server is too light and not empty, jobs
 leave it at rate min mu at least, and the first that does stalls it. While it is too light and empty, jobs of a type in
 its configuration come at a rate above 0; they take the first empty slot, which may be another server's, but within a
-unit of time enough of them come to fill all such slots, and nobody leaves, with a probability above 0 in every state.
+unit of time enough of them come to fill all such slots, and no job leaves, with a probability above 0 in every state.
 So the time for which an active period is too light has a bounded mean; and a server that serves has r beta of the
 greatest weight by (5) itself. Lemma 4.4 needs the same, see `fluid.simulation.queue.policies.nonpreemptive`.
 """

@@ -57,7 +57,7 @@ class History:
 def read_schedule(path: str | Path, cluster: Cluster) -> Schedule:
     """Read users arriving and leaving from a TOML or JSON file.
 
-    ``until`` and ``period`` (default 1) stand at the top; each ``[[event]]`` has ``time``, ``user`` and ``action``,
+    ``until`` and ``period`` (default 1) are at the top; each ``[[event]]`` has ``time``, ``user`` and ``action``,
     which is ``arrive`` or ``leave``.
 
     Raises

@@ -80,6 +80,7 @@ class AssignmentProgram:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         width = len(instance.types)
+        # rows: y_j - sum k_j x_k <= 0 of each type, then sum x_k <= share of each pool; y_j <= rho_j are bounds
         rows: list[tuple[Bound, Bound]] = [(None, 0)] * width
         rows += [(None, pool.share) for pool in instance.pools]
         self._program = LinearProgram(rows)
@@ -111,6 +112,7 @@ class AssignmentProgram:
             [(p, k, vertex.primal[column]) for p, k, column in self._columns.items() if vertex.primal[column]], served
         )
         alpha = tuple(max(Fraction(0), reward - price) for reward, price in zip(u, beta, strict=True))
+        # strong duality: sum u_j y_j = sum alpha_j rho_j + sum gamma_p share_p
         value = weight(served, u)
         assert value == total(a * r for a, r in zip(alpha, rho, strict=True)) + total(
             g * pool.share for g, pool in zip(gamma, self._instance.pools, strict=True)

@@ -40,21 +40,11 @@ class PlacementStage:
 
 @dataclass(frozen=True)
 class Placement:
-    """Greedy placement (GPA) on L servers.
+    """Greedy placement (GPA) on L servers."""
 
-    Attributes
-    ----------
-    servers : tuple of int, length P
-        Servers of each pool; they sum to L.
-    stages : tuple of PlacementStage
-        Stages that use a server; servers they leave out are empty.
-    reward : Fraction
-        Total reward of the jobs served, min(L rho_j, slots) of each type.
-    """
-
-    servers: tuple[int, ...]
-    stages: tuple[PlacementStage, ...]
-    reward: Fraction
+    servers: tuple[int, ...]  # of each pool; they sum to L
+    stages: tuple[PlacementStage, ...]  # those that use a server; servers they leave out are empty
+    reward: Fraction  # total reward of the jobs served, min(L rho_j, slots) of each type
 
     @property
     def empty(self) -> int:
@@ -65,8 +55,6 @@ class Placement:
 def apportion(servers: int, shares: Sequence[Fraction]) -> tuple[int, ...]:
     """Split servers over pools by their shares, largest remainders first (ties: earlier pool).
 
-    Examples
-    --------
     >>> apportion(10, [Fraction(1, 3), Fraction(2, 3)])
     (3, 7)
     """
@@ -120,7 +108,7 @@ def greedy_placement(instance: Instance, servers: int, rewards: MaxRewards | Non
         if now == end or not live:
             break
 
-        if len(pools) == 1:
+        if len(pools) == 1:  # the stage takes min_j ceil(residual_j / k_j) servers
             (k,) = configurations
             finish = min(end, now + min(-((slots[j] - need[j]) // k[j]) for j in live))
         else:
@@ -168,7 +156,7 @@ def lemma_b1_bound(instance: Instance, greedy: GreedyAssignment) -> Fraction | N
     room, bound = Fraction(1), Fraction(0)
     types = frozenset(range(len(instance.types)))
     for i, (j, length) in enumerate(zip(greedy.permutation, greedy.lengths, strict=True)):
-        if room > 0:
+        if room > 0:  # stage i + 1 is (K + 1)^i servers off its share at most
             bound += (most + 1) ** i * step_of(types).reward
         room -= length
         types -= {j}
@@ -183,25 +171,14 @@ def max_jobs(instance: Instance) -> int:
 
 @dataclass(frozen=True)
 class LeastServers:
-    """Bounds on the least number of servers whose slots carry given jobs.
+    """Bounds on the least number of servers whose slots carry given jobs."""
 
-    Attributes
-    ----------
-    lower : int
-        At least `priced`, and more where `theory.partition.stock.bins` proves more by proper configurations.
-    upper : int
-        Attained by `columns`.
-    slot_prices : tuple of Fraction, shape (J,)
-    columns : tuple of (pool, configuration, servers)
-    priced : int
-        The bound that `slot_prices` prove: the jobs are worth more than ``priced - 1`` servers can be,
-        ``prices . jobs > sum_p floor(share_p (priced - 1)) max_k prices . k``.
-    """
-
-    lower: int
-    upper: int
-    slot_prices: tuple[Fraction, ...]
-    columns: tuple[tuple[int, Configuration, int], ...]
+    lower: int  # at least `priced`, and more where `theory.partition.stock.bins` proves more by proper configurations
+    upper: int  # attained by `columns`
+    slot_prices: tuple[Fraction, ...]  # of each type
+    columns: tuple[tuple[int, Configuration, int], ...]  # pool, configuration, servers
+    # The bound that `slot_prices` prove: the jobs are worth more than priced - 1 servers can be,
+    # prices . jobs > sum_p floor(share_p (priced - 1)) max_k prices . k.
     priced: int
 
 

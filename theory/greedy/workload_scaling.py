@@ -70,6 +70,7 @@ def scaling(instance: Instance) -> Scaling:
     """
     if not any(instance.workload):
         raise ValueError("expected some workload")
+    # greedy turns where a stage ends with the servers: at the scale 1 / (z_1 + ... + z_i)
     rewards = MaxRewards(instance)
     lengths = [z for z in global_greedy(instance, rewards).lengths if z]
     breaks = [1 / total(lengths[: i + 1]) for i in range(len(lengths))]
@@ -89,6 +90,7 @@ def scaling(instance: Instance) -> Scaling:
         values[low], values[high] = a, b
         if slope_a == slope_b or low == high:
             continue
+        # the optimum is concave: where it lies on the lines of both ends at their crossing, it turns there alone
         cross = (base_b - base_a) / (slope_a - slope_b)
         if low < cross < high:
             if slope_a * cross + base_a == line(cross)[0]:

@@ -147,6 +147,7 @@ class _Growing:
         self._exact = dtype is object
         self._grow = plain(hull.grow) if self._exact else hull.grow
         self._insert = plain(hull.insert) if self._exact else hull.insert
+        # the first simplex: the farthest point of each axis, on the hyperplane sum_j x_j / reach_j = 1
         axes = [tuple(space.most(j) for j in range(width)) for space in support.spaces]
         reach = support.point(axes)
         common = lcm(*reach)
@@ -155,7 +156,7 @@ class _Growing:
         room = 64
         table = self._hull = hull.Hull(
             points=np.zeros((room, width), dtype),
-            found=np.zeros((room, width + 1), dtype),
+            crossed=np.zeros((room, width + 1), dtype),
             number=np.array([width]),
             reach=np.array(reach if self._fits else [0] * width, dtype),
             longest=0.0 if self._exact else hull.LONGEST,
@@ -168,7 +169,7 @@ class _Growing:
         )
         if self._fits:
             table.points[:width] = np.diag(table.reach)
-            table.found[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
+            table.crossed[:width, :width] = 2 * np.eye(width, dtype=np.int64) - 1  # prices that single one type out
             table.corners[0], table.neighbours[0] = range(width), range(-1, -1 - width, -1)
             table.planes[0], table.status[0] = first, 1
 
@@ -192,12 +193,13 @@ class _Growing:
                     if table.status[s] != 1:
                         continue
                     if plane not in seen_normals:
+                        # a configuration of greater value lies beyond the hyperplane; else it is of a facet
                         value, best = self._support(plane[:-1])
                         if value > plane[-1]:
                             new = int(table.number[0])
                             if new == len(table.points):
                                 return hull.MORE_ROOM
-                            table.points[new], table.found[new] = self._support.point(best), plane
+                            table.points[new], table.crossed[new] = self._support.point(best), plane
                             outcome = self._insert(table, new)
                             if outcome != hull.DONE:
                                 return int(outcome)
@@ -216,7 +218,7 @@ class _Growing:
                 self._refuse()
             if self._report is not None:
                 self._report(f"facets: {table.number[0]:,} vertices, {table.used[0]:,} simplices so far")
-            grown = ("points", "found", "corners", "neighbours", "planes", "status", "link")
+            grown = ("points", "crossed", "corners", "neighbours", "planes", "status", "link")
             larger: dict[str, Any] = {name: _doubled(getattr(table, name)) for name in grown}
             self._hull = table._replace(**larger)
         return outcome == hull.DONE
@@ -248,7 +250,7 @@ class _Growing:
         assert is_outer_boundary(coordinates, simplices, planes), "the hull is not closed"
         sources: list[tuple[Configuration, ...]] = [(points[i],) for i in order]
         if len(self._support.spaces) > 1:
-            sources = [self._support(hull.found[i, : self._width].tolist())[1] for i in order]
+            sources = [self._support(hull.crossed[i, : self._width].tolist())[1] for i in order]
             assert [self._support.point(k) for k in sources] == [points[i] for i in order], "a vertex is made two ways"
         return Region(
             tuple(_facet(plane, servers) for plane in normals),
@@ -272,23 +274,12 @@ PRIME = 2**31 - 1
 
 
 def is_outer_boundary(points: NDArray[Any], simplices: NDArray[np.int64], planes: NDArray[Any]) -> bool:
-    """Decide whether simplices prove that their hyperplanes are all the outer facets.
+    """Decide whether simplices prove that their hyperplanes are all the outer facets; O(S J^3) vectorised operations.
 
-    Parameters
-    ----------
-    points : int[V, J]
-        Points of P, of any length of integers.
-    simplices : int64[S, J]
-        Rows of the corners, increasing in each simplex.
-    planes : int[S, J + 1]
-        Hyperplane of each simplex, in lowest terms; whoever calls has proved each valid for P.
+    Points of P are int[V, J], of any length of integers, and simplices int64[S, J] rows of corners, increasing in each;
+    `planes`, int[S, J + 1], has the hyperplane of each simplex in lowest terms, which the caller has proved valid for
+    P.
 
-    Notes
-    -----
-    O(S J^3) integer operations, vectorised.
-
-    Examples
-    --------
     >>> points = np.array([[1, 0], [1, 2], [0, 6]])
     >>> planes = np.array([[1, 0, 1], [4, 1, 6]])
     >>> is_outer_boundary(points, np.array([[0, 1], [1, 2]]), planes)
@@ -296,6 +287,8 @@ def is_outer_boundary(points: NDArray[Any], simplices: NDArray[np.int64], planes
     >>> is_outer_boundary(points, np.array([[1, 2]]), planes[1:])
     False
     """
+    # Simplices of independent corners whose ridges meet in pairs, or in a wall, cover every ray of the orthant equally
+    # often; where one ray is covered once, their cones tile the orthant, so no facet is missing.
     width = points.shape[1]
     corners = points[simplices]
     on = (corners * planes[:, None, :width]).sum(axis=2) == planes[:, width:]
@@ -306,6 +299,7 @@ def is_outer_boundary(points: NDArray[Any], simplices: NDArray[np.int64], planes
 
 def _independent(corners: NDArray[Any]) -> bool:
     """Decide whether the corners of each simplex are linearly independent."""
+    # a determinant that is not 0 modulo the prime is not 0; the few others are decided in rationals
     flat = np.flatnonzero(_determinant_is_zero(np.asarray(corners % PRIME, np.int64)))
     width = corners.shape[1]
     return all(solve(corners[s].tolist(), [0] * width) is not None for s in flat.tolist())

@@ -27,44 +27,19 @@ LONGEST = float(2**62)
 
 
 class Hull(NamedTuple):
-    """The arrays of a hull that grows, int64 or of integers of any length where it says int.
+    """The arrays of a hull that grows, int64 or of integers of any length where it says int."""
 
-    Attributes
-    ----------
-    points : int[n, J]
-    found : int[n, J + 1]
-        The hyperplane beyond which each point was.
-    number : int64[1]
-        Number of points so far.
-    reach : int[J]
-        Greatest coordinates of any point.
-    longest : float
-        Largest number allowed, 0 for no limit.
-    corners : int64[m, J]
-        Rows of the points of each simplex.
-    neighbours : int64[m, J]
-        The simplex across from each corner; ``-1 - j`` where the ridge lies in ``x_j = 0``.
-    planes : int[m, J + 1]
-        Normal and offset of each simplex.
-    status : int64[m]
-        0 free, 1 to be examined, 2 known to be of a facet.
-    link : int64[m, J]
-        Work space.
-    used : int64[1]
-        Rows of the simplex arrays ever used.
-    """
-
-    points: NDArray[np.int64]
-    found: NDArray[np.int64]
-    number: NDArray[np.int64]
-    reach: NDArray[np.int64]
-    longest: float
-    corners: NDArray[np.int64]
-    neighbours: NDArray[np.int64]
-    planes: NDArray[np.int64]
-    status: NDArray[np.int64]
-    link: NDArray[np.int64]
-    used: NDArray[np.int64]
+    points: NDArray[np.int64]  # int[n, J]
+    crossed: NDArray[np.int64]  # int[n, J + 1]: the hyperplane beyond which each point was
+    number: NDArray[np.int64]  # int64[1]: number of points so far
+    reach: NDArray[np.int64]  # int[J]: greatest coordinates of any point
+    longest: float  # largest number allowed, 0 for no limit
+    corners: NDArray[np.int64]  # int64[m, J]: rows of the points of each simplex
+    neighbours: NDArray[np.int64]  # int64[m, J]: simplex across from each corner; -1 - j if the ridge is in x_j = 0
+    planes: NDArray[np.int64]  # int[m, J + 1]: normal and offset of each simplex
+    status: NDArray[np.int64]  # int64[m]: 0 free, 1 to be examined, 2 of a facet; negative while seen from a point
+    link: NDArray[np.int64]  # int64[m, J]: what `_raise` leaves for `_join`
+    used: NDArray[np.int64]  # int64[1]: rows of the simplex arrays ever used
 
 
 @kernel
@@ -99,6 +74,7 @@ def _span(
     It is the combination of the two on which the point's excesses cancel, in lowest terms. False if a number of more
     than `longest` would appear (0: no limit); `reach` bounds every coordinate of every point.
     """
+    # within * inner + beyond * outer vanishes on the point, since its excesses are `beyond` and -`within`
     divisor = 0
     total = 0.0
     for j in range(plane.size):
@@ -117,22 +93,9 @@ def _span(
 
 @kernel
 def insert(hull: Hull, new: int) -> int:
-    """Take the point `new`, which lies beyond some hyperplane, into the hull.
+    """Take the point of row `new`, which lies beyond some hyperplane, into the hull.
 
-    Parameters
-    ----------
-    hull : Hull
-    new : int
-        Row of the point.
-
-    Returns
-    -------
-    int
-        `DONE`, `MORE_ROOM` or `TOO_LONG`; nothing has changed unless `DONE`.
-
-    Notes
-    -----
-    O(m J + v J^2) for v visible simplices; matching the ridges of new simplices turns around the faces of the rim.
+    `DONE`, `MORE_ROOM` or `TOO_LONG`: nothing has changed unless `DONE`. O(m J + v J^2) for v visible simplices.
     """
     status, point = hull.status, hull.points[new]
     width = point.size
@@ -140,6 +103,7 @@ def insert(hull: Hull, new: int) -> int:
     free = len(status) - hull.used[0]
     visible = np.empty(hull.used[0], np.int64)
     seen = 0
+    # simplices in whose hyperplane the point lies are not visible: the placing triangulation keeps them
     for s in range(hull.used[0]):
         if status[s] == 0:
             free += 1
@@ -147,6 +111,7 @@ def insert(hull: Hull, new: int) -> int:
             visible[seen] = s
             seen += 1
             status[s] = -status[s]
+    # the rim: ridges of visible simplices to ones that stay, or in a wall x_j = 0 in which the point does not lie
     for v in range(seen):
         for i in range(width):
             n = hull.neighbours[visible[v], i]
@@ -189,7 +154,7 @@ def _raise(hull: Hull, new: int, visible: NDArray[np.int64], made: NDArray[np.in
             else:
                 fresh = top
                 top += 1
-            if n < 0:
+            if n < 0:  # the wall is the hyperplane -x_j = 0
                 wall[:] = 0
                 wall[-1 - n] = -1
                 good = _span(planes[s], point[-1 - n], wall, beyond, hull.reach, hull.longest, planes[fresh])
@@ -220,7 +185,7 @@ def _join(hull: Hull, point: NDArray[np.int64], made: NDArray[np.int64]) -> None
         fresh = made[m]
         s, i = (link[fresh, 0], link[fresh, 1]) if width > 1 else (link[fresh, 0], 0)
         n = neighbours[fresh, i]
-        if n >= 0:
+        if n >= 0:  # the simplex that stays pointed to the visible one
             for k in range(width):
                 if neighbours[n, k] == s:
                     neighbours[n, k] = fresh
@@ -239,6 +204,7 @@ def _around(hull: Hull, point: NDArray[np.int64], s: int, i: int, k: int) -> int
             return int(n) if point[-1 - n] == 0 else int(hull.link[s, out])
         if hull.status[n] >= 0:
             return int(hull.link[s, out])
+        # go on in n: keep the corner opposite to the ridge just crossed, and turn about the same face
         turn, apex = 0, 0
         for q in range(point.size):
             if hull.corners[n, q] == stay:
@@ -254,19 +220,13 @@ def farthest(
 ) -> None:
     """Write the point of the region farthest along a normal, the first in decreasing lexicographic order.
 
-    Parameters
-    ----------
-    tops : int[n, J]
-        Maximal configurations of pool after pool, each times its pool's whole number of servers.
-    starts : int64[P + 1]
-        Where each pool's rows begin.
-    plane : int[J + 1]
-        Coordinates whose price is negative are left at 0: everything below a configuration is feasible.
-    point : int[J]
-        The answer: the sum over pools. It is a vertex, because it is the optimum of a generic small change of prices.
+    `tops`, int[n, J], are the maximal configurations of pool after pool, each times its pool's whole number of servers;
+    a pool's rows begin at `starts`, int64[P + 1]. The point, the sum over pools, is a vertex, because it is the optimum
+    of a generic small change of prices.
     """
     width = point.size
     point[:] = 0
+    # coordinates whose price is negative stay at 0: everything below a configuration is feasible
     for p in range(starts.size - 1):
         best = starts[p]
         highest = -1
@@ -309,7 +269,7 @@ def grow(tops: NDArray[np.int64], starts: NDArray[np.int64], hull: Hull) -> int:
             outcome = insert(hull, new)
             if outcome != DONE:
                 return outcome
-            hull.found[new] = hull.planes[s]
+            hull.crossed[new] = hull.planes[s]
             hull.number[0] += 1
             changed = True
     return DONE

@@ -90,6 +90,7 @@ class CapacityProgram:
         rows: list[tuple[Bound, Bound]] = [(None, 0)] * (width + pools)
         self._program = LinearProgram(rows)
         shares = {width + p: -pool.share for p, pool in enumerate(instance.pools)}
+        # rows: rho_j <= sum k_j x_k, then sum x_k <= share z; column 0 is z, columns 1 + j are gains, at first 0
         self._program.add_columns([-1], [shares])
         self._program.add_columns([0] * width, [{j: 1} for j in range(width)], upper=[0] * width)
         spaces = [pool.space for pool in instance.pools]
@@ -167,6 +168,7 @@ class CapacityProgram:
             if not self.intensity(rho).holds:
                 raise InputError("workload: expected one that the region holds")
             self._held = rho
+        # for this question z is 1 and free of cost, and what more of the types is carried counts
         self._program.set_bounds(0, 1, 1)
         self._program.set_cost(0, 0)
         for j, gain in gains.items():
@@ -213,6 +215,7 @@ def stable_servers(intensity: Fraction, servers: int) -> int:
     >>> stable_servers(Fraction(1), 10), stable_servers(Fraction(19, 20), 10)
     (11, 10)
     """
+    # the least whole number above servers x intensity: at equality the workload is on the boundary, and queues grow
     return int(servers * intensity) + 1
 
 
@@ -229,7 +232,7 @@ class Support:
     Attributes
     ----------
     servers : int
-        The least number of servers of which every pool's share is whole.
+        The least number of servers in which every pool has a whole number.
     multiplicity : tuple of int, length P
         Servers of each pool out of `servers`.
 

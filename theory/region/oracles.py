@@ -32,23 +32,12 @@ LARGEST_SIZE = 2**31
 
 @dataclass(frozen=True)
 class Oracle:
-    """A rule for one server, with the share of the greatest weight that it guarantees.
-
-    Attributes
-    ----------
-    name : str
-    ratio : Fraction
-        r: its answer weighs at least r times as much as any configuration, whatever the weights (proven).
-    table : int64[n, m]
-        What the rule reads.
-    rule : callable
-        The kernel.
-    """
+    """A rule for one server, with the share of the greatest weight that it guarantees."""
 
     name: str
-    ratio: Fraction
-    table: NDArray[np.int64]
-    rule: Rule
+    ratio: Fraction  # r: its answer weighs at least r times as much as any configuration, whatever the weights (proven)
+    table: NDArray[np.int64]  # [n, m]: what the rule reads
+    rule: Rule  # the kernel
 
     def __call__(self, weights: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the configuration for the weights, both int64[J]."""
@@ -145,28 +134,19 @@ def _most_valuable(weights: NDArray[np.int64], table: NDArray[np.int64], configu
     for j in range(weights.size):
         if table[1 + j, most] == 0 or configuration[j] >= 0:
             continue
+        # w_j / size_j > w_best / size_best, without a division
         if best < 0 or weights[j] * table[1 + best, size] > weights[best] * table[1 + j, size]:
             best = j
     return best
 
 
 def server_table(space: Additive) -> NDArray[np.int64]:
-    """Make the table that the rules for additive servers read.
+    """Return the table that the rules for additive servers read, int64[J + 1, R + 2].
 
-    Returns
-    -------
-    int64[J + 1, R + 2]
-        Row 0: the capacity of each resource that can bind, then two zeros. Row 1 + j: the demands of type j, the
-        number of its jobs that fit alone (0 if it does not fit), and its size, a common multiple of the largest
-        share of any resource that one job takes.
+    Row 0: the capacity of each resource that can bind, then two zeros. Row 1 + j: the demands of type j, the number of
+    its jobs that fit alone (0 if it does not fit), and its size, a common multiple of the largest share of any resource
+    that one job takes. TooLargeError if sizes have no common unit below `LARGEST_SIZE`.
 
-    Raises
-    ------
-    TooLargeError
-        If sizes have no common unit below `LARGEST_SIZE`.
-
-    Examples
-    --------
     >>> server_table(Additive(("cpu", "gb"), (4, 6), ((2, 1), (1, 3)), (1, 1))).tolist()
     [[4, 6, 0, 0], [2, 1, 2, 1], [1, 3, 2, 1]]
     """
@@ -200,6 +180,7 @@ def lemma_6_1(space: Additive) -> Fraction:
     >>> lemma_6_1(Additive(("cpu",), (10,), ((3,), (5,)), (1,)))
     Fraction(2, 3)
     """
+    # with sizes s_j any k has w . k <= max(w_j / s_j) sum_j k_j s_j <= R max(w_j / s_j), and n_j s_j > n_j / (n_j + 1)
     small = reduced(space)
     least = min(space.most(j) for j in small.types)
     return Fraction(least, len(small.capacity) * (least + 1))

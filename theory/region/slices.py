@@ -37,7 +37,7 @@ class Slice:
         """The outer inequalities ``a s + b t <= c`` as ((a, b), c), a and b coprime, in the order of the vertices."""
         edges = []
         for (s, t), (u, v) in pairwise(self.vertices):
-            (a, b), _ = to_integers([v - t, s - u])
+            (a, b), _ = to_integers([v - t, s - u])  # normal to the edge, outwards
             edges.append(((a, b), a * s + b * t))
         return tuple(edges)
 
@@ -95,6 +95,7 @@ def region_slice(
         fixed = [most if j == along else load for j, load in enumerate(rho)]
         return most, warm.most_beside(fixed, {across: 1})[across]
 
+    # the boundary turns between two of its points where one lies farther along the normal of the line through them
     def between(a: Point, b: Point) -> list[Point]:
         normal = (b[1] - a[1], a[0] - b[0])
         if not all(normal):
@@ -118,7 +119,7 @@ def region_slice(
 
 
 def _turning(points: Sequence[Point]) -> list[Point]:
-    """Drop points that stand twice or on the line between their neighbours."""
+    """Drop points that repeat the one before, or lie on the line between their neighbours."""
     kept: list[Point] = []
     for c in points:
         while len(kept) > 1 and _turn(kept[-2], kept[-1], c) == 0:

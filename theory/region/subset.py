@@ -104,6 +104,7 @@ def kept_fraction(instance: Instance, subset: Instance) -> Kept:
     def fraction(facet: Facet) -> Fraction:
         return facet.offset / support.value(facet.normal)
 
+    # f C lies in the smaller region if and only if f max_C normal . x <= offset for every one of its facets
     tightest = min(inner.outer, key=fraction)
     _, best = support(tightest.normal)
     f = fraction(tightest)

@@ -13,30 +13,18 @@ from theory.numbers import to_integers
 from theory.region.oracles import relative_sizes
 
 MOST_ORDERED = 8
-"""Most types of which every order is tried for the refined rule: 8 have 109,600 beginnings of orders."""
+"""Most types for which the refined rule is tried in every order: 8 have 109,600 beginnings of orders."""
 
 
 @dataclass(frozen=True)
 class Worst:
-    """The least share of the greatest weight that a rule attains on one server.
+    """The least share of the greatest weight that a rule attains on one server."""
 
-    Attributes
-    ----------
-    ratio : Fraction
-        The infimum of (weight of the answer) / (greatest weight) over all weights but 0.
-    at : tuple of int, shape (J,)
-        Weights at which the ratio is met if ties are broken in the given order.
-    order : tuple of int
-        The order in which the rule then prefers the types of positive weight; empty where ties do not matter.
-    answer, best : Configuration, shape (J,)
-        What the rule answers, and a configuration of the greatest weight.
-    """
-
-    ratio: Fraction
-    at: tuple[int, ...]
-    order: tuple[int, ...]
-    answer: Configuration
-    best: Configuration
+    ratio: Fraction  # the infimum of (weight of the answer) / (greatest weight) over all weights but 0
+    at: tuple[int, ...]  # weights, shape (J,), at which the ratio is met if ties are broken in the given order
+    order: tuple[int, ...]  # in which the rule then prefers the types of positive weight; empty if ties do not matter
+    answer: Configuration  # of the rule
+    best: Configuration  # one of the greatest weight
 
     def weights(self, scale: int = 10**6) -> tuple[int, ...]:
         """Return weights without ties whose ratio is as near to the infimum as 1 / `scale`, times J or so."""
@@ -82,11 +70,11 @@ def worst_weights(space: Additive, name: str) -> Worst:
     width = len(space.demands)
     most = [space.most(j) for j in range(width)]
     fitting = [j for j in range(width) if most[j]]
-    if name == "single-type":
+    if name == "single-type":  # w_j = 1 / n_j: every type alone weighs 1
         weights, _ = to_integers([Fraction(1, n) if n else Fraction(0) for n in most])
         return _worst(weights, (), _alone(width, fitting[0], most), max_weight(space, weights))
     sizes = relative_sizes(space)
-    if name == "relative-value":
+    if name == "relative-value":  # w_j = size_j, and the tie goes to the type that fills the server worst
         first = min(fitting, key=lambda j: sizes[j] * most[j])
         order = (first, *(j for j in fitting if j != first))
         return _worst(sizes, order, _alone(width, first, most), max_weight(space, sizes))
@@ -125,7 +113,7 @@ def _worst_of_orders(space: Additive, sizes: Sequence[int], fitting: Sequence[in
             longer, filled = (*order, j), tuple(slots if i == j else n for i, n in enumerate(answer))
             chosen = frozenset(longer)
             at = [size if i in chosen else 0 for i, size in enumerate(sizes)]
-            if chosen not in best:
+            if chosen not in best:  # the weights, and so the greatest weight, depend on the set of the types alone
                 best[chosen] = max_weight(space, at)
             here = _worst(at, longer, filled, best[chosen])
             if worst is None or here.ratio < worst.ratio:

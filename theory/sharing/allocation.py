@@ -136,15 +136,7 @@ def nash_welfare(allocation: Allocation) -> float:
 
 
 def feasible_decimals(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], division: str) -> Matrix:
-    """Return tasks as shortest decimals of floats, scaled down server by server until no load is above 1, exactly.
-
-    Examples
-    --------
-    >>> from theory.sharing.model import cluster
-    >>> third = Fraction(1, 3)
-    >>> [str(row[0]) for row in feasible_decimals(cluster([[1]], [[1], [2]]), [[third], [third]], "resource")]
-    ['3333333333333333/10000000000000000', '3333333333333333/10000000000000000']
-    """
+    """Return tasks as shortest decimals of floats, scaled down server by server until no load is above 1, exactly."""
     zero = Fraction(0)
     by_server: list[list[tuple[int, Fraction]]] = [[] for _ in cluster.servers]
     for n, row in enumerate(tasks):
@@ -189,19 +181,14 @@ class WholeTasks:
 
 
 def whole_tasks(allocation: Allocation) -> WholeTasks:
-    """Round an allocation to whole tasks on single servers, and fill what stays free in order of need.
-
-    Parameters
-    ----------
-    allocation : Allocation
-        Under resource division.
+    """Round an allocation under resource division to whole tasks on single servers, and fill what stays free by need.
 
     Notes
     -----
-    Every server of a class takes the floor of its equal part; then, again and again, the user furthest below its
-    tasks (relative to its goal) puts an eighth of what it lacks where it fits, servers in order, until no user below
-    its tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with equal
-    contents are counted together, so the cost does not grow with the counts.
+    Every server of a class takes the floor of its equal part; then, again and again, the user furthest below its tasks
+    (relative to its goal) puts an eighth of what it lacks where it fits, servers in order, until no user below its
+    tasks fits anywhere. A heuristic: the best rounding is a bin packing problem. Servers of a class with equal contents
+    are counted together, so the cost does not grow with the counts.
 
     Examples
     --------

@@ -14,23 +14,10 @@ Tasks = Sequence[Sequence[Fraction]]
 
 
 def is_feasible_allocation(cluster: Cluster, tasks: Tasks, *, division: str = "resource") -> bool:
-    """Decide whether tasks fit the servers.
+    """Decide whether tasks, rationals of shape (N, K), fit the servers; O(N K R) rational operations, no tolerance.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    tasks : rational, shape (N, K)
-    division : {"resource", "time"}
-        Constraint (9), or (10).
-
-    Returns
-    -------
-    bool
-        False also where a number of tasks is negative, or positive on a server that its user may not use.
-
-    Notes
-    -----
-    O(N K R) rational operations, no tolerance.
+    By constraint (9) under resource division, (10) under ``time`` division. False also where a number of tasks is
+    negative, or positive on a server that its user may not use.
 
     Examples
     --------
@@ -90,22 +77,14 @@ def has_bottleneck(cluster: Cluster, tasks: Tasks, n: int, i: int) -> int | None
 
 
 def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
-    """Decide by Theorem 1 whether an allocation is PS-DSF under resource division.
+    """Decide by Theorem 1 whether an allocation, rationals of shape (N, K), is PS-DSF under resource division.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    tasks : rational, shape (N, K)
-
-    Returns
-    -------
-    bool
-        Whether it is feasible and every user has a bottleneck at every eligible class.
+    It is if it is feasible and every user has a bottleneck at every eligible class.
 
     Notes
     -----
-    O(N K R) rational operations: at each class and resource only the greatest level among the holders matters.
-    Source: PS-DSF paper, (12) and Theorem 1.
+    O(N K R) rational operations: at each class and resource only the greatest level among the holders matters. Source:
+    PS-DSF paper, (12) and Theorem 1.
 
     Examples
     --------
@@ -135,18 +114,10 @@ def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
 
 
 def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
-    """Decide by Theorem 2 whether an allocation is PS-DSF under time division.
+    """Decide by Theorem 2 whether an allocation, rationals of shape (N, K), is PS-DSF under time division.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    tasks : rational, shape (N, K)
-
-    Returns
-    -------
-    bool
-        Whether all time of every class that some user can use is given out, and at each class every eligible user's
-        weighted virtual dominant share is at least that of each user served there (13).
+    It is if all time of every class that some user can use is given out, and at each class every eligible user's
+    weighted virtual dominant share is at least that of each user served there (13).
 
     Notes
     -----
@@ -215,16 +186,8 @@ def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages:
 def corollary_1(cluster: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int]) -> list[int]:
     """Return the users among `waiting` for whom Corollary 1 makes resource `r` a bottleneck at class `i`.
 
-    Parameters
-    ----------
-    waiting : sequence of int
-        The set N_i: users for whom no bottleneck is known yet.
-
-    Returns
-    -------
-    list of int
-        Those with d_{n,r} > 0 (15), if `r` is saturated and no holder's level exceeds the least level in `waiting`
-        (14); else none.
+    `waiting` is the set N_i of users for whom no bottleneck is known yet. Those with d_{n,r} > 0 are returned (15), if
+    `r` is saturated and no holder's level exceeds the least level in `waiting` (14); else none.
 
     Notes
     -----

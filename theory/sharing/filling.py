@@ -27,46 +27,24 @@ TINY = 1e-15
 
 @kernel
 def fill(
-    shares: NDArray[Any],
-    per_task: NDArray[Any],
-    needs: NDArray[np.bool_],
-    kind: NDArray[Any],
-    tasks: NDArray[Any],
-    totals: NDArray[Any],
-    bound: NDArray[Any],
-    level: NDArray[Any],
+    shares: NDArray[Any],  # float64[N, R]: share of each resource of this server that one task takes
+    per_task: NDArray[Any],  # float64[N]: 1 / (phi_n gamma_{n,i}), the level that one task adds; 0 if not eligible
+    needs: NDArray[np.bool_],  # [M, R]: what the users of each kind demand
+    kind: NDArray[Any],  # int64[N]
+    tasks: NDArray[Any],  # float64[N]: x_{n,i}, changed
+    totals: NDArray[Any],  # float64[N]: x_n over all servers, changed
+    bound: NDArray[Any],  # float64[M]
+    level: NDArray[Any],  # float64[R]
     part: float,
-    among: NDArray[Any],
+    among: NDArray[Any],  # int64[L]
 ) -> None:
-    """Let one server have its turn, in place.
+    """Let one server have its turn, in place, among the listed users, which are all that have tasks here and others.
 
-    Parameters
-    ----------
-    shares : float64[N, R]
-        Share of each resource of this server that one task takes.
-    per_task : float64[N]
-        1 / (phi_n gamma_{n,i}): the level that one task adds; 0 for users that may not use the server.
-    needs : bool[M, R]
-        What the users of each kind demand.
-    kind : int64[N]
-        Kind of each user.
-    tasks : float64[N]
-        x_{n,i}; changed.
-    totals : float64[N]
-        x_n over all servers; changed.
-    bound : float64[M]
-        Users of each kind whose level by their tasks elsewhere is above it are not looked at; widened where that was
-        wrong, and set for the next turn.
-    level : float64[R]
-        Written: the level at which each resource saturated, infinity for the others.
-    part : float
-        How far the tasks move towards the filling, 1 for all of the way.
-    among : int64[L]
-        The users that are looked at; all users with tasks here are among them.
+    Tasks move `part` of their way towards the filling; `level` is written: the level at which each resource saturated,
+    infinity for the others. Users of a kind whose level by their tasks elsewhere is above their kind's bound are not
+    looked at; the bound is widened where that was wrong, and set for the next turn.
 
-    Notes
-    -----
-    O(L) for the look at the users, and O(m (log m + R) + R^2 m) for the m below their bound, which are few: without
+    O(L) for the look at L users, and O(m (log m + R) + R^2 m) for the m below their bound, which are few: without
     bounds most of the time would go to sorting users who get nothing.
     """
     chosen = np.empty(among.size, np.int64)
@@ -112,12 +90,10 @@ def _rise(
     start: NDArray[Any],
     level: NDArray[Any],
 ) -> NDArray[Any]:
-    """Raise the chosen users together from their starting levels; return their tasks, and write the levels.
-
-    Invariant: at the present height, ``free`` is what is left of each resource, ``rate`` what the rising users take of
-    it for each unit of height (0 once it is saturated), and ``rising[:count]`` are the users who have joined and not
-    stopped. A user who rises from its start to the height has (height - start) / per_task tasks.
-    """
+    """Raise the chosen users together from their starting levels; return their tasks, and write the levels."""
+    # Invariant: at the present height, ``free`` is what is left of each resource, ``rate`` what the rising users take
+    # of it for each unit of height (0 once it is saturated), and ``rising[:count]`` are the users who have joined and
+    # not stopped. A user who rises from its start to the height has (height - start) / per_task tasks.
     width = shares.shape[1]
     order = np.argsort(start)
     tasks = np.zeros(chosen.size)
@@ -208,22 +184,9 @@ def rounds(
     first: NDArray[Any],
     users: NDArray[Any],
 ) -> None:
-    """Run rounds in which every server has one turn, in order; the arrays are those of `fill`, of all servers.
+    """Run rounds in which every server has one turn, in order; the arrays are those of `fill`, of all K servers.
 
-    Parameters
-    ----------
-    shares : float64[K, N, R]
-    per_task, tasks : float64[K, N]
-    needs : bool[M, R]
-    kind : int64[N]
-    bound : float64[K, M]
-    level : float64[K, R]
-    count : int
-        Rounds.
-    part : float
-    first : int64[K, 2]
-    users : int64[any]
-        Server i looks at ``users[first[i, 0] : first[i, 1]]``.
+    Server i looks at ``users[first[i, 0] : first[i, 1]]``.
     """
     totals = np.zeros(tasks.shape[1])
     for _ in range(count):
@@ -248,21 +211,8 @@ def list_near_users(
 ) -> int:
     """List for each server the users with tasks there, and those below `wide` times their bound by tasks elsewhere.
 
-    Parameters
-    ----------
-    per_task, tasks : float64[K, N]
-    kind : int64[N]
-    bound : float64[K, M]
-    wide : float
-    first : int64[K, 2]
-        Written, as in `rounds`.
-    users : int64[any]
-        Written as far as it is long enough.
-
-    Returns
-    -------
-    int
-        The length that `users` should have. O(N K).
+    Writes `first` as in `rounds`, and `users` as far as it is long enough; returns the length that it should have. O(N
+    K).
     """
     totals = np.zeros(tasks.shape[1])
     for i in range(tasks.shape[0]):

@@ -94,7 +94,7 @@ def level_units(cluster: Cluster, mechanism: str | LevelRule) -> NDArray[np.floa
 
 
 WHOLE = 2.0**60
-"""The sum of all prices is divided into so many parts, and worth is a whole number of them, so sums are exact."""
+"""The sum of all prices is divided into this number of parts; worth is a whole number of them, so sums are exact."""
 
 HALVINGS = 100
 """Steps of the bisection for each user."""
@@ -187,15 +187,8 @@ def _least_eps(
 ) -> NDArray[np.float64]:
     """Return the least eps of each user for one list of prices, rounded up; infinity where its tasks cost nothing.
 
-    Parameters
-    ----------
-    level : float64[N]
-    worth : float64[N]
-        Of the tasks of each user, in parts of 1 / `WHOLE`.
-    whole : float
-        The sum of the prices, about 1.
-    uncertain : float
-        Relative error of a quotient of two levels.
+    Levels and the worth of the tasks, in parts of 1 / `WHOLE`, are float64[N]; `whole` is the sum of the prices, about
+    1, and `uncertain` the relative error of a quotient of two levels.
     """
     order = np.argsort(level, kind="stable")
     ordered = level[order]

@@ -18,19 +18,9 @@ EXACT_PAIRS = 200_000
 
 
 def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, tuple[Stage, ...]]:
-    """Return tasks whose normalised totals x_n / unit_n are lexicographically max-min, exactly.
+    """Return tasks, shape (N, K), whose totals x_n / unit_n are lexicographically max-min, exactly, and their proof.
 
-    Parameters
-    ----------
-    table : Occupation
-    unit : sequence of Fraction, shape (N,)
-        Positive.
-
-    Returns
-    -------
-    tasks : tuple of tuple of Fraction, shape (N, K)
-    stages : tuple of Stage
-        The proof, from the multipliers of the linear programs.
+    The units, shape (N,), are positive; the stages of the proof have the multipliers of the linear programs.
 
     Notes
     -----
@@ -47,7 +37,7 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, 
     """
     users, servers, width = len(table.weights), len(table.shares[0]), table.width
     scale = [total(table.monopoly(n, i) for i in range(servers)) for n in range(users)]
-    program, pairs = _load_program(table, scale)
+    program, pairs = load_program(table, scale, [0] * users)
     load_rows = servers * width
     # A user's level is x_n / unit_n, and the unknowns are x_{n,i} / scale_n; levels are measured in the largest
     # unit_n / scale_n, so that no user needs a large coefficient.
@@ -73,20 +63,29 @@ def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, 
         for n in stopped:
             program.set_row(load_rows + n, level * coefficient[n], None)
         rising = [n for n in rising if n not in stopped]
-    tasks = [[Fraction(0)] * servers for _ in range(users)]
-    for (n, i), value in zip(pairs, values, strict=False):  # the last value is the level
+    return unscaled(table, scale, pairs, values[:-1]), tuple(stages)  # the last value is the level
+
+
+def unscaled(
+    table: Occupation, scale: Sequence[Fraction], pairs: Sequence[tuple[int, int]], values: Sequence[Fraction]
+) -> Matrix:
+    """Return tasks x_{n,i} of all pairs, shape (N, K), from those of `load_program`."""
+    tasks = [[Fraction(0)] * len(rows) for rows in table.shares]
+    for (n, i), value in zip(pairs, values, strict=True):
         tasks[n][i] = value * scale[n]
-    return tuple(map(tuple, tasks)), tuple(stages)
+    return tuple(map(tuple, tasks))
 
 
-def _load_program(table: Occupation, scale: Sequence[Fraction]) -> tuple[LinearProgram, list[tuple[int, int]]]:
-    """Return the program without a goal: feasible tasks x_{n,i} / scale_n, and the pairs (n, i) of its columns.
+def load_program(
+    table: Occupation, scale: Sequence[Fraction], least: Sequence[Fraction | int], gain: int = 0
+) -> tuple[LinearProgram, list[tuple[int, int]]]:
+    """Return the program of feasible tasks x_{n,i} / scale_n, each worth `gain`, and the pairs (n, i) of its columns.
 
-    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least 0.
+    Rows are the loads, at most 1, of each resource of each server, then the sum of each user, at least `least`.
     """
-    users, width = len(table.weights), table.width
+    width = table.width
     load_rows = len(table.shares[0]) * width
-    rows: list[tuple[Bound, Bound]] = [(None, 1)] * load_rows + [(0, None)] * users
+    rows: list[tuple[Bound, Bound]] = [(None, 1)] * load_rows + [(value, None) for value in least]
     program = LinearProgram(rows)
     pairs, columns = [], []
     for n, shares in enumerate(table.shares):
@@ -98,7 +97,7 @@ def _load_program(table: Occupation, scale: Sequence[Fraction]) -> tuple[LinearP
                 column[load_rows + n] = 1
                 pairs.append((n, i))
                 columns.append(column)
-    program.add_columns([0] * len(pairs), columns)
+    program.add_columns([gain] * len(pairs), columns)
     return program, pairs
 
 
@@ -174,18 +173,10 @@ def cdrf(cluster: Cluster) -> Allocation:
 
 
 def max_min(cluster: Cluster, rule: LevelRule) -> Allocation:
-    """Return the allocation that is max-min fair in the level of a rule.
+    """Return the allocation that is max-min fair in the level of a rule; InputError beyond a million pairs.
 
-    Returns
-    -------
-    Allocation
-        Exact, with the ``stages`` that prove it, up to `EXACT_PAIRS` pairs of user and eligible class. Beyond, numeric
-        (`theory.sharing.numeric_levels.numeric_max_min`), with the ``violation`` that was reached.
-
-    Raises
-    ------
-    InputError
-        More than a million pairs of user and server class.
+    Exact, with the ``stages`` that prove it, up to `EXACT_PAIRS` pairs of user and eligible class; beyond, numeric,
+    with the ``violation`` that was reached (`theory.sharing.numeric_levels.numeric_max_min`).
     """
     if eligibility(cluster).sum() > EXACT_PAIRS:
         return numeric_max_min(cluster, rule, LEAST_TOLERANCE)

@@ -1,4 +1,4 @@
-"""The mechanisms of fair sharing, one record each: whoever asks what a mechanism is or can do asks its record.
+"""The mechanisms of fair sharing, one record each: what a mechanism is and can do is in its record.
 
 A seventh mechanism is one more record in `MECHANISMS`: the command line, the checks and the attacks take it from there.
 """
@@ -91,23 +91,12 @@ class Mechanism:
     properties: frozenset[str] = frozenset()
 
     def __call__(self, cluster: Cluster) -> Allocation:
-        """Divide a cluster.
-
-        Raises
-        ------
-        InputError
-            A cluster that is too large for the mechanism.
-        """
+        """Divide a cluster; InputError for one that is too large for the mechanism."""
         self.refuse_if_too_large(cluster)
         return self.allocate(cluster)
 
     def refuse_if_too_large(self, cluster: Cluster) -> None:
-        """Refuse a cluster of more than ``most_pairs`` pairs of user and server class.
-
-        Raises
-        ------
-        InputError
-        """
+        """Refuse a cluster of more than ``most_pairs`` pairs of user and server class, by an InputError."""
         if self.most_pairs is not None:
             refuse_too_many_pairs(cluster, self.name, self.most_pairs)
 
@@ -117,13 +106,12 @@ def per_server_mechanism(
 ) -> Mechanism:
     """Return the record of PS-DSF under a division of the servers."""
     is_fair = is_ps_dsf if division == "resource" else is_ps_dsf_tdm
-
-    def numeric_shares(cluster: Cluster, tolerance: float, *, say: Callable[[str], None] | None = None) -> Allocation:
-        return numeric_ps_dsf(cluster, division, tolerance, say=say)
-
-    def violation(cluster: Cluster, tasks: Tasks, _: Prices) -> Violation:
-        return ps_dsf_violation(cluster, tasks, division)
-
+    numeric = Numeric(
+        lambda cluster, tolerance, say=None: numeric_ps_dsf(cluster, division, tolerance, say=say),
+        lambda cluster, tasks, _: ps_dsf_violation(cluster, tasks, division),
+        LEAST_VIOLATION,
+        has_prices=False,
+    )
     return Mechanism(
         name,
         allocate,
@@ -131,7 +119,7 @@ def per_server_mechanism(
         f"the conditions of Theorem {1 if division == 'resource' else 2}",
         division,
         updates_by_server=True,
-        numeric=Numeric(numeric_shares, violation, LEAST_VIOLATION, has_prices=False),
+        numeric=numeric,
         has_certificate=True,
         properties=properties,
     )
@@ -149,23 +137,18 @@ def level_mechanism(
     >>> list(map(str, equal_tasks(cluster([[9, 18]], [[1, 4], [3, 1]])).totals))
     ['9/4', '9/4']
     """
-
-    def is_fair(allocation: Allocation) -> bool:
-        cluster = allocation.cluster
-        return is_max_min(cluster, allocation.tasks, rule.units(cluster), allocation.stages)
-
-    def numeric_shares(cluster: Cluster, tolerance: float, *, say: Callable[[str], None] | None = None) -> Allocation:
-        return numeric_max_min(cluster, rule, tolerance, say=say)
-
-    def violation(cluster: Cluster, tasks: Tasks, prices: Prices) -> Violation:
-        return max_min_violation(cluster, tasks, rule, prices)
-
+    numeric = Numeric(
+        lambda cluster, tolerance, say=None: numeric_max_min(cluster, rule, tolerance, say=say),
+        lambda cluster, tasks, prices: max_min_violation(cluster, tasks, rule, prices),
+        LEAST_TOLERANCE,
+        has_prices=True,
+    )
     return Mechanism(
         rule.name,
         partial(max_min, rule=rule),
-        is_fair,
+        lambda made: is_max_min(made.cluster, made.tasks, rule.units(made.cluster), made.stages),
         "max-min fairness",
-        numeric=Numeric(numeric_shares, violation, LEAST_TOLERANCE, has_prices=True),
+        numeric=numeric,
         most_pairs=MOST_PAIRS,
         has_certificate=has_certificate,
         properties=properties,
@@ -207,13 +190,7 @@ def is_certified(allocation: Allocation, mechanism: Mechanism | None = None) -> 
     """Decide whether an allocation is what its mechanism defines; False for an allocation that is not exact.
 
     PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are
-    max-min fair in one number by the prices they carry.
-
-    Parameters
-    ----------
-    allocation : Allocation
-    mechanism : Mechanism, optional
-        The one that `MECHANISMS` has under the name of the allocation, where left out.
+    max-min fair in one number by the prices they carry. The mechanism is that of `MECHANISMS` unless it is given.
 
     Examples
     --------

@@ -159,11 +159,6 @@ def eligibility(cluster: Cluster, *, placement: bool = True) -> NDArray[np.bool_
     """Return where users can run tasks: gamma_{n,i} > 0 in formula (7), bool[N, K].
 
     Without `placement`: where they could run tasks if no placement constraint held. O(N K R), without rationals.
-
-    Examples
-    --------
-    >>> eligibility(cluster([[1, 0], [1, 1]], [[1, 0], [1, 1]])).tolist()
-    [[True, True], [False, True]]
     """
     import numpy as np  # here, since the command `check` reads clusters without numpy
 
@@ -188,19 +183,11 @@ def eligibility(cluster: Cluster, *, placement: bool = True) -> NDArray[np.bool_
 class Occupation:
     """The cluster as users and servers of capacity 1 in every resource: what share of each one task takes.
 
-    Attributes
-    ----------
-    shares : tuple, shape (N, K, R)
-        Share of each resource of server i that one task of user n takes; None where n is not eligible at i.
-    weights : tuple of Fraction, length N
-
-    Notes
-    -----
     gamma_{n,i} is one over the largest share. Time division (10) is resource division (9) with the single resource
     *time*, of which a task takes 1 / gamma_{n,i}: `in_time` returns that table, and every algorithm serves both.
     """
 
-    shares: tuple[tuple[Row | None, ...], ...]
+    shares: tuple[tuple[Row | None, ...], ...]  # shape (N, K, R); None where n is not eligible at i
     weights: Row
 
     @property
@@ -221,13 +208,7 @@ class Occupation:
 
 
 def occupation(cluster: Cluster, division: str = "resource") -> Occupation:
-    """Return the table of a cluster under resource division, or under time division.
-
-    Examples
-    --------
-    >>> occupation(cluster([[9, 12]], [[1, 2]])).shares
-    (((Fraction(1, 9), Fraction(1, 6)),),)
-    """
+    """Return the table of a cluster under resource division, or under time division."""
     zero = Fraction(0)
 
     def share(n: int, i: int) -> Row:

@@ -35,12 +35,7 @@ Say = Callable[[str], None]
 
 
 def refuse_too_many_pairs(cluster: Cluster, mechanism: str, most: int) -> None:
-    """Refuse a cluster of more pairs of user and server class than a mechanism divides.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a cluster of more pairs of user and server class than a mechanism divides, by an InputError."""
     pairs = len(cluster.users) * len(cluster.servers)
     if pairs > most:
         raise InputError(
@@ -170,26 +165,13 @@ SLACK = 3e-10
 
 @dataclass(frozen=True)
 class RaisedUsers:
-    """The users of one stage raised as far as they go.
-
-    Attributes
-    ----------
-    height : float
-    tasks : float64[K, N]
-        In units of each user; up to the tolerance of the program.
-    prices : float64[K, R]
-        Sum 1.
-    costs : float64[N]
-        Of one unit, at the cheapest server of each user.
-    gap : float
-        What the prices lack of proving the heights: 1 less the worth of all heights, at least 0.
-    """
+    """The users of one stage raised as far as they go."""
 
     height: float
-    tasks: NDArray[np.float64]
-    prices: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    gap: float
+    tasks: NDArray[np.float64]  # [K, N]: in units of each user, up to the tolerance of the program
+    prices: NDArray[np.float64]  # [K, R]: sum 1
+    costs: NDArray[np.float64]  # [N]: of one unit, at the cheapest server of each user
+    gap: float  # what the prices lack of proving the heights: 1 less the worth of all heights, at least 0
 
 
 class StageProgram:
@@ -202,28 +184,15 @@ class StageProgram:
     The multipliers of the loads are prices. In the dual, no unit of a user is worth more than it costs at any server,
     so prices prove a bound over all pairs: the worth of a unit is its least cost. One model of HiGHS serves all stages.
 
-    Parameters
-    ----------
-    needs : float64[K, N, R]
-        a_inr; 0 where the user may not use the server.
-    may : bool[K, N]
-        Every user may use some server.
-
-    Attributes
-    ----------
-    pairs : bool[K, N]
-        In the program so far.
-    rising : bool[N]
-    heights : float64[N]
-        h_n of the users who do not rise.
+    The needs a_inr are float64[K, N, R], 0 where the user may not use the server; every user may use some server.
     """
 
     def __init__(self, needs: NDArray[np.float64], may: NDArray[np.bool_]) -> None:
         self._needs, self._may = needs, may
         servers, users, width = needs.shape
-        self.pairs = np.zeros_like(may)
+        self.pairs = np.zeros_like(may)  # in the program so far
         self.rising = np.ones(users, np.bool_)
-        self.heights = np.zeros(users)
+        self.heights = np.zeros(users)  # h_n of the users who do not rise
         self._server, self._user = np.empty(0, np.int64), np.empty(0, np.int64)
         unlimited = highspy.kHighsInf
         self._highs = highs = highspy.Highs()
@@ -252,8 +221,6 @@ class StageProgram:
     def solve(self) -> RaisedUsers | None:
         """Raise those who rise as far as feasible over all pairs; None where the solver reports no optimum.
 
-        Notes
-        -----
         Rounds of the program over the pairs so far; its prices say which pairs are missing. It ends because a pair
         joins once.
         """
@@ -335,25 +302,13 @@ LIKELY = 8
 
 
 def likely_pairs(needs: NDArray[np.float64], may: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return pairs of server and user in which an optimal solution is likely to have its tasks.
+    """Return pairs of server and user, bool[K, N], in which an optimal solution is likely to have its tasks.
 
-    Parameters
-    ----------
-    needs : float64[K, N, R]
-        Share of each resource that one unit of a user takes; 0 where it may not use the server.
-    may : bool[K, N]
-
-    Returns
-    -------
-    bool[K, N]
-
-    Notes
-    -----
-    With the cheapest pairs at equal prices instead, TSF on 1,000 users and 100 classes took twenty times as long.
-    Users split their tasks softly over cheap servers while prices follow loads. In every step a user splits one unit
-    over its servers in proportion to cost^(-1 / soft), and each price is multiplied by a power of the load of its
-    resource that is smaller the harder the split. O(K N R) for each of `STEPS` steps.
+    Users split their tasks softly over cheap servers while prices follow loads. With the cheapest pairs at equal prices
+    instead, TSF on 1,000 users and 100 classes took twenty times as long. O(K N R) for each of `STEPS` steps.
     """
+    # In every step a user splits one unit over its servers in proportion to cost^(-1 / soft), and each price is
+    # multiplied by a power of the load of its resource that is smaller the harder the split.
     servers, users, _ = needs.shape
     prices = (needs > 0).any(axis=1) * 1.0
     split = np.zeros((servers, users))

@@ -36,7 +36,7 @@ LITTLE = 1e-5
 """Largest relative change of a user's tasks in a round for an early look: few clusters of many users come so near."""
 
 FIRST_LATE_LOOK = 128
-"""Then they are looked at after so many rounds, and again whenever the rounds have grown by a quarter."""
+"""Then they are looked at after this number of rounds, and again whenever the rounds have grown by a quarter."""
 
 SAME_LIMIT = 1e-6
 """Largest relative change of a user's tasks, from the rounds to an exact allocation that is taken early."""
@@ -334,13 +334,7 @@ def _stored(
     damped: bool = False,
     interrupted: bool = False,
 ) -> Allocation:
-    """Return tasks in floats as an allocation that is feasible exactly, with its violation.
-
-    Parameters
-    ----------
-    tasks : float64[K, N]
-        Of the reduced cluster.
-    """
+    """Return reduced tasks, float64[K, N], as an allocation that is feasible exactly, with its violation."""
     decimals = feasible_decimals(cluster, reduced.expand_floats(tasks), division)
     return Allocation(
         _mechanism(division),

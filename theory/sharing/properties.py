@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
-from theory.sharing.maxmin import max_min_tasks
+from theory.sharing.maxmin import load_program, max_min_tasks, unscaled
 from theory.sharing.model import Cluster, Matrix, Occupation, occupation
 
 
@@ -38,18 +37,19 @@ def sharing_incentive(allocation: Allocation) -> Verdict:
     """
     cluster = allocation.cluster
     weights = total(cluster.weights)
-    worst: tuple[Fraction, int] | None = None
     uniform = [w / weights * total(row) for w, row in zip(cluster.weights, cluster.monopoly, strict=True)]
-    for n, x in enumerate(allocation.totals):
-        # compared relative to what each should have, since tasks of different users are no common unit
-        if x < uniform[n] and (worst is None or x / uniform[n] < worst[0]):
-            worst = (x / uniform[n], n)
-    if worst is None:
+    n = _furthest_below(allocation, uniform)
+    if n is None:
         return Verdict(True)
-    n = worst[1]
     return Verdict(
         False, {"user": cluster.users[n].name, "tasks": text(allocation.totals[n]), "uniform": text(uniform[n])}
     )
+
+
+def _furthest_below(allocation: Allocation, goals: Sequence[Fraction]) -> int | None:
+    """Return the user furthest below its goal, relative to it as tasks have no common unit; None if none is below."""
+    below = [n for n, x in enumerate(allocation.totals) if x < goals[n]]
+    return min(below, key=lambda n: allocation.totals[n] / goals[n]) if below else None
 
 
 def envy(allocation: Allocation, n: int, m: int) -> Fraction:
@@ -107,7 +107,7 @@ def pareto_optimality(allocation: Allocation) -> Verdict:
     total; the allocation is Pareto optimal if and only if the optimum is 0. The witness is the better allocation.
     Feasible means under the allocation's own division.
     """
-    table = _table(allocation)
+    table = occupation(allocation.cluster, allocation.division)
     better = improvement(table, allocation.totals)
     if better is None:
         return Verdict(True)
@@ -127,30 +127,15 @@ def pareto_optimality(allocation: Allocation) -> Verdict:
 
 
 def improvement(table: Occupation, totals: tuple[Fraction, ...]) -> Matrix | None:
-    """Return feasible tasks, shape (N, K), that give everybody at least `totals` and somebody more; None if none do."""
-    users, servers = len(table.weights), len(table.shares[0])
-    width = next(len(row) for rows in table.shares for row in rows if row is not None)
-    rows: list[tuple[Bound, Bound]] = [(None, 1)] * (servers * width)
-    pairs, entries, costs = [], [], []
-    for n in range(users):
-        alone = total(table.monopoly(n, i) for i in range(servers))
-        rows.append((totals[n] / alone, None))
-        for i, row in enumerate(table.shares[n]):
-            if row is not None:
-                column = {i * width + r: share * alone for r, share in enumerate(row) if share}
-                column[servers * width + n] = Fraction(1)
-                pairs.append((n, i, alone))
-                entries.append(column)
-                costs.append(1)
-    program = LinearProgram(rows)
-    program.add_columns(costs, entries)
+    """Return feasible tasks, shape (N, K), that give all users at least `totals` and one more; None if none do."""
+    alone = [total(table.monopoly(n, i) for i in range(len(rows))) for n, rows in enumerate(table.shares)]
+    # maximise the sum of x_n / alone_n, where none is below the present one
+    least = [x / most for x, most in zip(totals, alone, strict=True)]
+    program, pairs = load_program(table, alone, least, gain=1)
     vertex = program.solve()
-    if vertex.objective == total(Fraction(low) for low, _ in rows[servers * width :] if low is not None):
+    if vertex.objective == total(least):
         return None
-    tasks = [[Fraction(0)] * servers for _ in range(users)]
-    for (n, i, alone), value in zip(pairs, vertex.primal, strict=True):
-        tasks[n][i] = value * alone
-    return tuple(map(tuple, tasks))
+    return unscaled(table, alone, pairs, vertex.primal)
 
 
 def bottleneck_resource(cluster: Cluster) -> int | None:
@@ -194,15 +179,12 @@ def single_resource_fairness(allocation: Allocation) -> Verdict:
 def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
     cluster = allocation.cluster
     # the weighted amount of r is x_n d_{n,r} / phi_n, so it is max-min fair in x_n for the unit phi_n / d_{n,r}
-    fair, _ = max_min_tasks(_table(allocation), [user.weight / user.demand[r] for user in cluster.users])
-    worst: tuple[Fraction, int, Fraction] | None = None
-    for n, (row, x) in enumerate(zip(fair, allocation.totals, strict=True)):
-        share = total(row)
-        if x < share and (worst is None or x / share < worst[0]):
-            worst = (x / share, n, share)
-    if worst is None:
+    table = occupation(cluster, allocation.division)
+    fair, _ = max_min_tasks(table, [user.weight / user.demand[r] for user in cluster.users])
+    shares = [total(row) for row in fair]
+    n = _furthest_below(allocation, shares)
+    if n is None:
         return Verdict(True)
-    _, n, share = worst
     demand = cluster.users[n].demand[r]
     return Verdict(
         False,
@@ -210,7 +192,7 @@ def _max_min_amounts(allocation: Allocation, r: int) -> Verdict:
             "resource": cluster.resources[r],
             "user": cluster.users[n].name,
             "amount": text(allocation.totals[n] * demand),
-            "fair_amount": text(share * demand),
+            "fair_amount": text(shares[n] * demand),
         },
     )
 
@@ -255,11 +237,6 @@ PROPERTIES = {
     "bottleneck_fairness": bottleneck_fairness,
     "single_resource_fairness": single_resource_fairness,
 }
-
-
-def _table(allocation: Allocation) -> Occupation:
-    table = occupation(allocation.cluster)
-    return table.in_time() if allocation.division == "time" else table
 
 
 def _named(cluster: Cluster, tasks: Matrix) -> dict[str, dict[str, str]]:

@@ -22,32 +22,17 @@ Members = list[tuple[int, Fraction]]
 
 @dataclass(frozen=True)
 class Reduced:
-    """Merged users and servers, and the way back to those of the cluster.
+    """Merged users and servers, and the way back to those of the cluster."""
 
-    Attributes
-    ----------
-    demand : tuple of tuple of Fraction, shape (N, R)
-        Of one task, as a part of the cluster's total of each resource, times what makes the largest entry of the row 1.
-    capacity : tuple of tuple of Fraction, shape (K, R)
-        As a part of the cluster's total of each resource.
-    weights : tuple of Fraction, length N
-        Sum 1.
-    eligible : bool[N, K]
-    seen : mapping from (user, server) to tuple of Fraction
-        Capacity over effective capacity by resource, where they differ.
-    user : tuple of (int, Fraction), one for each user of the cluster
-        Its merged user, and the factor from the merged user's tasks to its own.
-    server : tuple of (int, Fraction), one for each class of the cluster
-        Its merged server, and the part of it that the class is.
-    """
-
+    # shape (N, R): of one task, as a part of the cluster's total of each resource, scaled to a largest entry of 1
     demand: Matrix
-    capacity: Matrix
-    weights: Row
-    eligible: NDArray[np.bool_]
-    seen: Mapping[Pair, Row]
+    capacity: Matrix  # shape (K, R): as a part of the cluster's total of each resource
+    weights: Row  # sum 1
+    eligible: NDArray[np.bool_]  # [N, K]
+    seen: Mapping[Pair, Row]  # capacity over effective capacity by resource, where they differ
+    # of each user of the cluster its merged user, and the factor from the merged user's tasks to its own
     user: tuple[tuple[int, Fraction], ...]
-    server: tuple[tuple[int, Fraction], ...]
+    server: tuple[tuple[int, Fraction], ...]  # of each class its merged server, and the part of it that the class is
 
     def share(self, n: int, i: int) -> Row:
         """Return the share of each resource of server `i` that one task of user `n` takes, exactly, length R."""
@@ -94,17 +79,12 @@ class Reduced:
 def reduce(cluster: Cluster) -> Reduced:
     """Merge users with proportional demands and equal servers, then servers with proportional capacities; order them.
 
-    Notes
-    -----
     An allocation of the merged cluster is PS-DSF if and only if its proportional split is PS-DSF in the cluster: the
     levels at a server change by one common factor. The order is by weight and demand, and by capacity, greatest first;
-    ties are decided by the users that may use a server, and by the servers that a user may use; what is equal in
-    these too keeps file order. So neither units nor the order of the file change the result of an algorithm that goes
-    through users and servers in order. O((N + K) R) rational operations, so clusters of millions of pairs can be
-    reduced.
+    ties are decided by the users that may use a server, and by the servers that a user may use; what is equal in these
+    too keeps file order. So neither units nor the order of the file change the result of an algorithm that goes through
+    users and servers in order. O((N + K) R) rational operations, so clusters of millions of pairs can be reduced.
 
-    Examples
-    --------
     >>> from theory.sharing.model import cluster
     >>> reduced = reduce(cluster([[1], [2]], [[1], [3]]))
     >>> reduced.user, reduced.server
@@ -162,12 +142,8 @@ def _in_units(row: Row, units: Sequence[Fraction]) -> Row:
 def _merged(rows: Sequence[Row], others: Sequence[Hashable]) -> tuple[list[Row], list[Members]]:
     """Group places whose rows are proportional, and which are equal in what else counts.
 
-    Returns
-    -------
-    shapes : list of Row
-        Of each group, the largest entry 1.
-    groups : list of Members
-        The row of each member is its size times the shape. A server without anything has size 1: no user may use it.
+    Returns the shape of each group, its largest entry 1, and the members with their sizes: a member's row is its size
+    times the shape. A server without anything has size 1: no user may use it.
     """
     groups: dict[tuple[Row, Hashable], Members] = {}
     for place, (row, other) in enumerate(zip(rows, others, strict=True)):

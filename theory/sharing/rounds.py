@@ -24,36 +24,13 @@ MOST_UPDATES = 10**6
 
 
 def server_procedure(shares: NDArray[Any], per_task: NDArray[Any], tasks: NDArray[Any], totals: NDArray[Any]) -> int:
-    """Run the inner loop of Algorithm I at one server, in rationals and in place.
+    """Run the inner loop of Algorithm I at one server, in rationals and in place; return the number of updates.
 
-    Parameters
-    ----------
-    shares : Fraction[N, R]
-        Share of each resource of this server that one task takes; rows of users that may not use it are ignored.
-    per_task : Fraction[N]
-        1 / (phi_n gamma_{n,i}): the weighted virtual dominant share that one task adds; 0 for users that may not use
-        the server or are absent.
-    tasks : Fraction[N]
-        x_{n,i} at this server; changed.
-    totals : Fraction[N]
-        x_n over all servers; changed.
+    `shares`, [N, R], is what one task takes of each resource, and `per_task`, [N], 1 / (phi_n gamma_{n,i}): the
+    weighted virtual dominant share that one task adds, 0 for users that may not use the server or are absent. `tasks`
+    x_{n,i} and `totals` x_n, [N], are changed. An update costs O(N R). ArithmeticError beyond `MOST_UPDATES` updates.
+    Source: PS-DSF paper, Algorithm I with (14), (16)-(18); the step beta in closed form.
 
-    Returns
-    -------
-    int
-        Number of updates of the allocation.
-
-    Raises
-    ------
-    ArithmeticError
-        More than `MOST_UPDATES` updates.
-
-    Notes
-    -----
-    An update costs O(N R). Source: PS-DSF paper, Algorithm I with (14), (16)-(18); the step beta in closed form.
-
-    Examples
-    --------
     >>> half, none = np.array([[Fraction(1, 2)], [Fraction(1, 4)]]), Fraction(0)
     >>> tasks, totals = np.array([none, none]), np.array([none, Fraction(1)])
     >>> server_procedure(half, half[:, 0], tasks, totals), list(map(str, tasks))
@@ -109,24 +86,13 @@ def server_procedure(shares: NDArray[Any], per_task: NDArray[Any], tasks: NDArra
 
 @dataclass
 class State:
-    """A run of Algorithm I: arrays of floats, or of `Fraction` where it is exact.
-
-    Attributes
-    ----------
-    exact : bool
-    shares : [N, K, R]
-        Share of each resource of class i that one task of user n takes, 0 where it may not run.
-    per_task : [N, K]
-        1 / (phi_n gamma_{n,i}), 0 where it may not run.
-    tasks : [N, K]
-    totals : [N]
-    """
+    """A run of Algorithm I: arrays of floats, or of `Fraction` where it is exact."""
 
     exact: bool
-    shares: NDArray[Any]
-    per_task: NDArray[Any]
-    tasks: NDArray[Any]
-    totals: NDArray[Any]
+    shares: NDArray[Any]  # [N, K, R]: what one task of user n takes of class i, 0 where it may not run
+    per_task: NDArray[Any]  # [N, K]: 1 / (phi_n gamma_{n,i}), 0 where it may not run
+    tasks: NDArray[Any]  # [N, K]
+    totals: NDArray[Any]  # [N]
 
     def __post_init__(self) -> None:
         needs = (self.shares > 0).any(axis=1)
@@ -165,13 +131,6 @@ def start(table: Occupation, *, exact: bool) -> State:
     """Return the state in which Algorithm I begins: weighted DRF on each server alone.
 
     That is one turn of each server as if its users had no tasks elsewhere, since PS-DSF is DRF on a single server.
-
-    Examples
-    --------
-    >>> from theory.sharing.model import cluster, occupation
-    >>> state = start(occupation(cluster([[4], [8]], [[1], [2]])), exact=True)
-    >>> state.exact_tasks()[0], state.round()
-    ((Fraction(2, 1), Fraction(4, 1)), 0)
     """
     users, servers = len(table.weights), len(table.shares[0])
     zero = Fraction(0) if exact else 0.0

@@ -18,21 +18,12 @@ Mechanism = Callable[[Cluster], Allocation]
 
 @dataclass(frozen=True)
 class Lie:
-    """A misreport and what it brings.
-
-    Attributes
-    ----------
-    user : int
-    report : User
-        What it says.
-    honest, lying : Fraction
-        Tasks it can run.
-    """
+    """A misreport and what it brings."""
 
     user: int
     report: User
-    honest: Fraction
-    lying: Fraction
+    honest: Fraction  # tasks that the user can run without the lie
+    lying: Fraction  # and with it
 
 
 def utility_under(cluster: Cluster, n: int, report: User, allocation: Allocation) -> Fraction:
@@ -80,9 +71,7 @@ def _reports(cluster: Cluster, n: int, rounds: int, generator: random.Random) ->
                 yield replace(user, servers=(*user.servers, name))
     capacities = [total(column) for column in zip(*cluster.capacity, strict=True)]
     dominant = max(d / c for d, c in zip(user.demand, capacities, strict=True) if d)
-    goal = [
-        dominant * c for c in capacities
-    ]  # the demand at which each resource would be as scarce as its dominant one
+    goal = [dominant * c for c in capacities]  # at which each resource would be as scarce as the dominant one
     factors = [Fraction(k, 4) for k in (1, 2, 3, 4, 6, 8)]  # below 1 the dominant resource stays what it is
     for r in range(len(capacities)):
         for factor in factors:

@@ -47,16 +47,7 @@ BITS = (30, 60)
 
 
 class Levels:
-    """Levels of bottlenecks, each a rational multiple of the level of its component.
-
-    Examples
-    --------
-    >>> levels = Levels()
-    >>> levels.tie((0, 0), Fraction(2), (1, 0)), levels.tie((1, 0), Fraction(1, 2), (0, 0))
-    (True, True)
-    >>> levels.tie((0, 0), Fraction(3), (1, 0))
-    False
-    """
+    """Levels of bottlenecks, each a rational multiple of the level of its component."""
 
     def __init__(self) -> None:
         self._up: dict[Node, tuple[Node, Fraction]] = {}
@@ -87,24 +78,13 @@ class Levels:
 
 @dataclass(frozen=True)
 class Structure:
-    """The linear system that fair tasks with a given structure solve.
+    """The linear system that fair tasks with a given structure solve."""
 
-    Attributes
-    ----------
-    home : dict from user to (server, component, Fraction)
-        The server where it has most tasks, and its tasks x_n as a multiple of the level of its component.
-    pieces : list of (user, server)
-        The other places where users have tasks; the rest of x_n is at home.
-    nodes : dict from (server, resource) to int
-        The equations: load 1 on each saturated resource.
-    components : int
-        The unknowns are the levels of the components, then the pieces.
-    """
-
+    # of each user the server where it has most tasks, its component, and x_n as a multiple of the component's level
     home: dict[int, tuple[int, int, Fraction]]
-    pieces: list[Pair]
-    nodes: dict[Node, int]
-    components: int
+    pieces: list[Pair]  # the other places where users have tasks; the rest of x_n is at home
+    nodes: dict[Node, int]  # the equations: load 1 on each saturated resource
+    components: int  # the unknowns are the levels of the components, then the pieces
 
     def terms(self, turns: Turns) -> Iterator[tuple[int, int, Fraction]]:
         """Yield the coefficients of the system: equation, unknown, value; several may belong to one place."""
@@ -130,26 +110,13 @@ class Structure:
 
 
 def read_structure(turns: Turns, least: float = HELD[0], without: frozenset[Pair] = frozenset()) -> Structure | None:
-    """Return the structure of the tasks, as the last turns of the servers left them.
+    """Return the structure of the tasks, as the last turns of the servers left them; None where a user has no tasks.
 
-    Parameters
-    ----------
-    turns : Turns
-    least : float
-        Share of a server's time below which tasks count as none.
-    without : set of (user, server)
-        Tasks that are left out.
-
-    Returns
-    -------
-    Structure or None
-        None where a user has no tasks.
-
-    Notes
-    -----
-    Users tie levels, those with the largest parts of a server first. A tie that contradicts those before it cannot hold
-    in the limit: its tasks are left out, since they are on their way to zero.
+    Tasks below the share `least` of a server's time count as none, and pairs of user and server in `without` are left
+    out.
     """
+    # Users tie levels, those with the largest parts of a server first. A tie that contradicts those before it cannot
+    # hold in the limit: its tasks are left out, since they are on their way to zero.
     part = turns.tasks * turns.per_task * turns.weights  # x_{n,i} / gamma_{n,i}
     levels = Levels()
     places: dict[int, list[tuple[int, Node, Fraction]]] = {}  # of each user, where it has tasks
@@ -181,37 +148,18 @@ def read_structure(turns: Turns, least: float = HELD[0], without: frozenset[Pair
 
 @dataclass(frozen=True)
 class Settled:
-    """Tasks in floats that solve their structure's equations.
-
-    Attributes
-    ----------
-    form : Structure
-    matrix : scipy.sparse.csr_array, shape (B, U)
-        Coefficients of the unknowns in the equations.
-    unknowns : float64[U]
-    tasks : float64[K, N]
-        Not negative.
-    """
+    """Tasks in floats that solve their structure's equations."""
 
     form: Structure
-    matrix: Any
-    unknowns: NDArray[np.float64]
-    tasks: NDArray[np.float64]
+    matrix: Any  # sparse, shape (B, U): coefficients of the unknowns in the equations
+    unknowns: NDArray[np.float64]  # [U]
+    tasks: NDArray[np.float64]  # [K, N]: not negative
 
 
 def settle(turns: Turns, least: float = HELD[0]) -> Settled | None:
     """Return the tasks nearest to those of the turns, relative to each unknown, that solve the structure's equations.
 
-    Returns
-    -------
-    Settled or None
-        None where nothing does, or where tasks would be negative whatever ties are given up.
-
-    Notes
-    -----
-    The least v, in the sum of squares, with A (z + D v) = 1, D the diagonal of the unknowns z, is v = (A D)' y with
-    (A D)(A D)' y = 1 - A z. That matrix may be singular or nearly so: it gets a small ridge, and the solution is
-    refined.
+    None where nothing does, or where tasks would be negative whatever ties are given up.
     """
     from scipy import sparse as matrices
     from scipy.linalg import lu_factor, lu_solve
@@ -226,6 +174,9 @@ def settle(turns: Turns, least: float = HELD[0]) -> Settled | None:
         places = (entries[:, 0].astype(np.int64), entries[:, 1].astype(np.int64))
         matrix = matrices.coo_array((entries[:, 2], places), shape=size).tocsr()
         guess = _guess(turns, form)
+        # The least v, in the sum of squares, with A (z + D v) = 1, D the diagonal of the unknowns z, is v = (A D)' y
+        # with (A D)(A D)' y = 1 - A z. That matrix may be singular or nearly so: it gets a small ridge, and the
+        # solution is refined.
         scaled = matrix @ matrices.diags_array(guess)
         normal = (scaled @ scaled.T).toarray()
         normal[np.diag_indices(size[0])] += 1e-14 * normal.diagonal().max()
@@ -259,15 +210,14 @@ def _guess(turns: Turns, form: Structure) -> NDArray[np.float64]:
 def exact_tasks(turns: Turns, settled: Settled) -> Iterator[dict[Pair, Fraction]]:
     """Yield exact tasks with the structure of settled ones, for several roundings of what the equations leave free.
 
-    Notes
-    -----
-    Orthogonal elimination with pivots chooses as many unknowns as there are independent equations, large ones first,
-    and as many equations. The chosen unknowns are solved for exactly; the others keep their floats, rounded: to simple
-    fractions where they are few, else to a few bits, since the denominators of many fractions multiply. The tasks
-    satisfy the equations that are independent in floats; whether they are fair is for `theory.sharing.checks` to say.
+    The tasks satisfy the equations that are independent in floats; whether they are fair is for `theory.sharing.checks`
+    to say.
     """
     from scipy.linalg import qr
 
+    # Orthogonal elimination with pivots chooses as many unknowns as there are independent equations, large ones first,
+    # and as many equations. The chosen unknowns are solved for exactly; the others keep their floats, rounded: to
+    # simple fractions where they are few, else to a few bits, since the denominators of many fractions multiply.
     scaled = settled.matrix.toarray() * settled.unknowns
     _, triangle, columns = qr(scaled, mode="economic", pivoting=True)
     size = np.abs(np.diag(triangle))

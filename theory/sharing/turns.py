@@ -22,7 +22,7 @@ At ten million pairs a round then takes 0.36 of the time, at 900,000 pairs 0.7 o
 """
 
 OFTEN = 32
-"""They look at all users in one of so many rounds."""
+"""They look at all users in one round of this number."""
 
 WIDE = 1.25
 """In the others at users with tasks there, and at those below this multiple of the bound of `filling.fill`."""
@@ -33,29 +33,15 @@ Lists = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass
 class Turns:
-    """The state of a run in floats.
-
-    Attributes
-    ----------
-    reduced : Reduced
-    division : {"resource", "time"}
-    weights : float64[N]
-    shares : float64[K, N, R]
-        Share of each resource of server i that a task of user n takes; R = 1 under time division.
-    per_task : float64[K, N]
-        1 / (phi_n gamma_{n,i}), 0 where not eligible.
-    tasks : float64[K, N]
-        Zero at the start.
-    level : float64[K, R]
-        At which each resource saturated in the server's last turn, infinity where it did not.
-    """
+    """The state of a run in floats."""
 
     reduced: Reduced
     division: str
     weights: NDArray[np.float64] = field(init=False)
-    shares: NDArray[np.float64] = field(init=False)
-    per_task: NDArray[np.float64] = field(init=False)
-    tasks: NDArray[np.float64] = field(init=False)
+    shares: NDArray[np.float64] = field(init=False)  # [K, N, R]: of what a task takes; R = 1 under time division
+    per_task: NDArray[np.float64] = field(init=False)  # [K, N]: 1 / (phi_n gamma_{n,i}), 0 where not eligible
+    tasks: NDArray[np.float64] = field(init=False)  # [K, N]: zero at the start
+    # [K, R]: at which each resource saturated in the server's last turn, infinity where it did not
     level: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +58,7 @@ class Turns:
         self._kind = kind.ravel().astype(np.int64)
         self._bound = np.full((len(largest), len(self._needs)), np.inf)  # none in the first turn
         servers, users = largest.shape
-        self._everybody = np.tile(np.array([0, users]), (servers, 1)), np.arange(users)
+        self._all_users = np.tile(np.array([0, users]), (servers, 1)), np.arange(users)
         self.share = cache(self._share)
         self.tasks_at_level_1 = cache(self._tasks_at_level_1)
 
@@ -87,11 +73,11 @@ class Turns:
 
     def serve_alone(self) -> None:
         """Give every server a turn as if its users had no tasks elsewhere: weighted DRF on each server alone."""
-        everybody = self._everybody[1]
+        users = self._all_users[1]
         for i in range(len(self.tasks)):
-            totals = np.zeros(len(everybody))
+            totals = np.zeros(len(users))
             arrays = self.shares[i], self.per_task[i], self._needs, self._kind, self.tasks[i], totals
-            filling.fill(*arrays, self._bound[i], self.level[i], 1.0, everybody)
+            filling.fill(*arrays, self._bound[i], self.level[i], 1.0, users)
 
     def run(self, count: int, part: float = 1.0) -> float:
         """Run rounds in which every server goes `part` of its way; return the largest relative change in the last."""
@@ -104,10 +90,10 @@ class Turns:
     def _rounds(self, count: int, part: float) -> None:
         """Run rounds; in the largest clusters most of them among near users, since the others are too high."""
         if self.tasks.size <= NEAR_PAIRS:
-            self._rounds_among(self._everybody, count, part)
+            self._rounds_among(self._all_users, count, part)
             return
         for done in range(0, count, OFTEN):
-            self._rounds_among(self._everybody, 1, part)
+            self._rounds_among(self._all_users, 1, part)
             if (among_near := min(OFTEN, count - done) - 1) > 0:
                 self._rounds_among(self._near(), among_near, part)
 
@@ -136,12 +122,10 @@ class Turns:
         return np.asarray(np.einsum("kn,knr->kr", self.tasks if tasks is None else tasks, self.shares), np.float64)
 
     def distance(self, tasks: NDArray[np.float64]) -> float:
-        """Return how far tasks are from the condition of Theorem 1: the least eps for which both lines hold.
+        """Return how far tasks are from the condition of Theorem 1: the least eps for which both lines hold. O(N K R).
 
-        Notes
-        -----
         No load is above 1 + eps; and every user has, at every eligible server, a resource that it demands, of load at
-        least 1 - eps, whose holders are at most at 1 + eps times its own level. O(N K R).
+        least 1 - eps, whose holders are at most at 1 + eps times its own level.
         """
         load = self.loads(tasks)
         levels = tasks.sum(axis=0) * self.per_task  # s_{n,i} / phi_n

@@ -119,11 +119,7 @@ Placed = list[list[tuple[int, Fraction]]]
 def placed(cluster: Cluster, tasks: Sequence[Sequence[Fraction]], may: NDArray[np.bool_]) -> Placed | Violation:
     """Return where users have tasks, the only pairs that rationals are computed for, or what no tolerance excuses.
 
-    Parameters
-    ----------
-    tasks : rational, shape (N, K)
-    may : bool[N, K]
-        Where users can run tasks.
+    Users can run tasks where `may`, bool[N, K], says so.
     """
     tasks_by_user = [[(i, Fraction(x)) for i, x in enumerate(row) if x] for row in tasks]
     for n, row in enumerate(tasks_by_user):
@@ -211,13 +207,7 @@ def _shortfall(
 
 
 def as_floats(values: Sequence[Fraction]) -> NDArray[np.float64]:
-    """Return the nearest floats.
-
-    Raises
-    ------
-    InputError
-        Where one that is not 0 is beyond `FAR`, or its inverse.
-    """
+    """Return the nearest floats; InputError where one that is not 0 is beyond `FAR`, or its inverse."""
     try:
         floats = np.array([float(value) for value in values])
     except OverflowError:

@@ -222,7 +222,7 @@ def decisions_of(space: Space, policy: AdmissionPolicy) -> NDArray[np.float64]:
 def best_threshold(space: Space, policy: AdmissionPolicy, sla: float) -> tuple[float, ExactResult]:
     """Return a threshold of a policy that meets an SLA, by bisection over the thresholds that differ, and its measures.
 
-    The first threshold of all admits nobody, so one is always found.
+    The first threshold admits no deployment, so one is always found.
     """
     needed = needed_thresholds(space, policy)
     marks = np.unique(needed[np.isfinite(needed)])

@@ -1,4 +1,4 @@
-"""The best policy of a small cluster of two kinds that nobody tells apart: bounds from both sides, both exact.
+"""The best policy of a small cluster of two kinds that it does not see: bounds from both sides, both exact.
 
 A deployment of k = 0 or 1 is seen through its deaths of cores, scale-outs (granted or not) and shutdown, which come at
 rates q_k in total. What is believed of it is p = Pr[k = 1 | what was seen]; given what was seen, deployments are
@@ -187,7 +187,7 @@ class Memories(_OnGrid):
 
 @dataclass(frozen=True)
 class HiddenOptimum:
-    """Bounds on the best utilisation of a small cluster of two kinds that nobody tells apart.
+    """Bounds on the best utilisation of a small cluster of two kinds that policies do not see.
 
     Attributes
     ----------

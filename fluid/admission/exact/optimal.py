@@ -89,7 +89,7 @@ def optimal_policy(cluster: AdmissionCluster, sla: float, most: int) -> Optimum:
             break
         _, accept = by_program(space, sla * (1 - tighter))
         result = solved(space, accept)
-    if result.sla > sla:  # nobody admitted meets every SLA
+    if result.sla > sla:  # to admit no deployment meets every SLA
         accept = np.zeros(space.entered.shape)
         result = solved(space, accept)
     dual = by_lagrangian(space, sla)

@@ -13,8 +13,8 @@ solves the renewal equation
 
 Everything else follows: after the first visit the chain that is never absorbed goes on from 0, so the moments of Q are
 those of that chain minus those of its restarts. `Absorption` solves the equation for many (r, sigma) at once; A is
-continued beyond the solved range by its exponential tail. Averages over mu, lambda and sigma are quadratures, of which
-a coarser one beside it states the error.
+continued beyond the solved range by its exponential tail. Averages over mu, lambda and sigma are quadratures; a
+coarser one beside each states its error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ FINE = 500_000_000
 
 
 def ein(z: NDArray[Any]) -> NDArray[Any]:
-    """Return the entire exponential integral, the integral of (1 - exp(-y)) / y from 0 to z, for Re z >= 0."""
+    """Return the entire exponential integral, the integral of (1 - exp(-y)) / y from 0 to z, for Re z >= 0.
+
+    >>> [round(float(x), 6) for x in ein(np.array([0.0, 0.25, 1.0]))]
+    [0.0, 0.235204, 0.7966]
+    """
     from scipy.special import exp1
 
     z = np.asarray(z)

@@ -127,7 +127,7 @@ class Priors:
 
 @dataclass(frozen=True)
 class Kind:
-    """Deployments of which every parameter is known.
+    """Deployments whose parameters are all known.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ def thresholds(
     horizons: NDArray[np.float64],
     moments: Callable[[Priors, int, float], Moments] = joint_moments,
 ) -> Thresholds:
-    """Return the thresholds above which the policies accept, for deployments of which only the size is known.
+    """Return the thresholds above which the policies accept, for deployments known by their size alone.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from fluid.admission.simulation.world import ARRIVAL, DEATH, SCALE_OUT, World
 from theory.compiled import kernel, routine, step
 
 ZEROTH, FIRST, SECOND, EVERYBODY = range(4)
-"""Policies; EVERYBODY admits whoever comes and grants whatever is asked."""
+"""Policies; EVERYBODY admits every deployment and grants every scale-out."""
 
 UNLIMITED = 1 << 62
 

@@ -32,7 +32,7 @@ FINE = log(2) / 128
 """Step of log mu, and of the table."""
 
 DEPTH = 12.0
-"""Nodes stand where the density of log mu is above exp(-12) of its largest value."""
+"""Nodes are where the density of log mu is above exp(-12) of its largest value."""
 
 NODES = 4096
 """Most nodes of a belief."""

@@ -134,7 +134,7 @@ def run_policy(
     most : int, optional
         Most deployments at once.
     grant_all : bool
-        Admit whoever comes and grant whatever is asked, beyond the capacity too.
+        Admit every deployment and grant every scale-out, beyond the capacity too.
     python : bool
         Run as plain Python: the same path, slowly.
 

@@ -227,7 +227,7 @@ def _chain(configurations: tuple[Configuration, ...], occupancy: tuple[float, ..
         chances = zip(product(*(range(slots + 1) for slots in k)), law.tolist(), strict=True)
         filled.append([(n, chance / (1 - law[0])) for n, chance in chances if any(n) and chance > EMPTY])
         skipped.append(1 / (1 - float(law[0])))
-    states = {tuple(law[-1][0] for law in filled): 0}  # the fullest; whoever is never asked stays as it is
+    states = {tuple(law[-1][0] for law in filled): 0}  # the fullest; a configuration that is never asked stays as it is
     waiting, moves = list(states), []
     freed: list[list[tuple[int, int]]] = [[] for _ in configurations]
     while waiting:

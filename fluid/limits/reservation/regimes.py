@@ -108,7 +108,7 @@ def decide(
     # it lacks some. The fluid then switches between the last two candidates infinitely fast.
     if above is not None:
         both = _slopes(above, velocity)
-        between = above.asked if above.kind == "draining" else ()  # nobody drains while no stage lacks servers
+        between = above.asked if above.kind == "draining" else ()  # no server drains while no stage lacks servers
         up_to = replace(above, followed=above.followed[: _covered(above, both, supply, len(regime.followed) + 1)])
         if regime.rest in both and _need(_slopes(up_to, velocity)) < most - TOLERANCE:
             regime = replace(up_to, kind="mixed", asked=regime.asked, between=between, drains=regime.asked)
