@@ -336,9 +336,9 @@ def _lightening(
     return LeastMove(-vertex.objective, c, k, x[:width], x[width : 2 * width], x[2 * width : 3 * width])
 
 
-def angle_constant(c: Configuration, k: Configuration, beta: Fraction, ratio: Fraction | int = 1) -> Fraction:
+def angle_constant(c: Configuration, k: Configuration, beta: Fraction) -> Fraction:
     """Return sin^2 of the angle (10) between the hyperplanes of a configuration and a rival; 0 if parallel."""
-    first = [a - ratio * b for a, b in zip(c, k, strict=True)]
+    first = [Fraction(a - b) for a, b in zip(c, k, strict=True)]
     second = [a - beta * b for a, b in zip(c, k, strict=True)]
     inner, one, two = (
         total(Fraction(a) * b for a, b in zip(u, v, strict=True))

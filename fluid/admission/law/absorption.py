@@ -206,9 +206,7 @@ def exact_moments(priors: Priors, size: int, t: float, work: int = FINE) -> Exac
     return ExactMoments(alive, mean, second - mean**2, error)
 
 
-def log_nodes(
-    law: Gamma, density: float, negligible: float = 1e-13, least: float = 0.0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def log_nodes(law: Gamma, density: float, least: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return nodes equally spaced in the logarithm, and their weights for a Gamma law, float64[n] each.
 
     `density` is the number of nodes in a factor of e (more where the law is narrow). The probability left out at the
@@ -216,7 +214,7 @@ def log_nodes(
     """
     from scipy.special import gammainc, gammainccinv, gammaincinv
 
-    low = float(gammaincinv(law.shape, negligible))
+    low = float(gammaincinv(law.shape, 1e-13))
     low = max(low / law.rate, least, 1e-290)
     high = float(gammainccinv(law.shape, 1e-15)) / law.rate
     width = min(1.0, law.shape**-0.5 * 1.5)

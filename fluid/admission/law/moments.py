@@ -40,8 +40,8 @@ class Moments:
 
 
 @cache
-def _rule(nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    x, w = np.polynomial.legendre.leggauss(nodes)
+def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    x, w = np.polynomial.legendre.leggauss(40)
     return x, w
 
 

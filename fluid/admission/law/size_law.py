@@ -21,6 +21,9 @@ from theory.errors import TooLargeError
 WORK = 3e10
 """Products beyond which a law is refused."""
 
+TOLERANCE = 1e-12
+"""Probability that a law may leave out."""
+
 
 @dataclass(frozen=True)
 class SizeLaw:
@@ -66,14 +69,14 @@ class SizeLaw:
         return int(np.searchsorted(np.cumsum(self.probability), level - 1e-15))
 
 
-def batch_law(sigma: float, most: int, negligible: float = 1e-16) -> tuple[int, NDArray[np.float64]]:
+def batch_law(sigma: float, most: int) -> tuple[int, NDArray[np.float64]]:
     """Return the least size of a scale-out that is kept, and the probabilities of 1 + Poisson(sigma) from there on."""
     from scipy.special import gammaln
 
     n = np.arange(most + 1)
     with np.errstate(divide="ignore"):
         p = np.exp(n * np.log(sigma) - sigma - gammaln(n + 1)) if sigma > 0 else (n == 0).astype(float)
-    kept = np.flatnonzero(p > negligible)
+    kept = np.flatnonzero(p > 1e-16)
     if len(kept) == 0:
         return 1, np.zeros(1)
     return int(kept[0]) + 1, np.asarray(p[kept[0] : kept[-1] + 1])
@@ -125,13 +128,13 @@ def _steps(
     return law
 
 
-def _poisson_weights(mean: float, allowance: float) -> NDArray[np.float64]:
-    """Return Poisson probabilities of 0, 1, ..., without a tail of at most the allowance."""
+def _poisson_weights(mean: float) -> NDArray[np.float64]:
+    """Return Poisson probabilities of 0, 1, ..., without a tail of at most a quarter of the tolerance."""
     from scipy.special import gammaln
 
     steps = np.arange(int(mean + 12 * mean**0.5 + 60))
     weights = np.exp(steps * np.log(mean) - mean - gammaln(steps + 1))
-    return np.asarray(weights[np.cumsum(weights[::-1])[::-1] > allowance])
+    return np.asarray(weights[np.cumsum(weights[::-1])[::-1] > TOLERANCE / 4])
 
 
 def given_law(
@@ -141,14 +144,11 @@ def given_law(
     sizes: tuple[int, NDArray[np.float64]],
     size: int,
     t: float,
-    *,
-    most: int | None = None,
-    tolerance: float = 1e-12,
 ) -> SizeLaw:
     """Return the law of Q where the parameters are known; `sizes` as `batch_law` gives them, `t` in hours.
 
-    N is `most`, or is doubled until less than the tolerance is left out, or no less than half of it before.
-    TooLargeError beyond `WORK` products.
+    N is doubled until at most `TOLERANCE` is left out, or more than half of what was before. TooLargeError beyond
+    `WORK` products.
 
     >>> law = given_law(1.0, 0.0, 0.0, (1, np.ones(1)), 2, 0.5)  # without growth the law is binomial
     >>> bool(abs(law.mean - 2 * np.exp(-0.5)) < 1e-12), law.left_out < 1e-12
@@ -159,26 +159,26 @@ def given_law(
     least, batch = sizes
     r = scale_out_rate / mu
     largest = least + len(batch)
-    n = most if most is not None else size + 4 * largest + 16
+    n = size + 4 * largest + 16
     before = np.inf
     while True:
-        made, left = _passed(r, least, batch, size, n, mu * t, tolerance / 4)
+        running, left_out = _passed(r, least, batch, size, n, mu * t)
         # a larger N does not lessen what rounding adds up to over many steps: left_out states it
-        if most is not None or left <= tolerance or r == 0 or left > before / 2:
+        if left_out <= TOLERANCE or r == 0 or left_out > before / 2:
             break
-        n, before = 2 * n, left
+        n, before = 2 * n, left_out
     survive = float(np.exp(-shutdown_rate * t))
-    probability = made * survive
+    probability = running * survive
     probability[0] += 1 - survive
-    return SizeLaw(probability, left * survive)
+    return SizeLaw(probability, left_out * survive)
 
 
 def _passed(
-    r: float, least: int, batch: NDArray[np.float64], size: int, n: int, tau: float, tolerance: float
+    r: float, least: int, batch: NDArray[np.float64], size: int, n: int, tau: float
 ) -> tuple[NDArray[np.float64], float]:
     """Return the law of 0 ... n after tau core lifetimes, and the probability that is not in it."""
-    rate = float(n + r)
-    weight = _poisson_weights(rate * tau, tolerance)
+    rate = float(n + r)  # at which uniformisation steps: the greatest rate at which a state is left
+    weight = _poisson_weights(rate * tau)
     work = len(weight) * n * (3.0 + len(batch))
     if work > WORK:
         raise TooLargeError(

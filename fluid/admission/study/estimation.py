@@ -25,6 +25,9 @@ from fluid.admission.simulation import world as worlds
 from fluid.admission.simulation.world import World
 from theory.errors import InputError
 
+NODES = 160
+"""Nodes of log mu, for each deployment."""
+
 
 @dataclass(frozen=True)
 class Watched:
@@ -107,12 +110,10 @@ class Fitted:
     converged: bool
 
 
-def log_likelihood(priors: Priors, seen: Watched, nodes: int = 160) -> float:
+def log_likelihood(priors: Priors, seen: Watched) -> float:
     """Return the logarithm of the likelihood of deaths, scale-outs and shutdowns, up to a constant.
 
-    Notes
-    -----
-    O(n x nodes); nodes of log mu are spread around the peak of each deployment's integrand.
+    O(n x `NODES`); nodes of log mu are spread around the peak of each deployment's integrand.
     """
     from scipy.special import gammaln
 
@@ -132,11 +133,11 @@ def log_likelihood(priors: Priors, seen: Watched, nodes: int = 160) -> float:
     width = 1 / np.sqrt(np.maximum(bend, 1e-9))
     low = -8 * width - np.minimum(30.0, 12 / np.maximum(power, 0.1))
     high = np.minimum(8 * width, 6.0)
-    x = np.linspace(0.0, 1.0, nodes)[None, :]
+    x = np.linspace(0.0, 1.0, NODES)[None, :]
     at = s + low + (high - low) * x
     level = power * at - rate * np.exp(at) - lam * np.log(base + alive * np.exp(kappa * at))
     top = level.max(axis=1, keepdims=True)
-    inner = np.log(np.exp(level - top).sum(axis=1) * ((high - low)[:, 0] / (nodes - 1))) + top[:, 0]
+    inner = np.log(np.exp(level - top).sum(axis=1) * ((high - low)[:, 0] / (NODES - 1))) + top[:, 0]
     constant = a * np.log(b) - gammaln(a) + shape * np.log(base) - gammaln(shape)
     total = inner + gammaln(lam[:, 0]) + constant + np.where(seen.shut, np.log(delta) if delta > 0 else -1e9, 0.0)
     return float(total.sum())
