@@ -80,19 +80,19 @@ MONTH = 730.0
 
 
 @routine
-def look_at(view: Outlook, world: World, tenants: Tenants, d: int, row: int, now: float) -> None:
+def refresh_part(view: Outlook, world: World, tenants: Tenants, d: int, row: int, now: float) -> None:
     """Compute the part of a deployment anew, into a row of the outlook."""
     size = float(tenants.cores[d])
     age = now - world.arrival[d]
     core_time = tenants.core_time[d] + size * (now - tenants.last[d])
     if view.knowledge == PRIORS:
-        look_at_priors(view, world, tenants, d, row, now, size, age, core_time)
+        refresh_by_priors(view, world, tenants, d, row, now, size, age, core_time)
     else:
-        look_at_kinds(view, world, tenants, d, row, now, size, age, core_time)
+        refresh_by_kinds(view, world, tenants, d, row, now, size, age, core_time)
 
 
 @step
-def look_at_kinds(
+def refresh_by_kinds(
     view: Outlook, world: World, tenants: Tenants, d: int, row: int, now: float, size: float, age: float,
     core_time: float,
 ) -> None:  # fmt: skip
@@ -102,7 +102,7 @@ def look_at_kinds(
     best = -1e300
     for i in range(len(view.kinds)):
         mu, rate, shut = view.kinds[i, 1], view.kinds[i, 2], view.kinds[i, 3]
-        fits = i == world.kind[d] if view.knowledge == LABELLED else seems(view, world, tenants, d, i)
+        fits = i == world.kind[d] if view.knowledge == LABELLED else may_be_of_kind(view, world, tenants, d, i)
         level = -1e300
         if fits:
             # log of the likelihood: p_i mu^k exp(-mu T) rate^m exp(-(rate + shut) age)
@@ -126,11 +126,11 @@ def look_at_kinds(
         spread_mu += weights[i] * (view.kinds[i, 1] - mean_mu) ** 2
         spread_rate += weights[i] * (view.kinds[i, 2] + view.kinds[i, 3] - mean_rate) ** 2
     fill_kinds(view, row, size, weights)
-    note(tenants, d, now, spread_mu, mean_mu, spread_rate, mean_rate)
+    note_spread(tenants, d, now, spread_mu, mean_mu, spread_rate, mean_rate)
 
 
 @step
-def look_at_priors(
+def refresh_by_priors(
     view: Outlook, world: World, tenants: Tenants, d: int, row: int, now: float, size: float, age: float,
     core_time: float,
 ) -> None:  # fmt: skip
@@ -172,11 +172,11 @@ def look_at_priors(
         fill_paper(view, row, count, size, lam, lam * (shape + 1.0) / base, s1, s2, s3)
     else:
         fill_joint(view, row, count, size, shape, base, age, s1, s2, s3)
-    note(tenants, d, now, square_mu - mean_mu * mean_mu, mean_mu, square_rate - mean_rate * mean_rate, mean_rate)
+    note_spread(tenants, d, now, square_mu - mean_mu * mean_mu, mean_mu, square_rate - mean_rate * mean_rate, mean_rate)
 
 
 @step
-def seems(view: Outlook, world: World, tenants: Tenants, d: int, i: int) -> bool:
+def may_be_of_kind(view: Outlook, world: World, tenants: Tenants, d: int, i: int) -> bool:
     """Whether a deployment without a label may be of a kind, by its initial size and the sizes of its scale-outs."""
     return bool(
         view.kinds[i, 0] > 0
@@ -187,7 +187,7 @@ def seems(view: Outlook, world: World, tenants: Tenants, d: int, i: int) -> bool
 
 
 @step
-def note(
+def note_spread(
     tenants: Tenants, d: int, now: float, spread_mu: float, mean_mu: float, spread_rate: float, mean_rate: float
 ) -> None:
     """Remember how fast a belief may move."""
@@ -214,14 +214,14 @@ def is_stale(view: Outlook, tenants: Tenants, d: int, now: float) -> bool:
 
 
 @step
-def settle(tenants: Tenants, d: int, now: float) -> None:
+def count_core_time(tenants: Tenants, d: int, now: float) -> None:
     """Count the core time of a deployment up to now."""
     tenants.core_time[d] += float(tenants.cores[d]) * (now - tenants.last[d])
     tenants.last[d] = now
 
 
 @step
-def leave(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
+def remove_deployment(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
     """Take a deployment out of the cluster."""
     tenants.status[d] = 2
     tenants.cores[d] = 0
@@ -238,7 +238,7 @@ def leave(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
 
 
 @routine
-def judge(
+def accepts(
     view: Outlook, world: World, tenants: Tenants, d: int, policy: int, threshold: float, marginal: float, now: float
 ) -> bool:
     """Whether a moment policy accepts a deployment; brings the outlook up to date first."""
@@ -247,7 +247,7 @@ def judge(
         if is_stale(view, tenants, other, now):
             row = tenants.place[other]
             add_part(view, row, -1.0)
-            look_at(view, world, tenants, other, row, now)
+            refresh_part(view, world, tenants, other, row, now)
             add_part(view, row, 1.0)
             view.counts[REFRESHED] += 1
     view.counts[ADDED] += 1
@@ -258,7 +258,7 @@ def judge(
         for i in range(tenants.counts[ACTIVE]):
             add_part(view, tenants.place[tenants.active[i]], 1.0)
     row = len(view.mean) - 1
-    look_at(view, world, tenants, d, row, now)
+    refresh_part(view, world, tenants, d, row, now)
     needed = 0.0
     for n in range(len(view.at) if view.has_knots else len(view.horizons)):
         mean, variance, own = seen_ahead(view, row, n)
@@ -276,7 +276,7 @@ def judge(
 
 
 @step
-def enter(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
+def add_deployment(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
     """Take a deployment into the cluster; its part is in the last row of the outlook."""
     tenants.status[d] = 1
     tenants.counts[FREE] -= 1
@@ -296,7 +296,7 @@ def enter(view: Outlook, tenants: Tenants, d: int, policy: int) -> None:
 @step
 def end_core(view: Outlook, tenants: Tenants, d: int, policy: int, now: float) -> None:
     """Let a core of a deployment end, and the deployment with its last one."""
-    settle(tenants, d, now)
+    count_core_time(tenants, d, now)
     tenants.deaths[d] += 1
     # the size changes by 1 / cores, and the belief, multiplied by mu, by at most sd(mu) / (2 E[mu])
     tenants.moved[d] += 1.0 / tenants.cores[d]
@@ -304,7 +304,7 @@ def end_core(view: Outlook, tenants: Tenants, d: int, policy: int, now: float) -
         tenants.moved[d] += 0.5 * tenants.spread[0, d] / tenants.spread[1, d]
     tenants.cores[d] -= 1
     if tenants.cores[d] == 0:
-        leave(view, tenants, d, policy)
+        remove_deployment(view, tenants, d, policy)
 
 
 @step
@@ -313,7 +313,7 @@ def scale_out(
 ) -> int:
     """Grant a scale-out wholly, or refuse it; return how many cores start."""
     d, size = world.deployment[batch], world.size[batch]
-    settle(tenants, d, now)
+    count_core_time(tenants, d, now)
     tenants.scale_outs[d] += 1
     tenants.extra[d] += size - 1
     tenants.sizes[d] += 1
@@ -333,7 +333,7 @@ def scale_out(
 
 
 @step
-def happens(tenants: Tenants, d: int, batch: int, what: int) -> bool:
+def can_happen(tenants: Tenants, d: int, batch: int, what: int) -> bool:
     """Whether an event of the world happens in the cluster: to a deployment that is there, a core that was granted."""
     if what == ARRIVAL:
         return bool(tenants.status[d] == 0)
@@ -341,7 +341,7 @@ def happens(tenants: Tenants, d: int, batch: int, what: int) -> bool:
 
 
 @step
-def arrive(
+def decide_arrival(
     world: World, tenants: Tenants, view: Outlook, batch: int, policy: int, threshold: float, marginal: float,
     cores: int, limit: int, most: int, now: float,
 ) -> int:  # fmt: skip
@@ -354,13 +354,13 @@ def arrive(
         tenants.needed[d] = cores + size
         accepted = accepted and cores + size < threshold
     elif accepted and policy != EVERYBODY:
-        accepted = judge(view, world, tenants, d, policy, threshold, marginal, now)
+        accepted = accepts(view, world, tenants, d, policy, threshold, marginal, now)
     if not accepted:
         tenants.status[d] = 2
         tenants.cores[d] = 0
         return 0
     tenants.granted[batch] = 1
-    enter(view, tenants, d, policy)
+    add_deployment(view, tenants, d, policy)
     return int(size)
 
 
@@ -391,7 +391,7 @@ def run_events(
         batch = world.batch[e]
         d = world.deployment[batch]
         what = world.what[e]
-        if not happens(tenants, d, batch, what):
+        if not can_happen(tenants, d, batch, what):
             continue
         if time > warmup:
             span = time - max(now, warmup)
@@ -406,13 +406,13 @@ def run_events(
         elif what == SCALE_OUT:
             cores += scale_out(world, tenants, tally, batch, cores, limit, now, counts)
         elif what == ARRIVAL:
-            started = arrive(world, tenants, view, batch, policy, threshold, marginal, cores, limit, most, now)
+            started = decide_arrival(world, tenants, view, batch, policy, threshold, marginal, cores, limit, most, now)
             cores += started
             tally.counts[ARRIVALS] += counts
             tally.counts[ADMITTED] += counts and started > 0
         else:
             cores -= tenants.cores[d]
-            leave(view, tenants, d, policy)
+            remove_deployment(view, tenants, d, policy)
         tally.counts[PEAK] = max(tally.counts[PEAK], cores)
     span = until - max(now, warmup)
     tally.core_hours[0] = area + span * cores
