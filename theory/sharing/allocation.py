@@ -181,7 +181,12 @@ class WholeTasks:
 
 
 def whole_tasks(allocation: Allocation) -> WholeTasks:
-    """Round an allocation under resource division to whole tasks on single servers, and fill what stays free by need.
+    """Round an allocation to whole tasks on single servers, and fill what stays free in order of need.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Under resource division.
 
     Notes
     -----

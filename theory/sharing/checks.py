@@ -14,10 +14,16 @@ Tasks = Sequence[Sequence[Fraction]]
 
 
 def is_feasible_allocation(cluster: Cluster, tasks: Tasks, *, division: str = "resource") -> bool:
-    """Decide whether tasks, rationals of shape (N, K), fit the servers; O(N K R) rational operations, no tolerance.
+    """Decide whether tasks fit the servers; O(N K R) rational operations, no tolerance.
 
-    By constraint (9) under resource division, (10) under ``time`` division. False also where a number of tasks is
-    negative, or positive on a server that its user may not use.
+    False also where a number of tasks is negative, or positive on a server that its user may not use.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
+    division : {"resource", "time"}
+        Constraint (9), or (10).
 
     Examples
     --------
@@ -77,9 +83,14 @@ def has_bottleneck(cluster: Cluster, tasks: Tasks, n: int, i: int) -> int | None
 
 
 def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
-    """Decide by Theorem 1 whether an allocation, rationals of shape (N, K), is PS-DSF under resource division.
+    """Decide by Theorem 1 whether an allocation is PS-DSF under resource division.
 
     It is if it is feasible and every user has a bottleneck at every eligible class.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
 
     Notes
     -----
@@ -114,10 +125,15 @@ def is_ps_dsf(cluster: Cluster, tasks: Tasks) -> bool:
 
 
 def is_ps_dsf_tdm(cluster: Cluster, tasks: Tasks) -> bool:
-    """Decide by Theorem 2 whether an allocation, rationals of shape (N, K), is PS-DSF under time division.
+    """Decide by Theorem 2 whether an allocation is PS-DSF under time division.
 
     It is if all time of every class that some user can use is given out, and at each class every eligible user's
     weighted virtual dominant share is at least that of each user served there (13).
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : rational, shape (N, K)
 
     Notes
     -----
@@ -186,8 +202,13 @@ def is_max_min(cluster: Cluster, tasks: Tasks, unit: Sequence[Fraction], stages:
 def corollary_1(cluster: Cluster, tasks: Tasks, i: int, r: int, waiting: Sequence[int]) -> list[int]:
     """Return the users among `waiting` for whom Corollary 1 makes resource `r` a bottleneck at class `i`.
 
-    `waiting` is the set N_i of users for whom no bottleneck is known yet. Those with d_{n,r} > 0 are returned (15), if
-    `r` is saturated and no holder's level exceeds the least level in `waiting` (14); else none.
+    Those with d_{n,r} > 0 (15), if `r` is saturated and no holder's level exceeds the least level in `waiting` (14);
+    else none.
+
+    Parameters
+    ----------
+    waiting : sequence of int
+        The set N_i: users for whom no bottleneck is known yet.
 
     Notes
     -----

@@ -20,7 +20,11 @@ EXACT_PAIRS = 200_000
 def max_min_tasks(table: Occupation, unit: Sequence[Fraction]) -> tuple[Matrix, tuple[Stage, ...]]:
     """Return tasks, shape (N, K), whose totals x_n / unit_n are lexicographically max-min, exactly, and their proof.
 
-    The units, shape (N,), are positive; the stages of the proof have the multipliers of the linear programs.
+    Parameters
+    ----------
+    table : Occupation
+    unit : sequence of Fraction, shape (N,)
+        Positive.
 
     Notes
     -----

@@ -190,7 +190,13 @@ def is_certified(allocation: Allocation, mechanism: Mechanism | None = None) -> 
     """Decide whether an allocation is what its mechanism defines; False for an allocation that is not exact.
 
     PS-DSF by Theorems 1 and 2, DRF by Theorem 1 on its one server (where PS-DSF is DRF), the mechanisms that are
-    max-min fair in one number by the prices they carry. The mechanism is that of `MECHANISMS` unless it is given.
+    max-min fair in one number by the prices they carry.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    mechanism : Mechanism, optional
+        The one that `MECHANISMS` has under the name of the allocation, where left out.
 
     Examples
     --------

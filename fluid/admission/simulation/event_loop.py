@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluid.admission.simulation.outlook import (
-    ADDED,
     EXACT,
     LABELLED,
     PAPER,
     PRIORS,
     REFRESHED,
+    SINCE_SUMMED,
     Outlook,
     add_part,
     fill_joint,
@@ -30,6 +30,7 @@ ZEROTH, FIRST, SECOND, EVERYBODY = range(4)
 """Policies; EVERYBODY admits every deployment and grants every scale-out."""
 
 UNLIMITED = 1 << 62
+"""No limit of cores, or of deployments at once."""
 
 ACTIVE, FREE = range(2)
 """Entries of `Tenants.counts`."""
@@ -250,9 +251,9 @@ def accepts(
             refresh_part(view, world, tenants, other, row, now)
             add_part(view, row, 1.0)
             view.counts[REFRESHED] += 1
-    view.counts[ADDED] += 1
-    if view.counts[ADDED] >= 1024:  # so that rounding does not pile up
-        view.counts[ADDED] = 0
+    view.counts[SINCE_SUMMED] += 1
+    if view.counts[SINCE_SUMMED] >= 1024:  # so that rounding does not pile up
+        view.counts[SINCE_SUMMED] = 0
         view.total_mean[:] = 0.0
         view.total_variance[:] = 0.0
         for i in range(tenants.counts[ACTIVE]):

@@ -46,7 +46,7 @@ MOMENTS = ("exact", "plug-in", "paper")
 PRIORS, LABELLED, HIDDEN = range(3)
 """What is known of deployments: priors of their parameters; their kinds; the kinds that there are, but not whose."""
 
-REFRESHED, ADDED = range(2)
+REFRESHED, SINCE_SUMMED = range(2)
 """Entries of `Outlook.counts`: parts refreshed, and arrivals since the sums were last added up anew."""
 
 KNOTS = 32

@@ -143,7 +143,9 @@ def run_policy(
     O(1) for each event, O(H) for each arrival under a moment policy, and O(H G) for each part that is computed anew,
     with G nodes of a belief (13 to 50).
     """
-    code = events.EVERYBODY if grant_all else {"zeroth": 0, "first": 1, "second": 2, "everybody": 0}[policy.name]
+    # "everybody" is a zeroth-moment policy without a threshold: it admits as far as deployments fit
+    code = events.ZEROTH if policy.name == "everybody" else POLICIES.index(policy.name)
+    code = events.EVERYBODY if grant_all else code
     moves = code in (events.FIRST, events.SECOND)
     places = 1 + (most_alive(world) if moves else len(world.arrival))
     horizons = aligned_horizons() if policy.horizons is None else policy.horizons
