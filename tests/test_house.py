@@ -85,7 +85,7 @@ HOUSE = {
     "exact": Room(("theory/exact",), 16, 3_150, (14, 3_100), 0.075),
     "greedy and region": Room(("theory/greedy", "theory/region"), 13, 2_550, (13, 2_600), 0.015),
     "partition": Room(("theory/partition",), 13, 2_680, (9, 1_500), 0.04),
-    "sharing": Room(("theory/sharing",), 17, 3_677, (17, 3_500)),
+    "sharing": Room(("theory/sharing",), 17, 3_675, (17, 3_500)),
     "files": Room(("theory/files",), 17, 2_605, (11, 1_800)),
     "simulation": Room(("fluid/simulation",), 55, 9_770, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 20, 4_105, (20, 4_200)),

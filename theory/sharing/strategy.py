@@ -73,12 +73,10 @@ def _reports(cluster: Cluster, n: int, rounds: int, generator: random.Random) ->
     dominant = max(d / c for d, c in zip(user.demand, capacities, strict=True) if d)
     goal = [dominant * c for c in capacities]  # at which each resource would be as scarce as the dominant one
     factors = [Fraction(k, 4) for k in (1, 2, 3, 4, 6, 8)]  # below 1 the dominant resource stays what it is
-    for r in range(len(capacities)):
+    resources = range(len(capacities))
+    for raised in (*combinations(resources, 1), *combinations(resources, 2)):
         for factor in factors:
-            yield _raised(user, {r: factor * goal[r]})
-    for pair in combinations(range(len(capacities)), 2):
-        for factor in factors:
-            yield _raised(user, {r: factor * goal[r] for r in pair})
+            yield _raised(user, {r: factor * goal[r] for r in raised})
     for _ in range(rounds):
         yield _raised(user, {r: goal[r] * Fraction(generator.randint(0, 32), 16) for r in range(len(capacities))})
 
