@@ -21,23 +21,9 @@ SHOWN = 80
 def answer_of(
     call: Callable[[], Answer], name: str, instance: str = "", passed: tuple[type[Exception], ...] = ()
 ) -> Answer:
-    """Return what a call of a rule returns.
+    """Return what a call of a rule returns; its exceptions become an `InputError`, but for those in `passed`.
 
-    Parameters
-    ----------
-    call : callable
-        Calls the rule, and reads its answer as far as it must be (`most_of`).
-    name : str
-        Of the rule.
-    instance : str
-        What the rule was given, for the message.
-    passed : tuple of type
-        Exceptions that are not those of an author.
-
-    Raises
-    ------
-    InputError
-        In place of any exception of the rule.
+    The call reads the answer as far as it must be (`most_of`); `instance` is what the rule was given, for the message.
     """
     try:
         return call()
@@ -62,8 +48,6 @@ def is_short(number: Fraction | int) -> bool:
 def shown(answer: object) -> str:
     """Return the beginning of an answer, or its type where it cannot be shown.
 
-    Examples
-    --------
     >>> shown([1, 2]), shown([10**5000])
     ('[1, 2]', 'a list that cannot be shown')
     """

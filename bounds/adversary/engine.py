@@ -88,8 +88,6 @@ Row = tuple[Any, ...]
 def with_entry(row: Row, i: int, value: Any) -> Row:
     """Return a row with one entry changed.
 
-    Examples
-    --------
     >>> with_entry((4, 5, 6), 1, 0), without_entry((4, 5, 6), 1), in_order((4, 5, 6), (2, 0))
     ((4, 0, 6), (4, 6), (6, 4))
     """
@@ -109,8 +107,6 @@ def in_order(row: Sequence[Any], places: Sequence[int]) -> Row:
 def on_grid(rows: Sequence[Row], capacity: Row, grid: int, *, up: bool = False) -> tuple[Row, ...]:
     """Return demands in units of one over `grid` of each capacity, rounded down, or up.
 
-    Examples
-    --------
     >>> on_grid([(5, 6)], (12, 9), 4), on_grid([(5, 6)], (12, 9), 4, up=True)
     (((1, 2),), ((2, 3),))
     """
@@ -280,12 +276,7 @@ class Climb(Generic[Case]):
         return self.target is not None and self.worst is not None and self.least <= self.target
 
     def go_on(self, budget: Budget, number: int | None = None) -> None:
-        """Judge the opening first, then changed and fresh instances; stop after `number` of them, if it is given.
-
-        Raises
-        ------
-        OutOfTimeError, KeyboardInterrupt
-        """
+        """Judge the opening first, then changed and fresh instances, at most `number` if it is given."""
         end = None if number is None else self.count + number
         while not self.done and (end is None or self.count < end):
             value = "" if self.worst is None else f", worst {float(self.least):.6f}"
@@ -359,10 +350,7 @@ def _worst_of(climbs: Sequence[Climb[Case]]) -> Climb[Case]:
 def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: str, watch: Watch) -> None:
     """Let several searches go on, in processes, until all are done or one has reached its target.
 
-    Raises
-    ------
-    OutOfTimeError, KeyboardInterrupt
-        What was finished by then is in `climbs`.
+    At the end of the budget, or on Ctrl-C, what was finished by then is in `climbs`.
     """
     length = ROUND[0]
     while not any(climb.reached for climb in climbs):

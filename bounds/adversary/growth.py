@@ -44,17 +44,11 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Growth:
-    """How the waiting work of a policy grew, per unit of time and in servers.
+    """How the waiting work of a policy grew: rates in the two windows, in servers per unit of time.
 
-    Attributes
-    ----------
-    first, second : Interval
-        Rates in the two windows, over the replications that were caught; each misses with half of the false-alarm rate
-        at most.
-    caught, replications : int
-        Those whose waiting work had begun to grow before the first window, and all.
-    run : Simulated
-        The first window begins at a fifth of its horizon, the second at three fifths.
+    The rates are those of the `caught` replications, in which work had begun to grow before the first window; each
+    interval misses with half of the false-alarm rate at most. The windows begin at a fifth and at three fifths of the
+    horizon.
     """
 
     first: Interval | None
@@ -86,30 +80,9 @@ def growth_of(
 ) -> Growth:
     """Simulate an instance as `packproof simulate` does, and measure how the waiting work grows.
 
-    Parameters
-    ----------
-    policy : Policy
-        Of a model of queues.
-    document : dict
-        The instance file with its table ``[simulation]``.
-    work : list of Fraction, shape (J,)
-        What a waiting job counts.
-    servers : int
-    until : float
-        Rounded up to a whole number for each bin.
-    expected : float
-        Rate at which work grows once the policy is caught. A replication counts if at least a quarter of what would
-        have grown by then waits where the first window begins; 0: all count.
-    seed : int
-    replications : int
-    alarm : float
-        Probability with which both intervals together may miss.
-    progress : callable, optional
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, here as in the other simulations of this file.
+    `work` is what a waiting job of each type counts, shape (J,); `until` is rounded up to a whole number for each bin.
+    A replication is caught if at least a quarter of what grows at the rate `expected` until the first window waits
+    there. Both intervals together miss with probability `alarm` at most. Ctrl-C raises KeyboardInterrupt.
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
     scenario = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS).scenario
@@ -147,10 +120,7 @@ def lost_share(
 def share_of_reward(
     policy: Policy, document: dict[str, Any], instance: Instance, servers: int, run: Simulated
 ) -> Interval:
-    """Return the reward of a loss policy over what no policy exceeds, the optimal assignment; level 1 - `ALARM`.
-
-    With one replication the interval has no end.
-    """
+    """Return the reward of a loss policy over that of the optimal assignment; the level is 1 - `ALARM`."""
     from theory.greedy.optimal import optimal_assignment
 
     most = float(optimal_assignment(instance).reward)

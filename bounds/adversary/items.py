@@ -27,15 +27,7 @@ NODES = 200_000
 
 @dataclass(frozen=True)
 class Items:
-    """Items in the order in which a rule sees them, and a packing of them.
-
-    Attributes
-    ----------
-    sizes : tuple of tuple of int, shape (n, R)
-    capacity : tuple of int, shape (R,)
-    packing : tuple of int, shape (n,)
-        The bin of each item; bins are numbered from 0 without gaps.
-    """
+    """Items in the order in which a rule sees them, and a packing: the bin of each, from 0 without gaps."""
 
     sizes: tuple[Vector, ...]
     capacity: Vector
@@ -68,13 +60,7 @@ def numbered(packing: Sequence[int]) -> tuple[int, ...]:
 
 
 def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int, ...]:
-    """Return the bins that a rule chooses, numbered from 0 in the order of their first item.
-
-    Raises
-    ------
-    InputError
-        The rule fails, gives another number of bins than there are items, or overfills a bin.
-    """
+    """Return the bins that a rule chooses, numbered from 0 in the order of their first item."""
     most = len(items.sizes)
     places = answer_of(lambda: most_of(rule(items.sizes, items.capacity), most), name, str(items))
     if len(places) != most or any(not isinstance(place, int | np.integer) for place in places):

@@ -54,20 +54,10 @@ FRESH = 7_919
 
 @dataclass(frozen=True)
 class Offer:
-    """Job types in whole numbers, and the ratios of their workloads.
+    """Job types in whole numbers, and the ratios of their workloads, which mean nothing to traps.
 
-    Attributes
-    ----------
-    capacity : tuple of int, shape (R,)
-    demands : tuple of tuple of int, shape (J, R)
-    weights : tuple of int, shape (J,)
-        Ratios of the workloads; of no meaning to traps.
-    rewards : tuple of int, shape (J,)
-        Of loss systems; 1 elsewhere.
-    slots : int
-        Mean service, in slots, of slotted policies; 1 elsewhere.
-    percent : int
-        Traffic intensity of loss systems, in percent; of no meaning elsewhere.
+    `rewards` are those of loss systems and 1 elsewhere, `percent` is their traffic intensity; `slots` is the mean
+    service under slotted policies, and 1 elsewhere.
     """
 
     capacity: tuple[int, ...]
@@ -184,26 +174,10 @@ class OfferSpace(Space[Offer]):
 
 @dataclass(frozen=True)
 class Broken:
-    """The worst instance found for a policy.
+    """The worst instance found for a policy, with the workload at which it was simulated.
 
-    Attributes
-    ----------
-    instance : Instance
-        With the workload at which it was simulated.
-    simulation : dict
-        The table ``[simulation]``.
-    servers : int
-    ratio : Fraction
-        Traffic intensity of that workload where the queues grow; 1 if no growth was confirmed. Of a loss system the
-        mean share of the reward.
-    trap : Trap or None
-    growth : Growth or None
-    share : Interval or None
-        Of a loss system.
-    run : Simulated or None
-        The simulation that measured it; None if there was none.
-    found : Found
-        The search.
+    `simulation` is the table ``[simulation]``. `ratio` is the traffic intensity where the queues grow, 1 if no growth
+    was confirmed; of a loss system it is the mean `share` of the reward. `run` is the simulation that measured it.
     """
 
     instance: Instance
@@ -295,21 +269,9 @@ def search_policy(
     warn: Say = None,
     **how: Any,
 ) -> Broken:
-    """Search for an instance that a policy by its name serves badly, in a process of its own.
+    """Search for an instance that a policy by its name serves badly, in a process of its own, as `break_policy` does.
 
-    Parameters
-    ----------
-    name : str
-        As for `fluid.simulation.policy_names.policy`.
-    time_limit, resources, report, how
-        As for `break_policy`.
-    warn : callable, optional
-        Called with one line if the process was ended.
-
-    Raises
-    ------
-    InputError
-        Several resources and a slotted policy; what the policy does wrong.
+    `warn` is called with one line if the process was ended. A slotted policy with several resources is refused.
     """
 
     def searched(wire: Wire) -> Broken:

@@ -272,14 +272,10 @@ def _attained(
 
 @dataclass(frozen=True)
 class Run:
-    """A greedy run as rewards see it: its stages of positive length.
+    """A greedy run as rewards see it: its stages of positive length, with their configurations by pool.
 
-    Attributes
-    ----------
-    configurations : tuple of tuple of Configuration, shape (I, P, J)
-    fractions : tuple of Fraction, length I
-    types_left : tuple of frozenset of int, length I
-        Types whose workload is not exhausted when the stage begins: each configuration is greatest among theirs.
+    `types_left` are the types whose workload is not exhausted when the stage begins: each configuration is greatest
+    among theirs.
     """
 
     configurations: tuple[tuple[Configuration, ...], ...]
@@ -301,30 +297,13 @@ def run_of(instance: Instance, greedy: GreedyAssignment) -> Run:
 
 
 def worst_rewards(instance: Instance, run: Run, served: Sequence[Fraction]) -> tuple[Fraction, tuple[Fraction, ...]]:
-    """Find the rewards that make a greedy run worst against an assignment that serves given jobs.
+    """Return the rewards, shape (J,), that make a greedy run worst against an assignment that serves given jobs.
 
-    Minimises greedy's reward while the assignment earns 1 and every greedy configuration stays greatest (ties
-    allowed) among the configurations of the types left at its stage.
-
-    Parameters
-    ----------
-    instance : Instance
-        Its pools; its rewards and workload are not used.
-    run : Run
-    served : sequence of Fraction, shape (J,)
-        Jobs per server in service in the assignment; some are positive.
-
-    Returns
-    -------
-    value : Fraction
-        Greedy's reward: the infimum of the ratio over rewards that keep the run.
-    rewards : tuple of Fraction, shape (J,)
-        At least 0; on ties as a rule, which MaxReward may break the other way.
-
-    Notes
-    -----
-    Solved by its dual, whose columns are configurations found by `max_weight` on demand, so no configuration is
-    listed and every constraint is decided exactly. Source: packproof, "worst rewards".
+    The first value is greedy's reward there: the infimum of the ratio over rewards that keep the run. It is the minimum
+    while the assignment earns 1 and every greedy configuration stays greatest (ties allowed, and MaxReward may break
+    them the other way) among the configurations of the types left at its stage. Solved by its dual, whose columns are
+    configurations found by `max_weight` on demand, so that every constraint is decided exactly. Source: packproof,
+    "worst rewards".
     """
     width = len(served)
     shares = [pool.share for pool in instance.pools]

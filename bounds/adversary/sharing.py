@@ -34,23 +34,9 @@ def random_cluster(
 ) -> Cluster:
     """Draw a cluster with small integers, zero demands and capacities, weights and placement constraints.
 
-    Parameters
-    ----------
-    largest : int
-        Capacities and demands lie in 1..largest where they are not zero.
-    weights : int
-        Weights lie in 1..weights.
-    zeros : float
-        Probability of a zero demand; a capacity is zero with half of it.
-    placement : float
-        Probability that a user may not use a class.
-    counts : int
-        Classes have 1..counts servers.
-
-    Examples
-    --------
-    >>> len(random_cluster(random.Random(1), 5, 3, 2).users)
-    5
+    Capacities and demands lie in 1..largest where they are not zero: a demand is zero with the probability `zeros`, a
+    capacity with half of it. A user may not use a class with the probability `placement`; a class has 1..counts
+    servers.
     """
 
     def entry(chance: float) -> int:
@@ -197,12 +183,8 @@ def endless_cluster() -> Cluster:
 
 
 def exact_rounds(instance: Cluster, rounds: int) -> list[Matrix]:
-    """Return the tasks after the start and after each round of Algorithm I in rationals, servers in file order.
+    """Return the tasks after the start and after each round of Algorithm I in rationals, until a round changes nothing.
 
-    Stops early where a round changes nothing: then the algorithm has ended.
-
-    Examples
-    --------
     >>> [str(tasks[2][1]) for tasks in exact_rounds(endless_cluster(), 4)]
     ['1/2', '3/8', '11/32', '43/128', '171/512']
     """
@@ -229,8 +211,6 @@ def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
 
     The state after a round is all the algorithm remembers, so a state that comes back comes back for ever.
 
-    Examples
-    --------
     >>> exact_cycle(cycling_cluster(), 10), exact_cycle(endless_cluster(), 10)
     ((2, 2), None)
     """
@@ -249,13 +229,6 @@ def two_allocations() -> tuple[Cluster, Matrix, Matrix]:
     """Return a cluster and two allocations, both PS-DSF under resource division, with different totals.
 
     Algorithm I reaches the one or the other as the servers take turns in one order or the other.
-
-    Examples
-    --------
-    >>> from theory.sharing import is_ps_dsf
-    >>> instance, first, second = two_allocations()
-    >>> is_ps_dsf(instance, first), is_ps_dsf(instance, second)
-    (True, True)
     """
     instance = cluster([[1, 1, 2], [1, 2, 1]], [[0, 2, 1], [2, 0, 1], [1, 2, 2]])
     rows = (("1/4 3/5", "3/8 1/20", "1/4 7/40"), ("1/6 7/10", "1/3 1/10", "1/3 1/10"))

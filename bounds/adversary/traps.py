@@ -69,8 +69,6 @@ class Trap:
 def queues(types: int, longest: int) -> Iterator[tuple[int, ...]]:
     """Yield lengths of queues: for each set of types equal ones, and each of them `HEAVY` times as long as the others.
 
-    Examples
-    --------
     >>> list(queues(2, 1))
     [(1, 0), (0, 1), (1, 1), (12, 1), (1, 12)]
     """

@@ -54,12 +54,6 @@ class PathProgram:
 
     Greedy's reward is minimised while the optimum is at least 1; the number of servers t is free (Charnes and Cooper).
     Columns: workload rho, jobs served y, servers t, greedy stages z, optimal configurations x.
-
-    Parameters
-    ----------
-    instance : Instance
-        Its pools; its rewards where `rewards` is left out.
-    rewards : sequence of Fraction, shape (J,), optional
     """
 
     def __init__(self, instance: Instance, rewards: Sequence[Fraction] | None = None) -> None:

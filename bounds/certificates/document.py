@@ -29,21 +29,9 @@ def signed(
     claims: dict[str, Any],
     form: str = FORMAT,
 ) -> dict[str, Any]:
-    """Put a certificate together and add its digest.
+    """Put a certificate together, numbers as integers or exact text, and add its digest.
 
-    Parameters
-    ----------
-    kind : str
-        What the checker is to verify.
-    instance, evidence, claims : dict
-        JSON values; numbers are integers or exact text.
-    form : str
-        The format, which changes where a kind of certificate does.
-
-    Returns
-    -------
-    dict
-        With ``digest``: SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
+    The digest is SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
     """
     document: dict[str, Any] = {
         "format": form,
@@ -87,13 +75,6 @@ def by_pool(instance: Instance, values: Sequence[Any]) -> dict[str, Any]:
 def beyond_checker(document: dict[str, Any], most: int = MOST) -> str | None:
     """Return why the checker does not verify a certificate within its budget, and which one it needs; None if it does.
 
-    Raises
-    ------
-    bounds.checker.Refused
-        If the certificate is not accepted, which is a fault of what made it.
-
-    Examples
-    --------
     >>> from bounds.certificates import assignment_certificate
     >>> from theory.greedy.optimal import solve
     >>> from theory.instance import additive

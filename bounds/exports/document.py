@@ -47,22 +47,7 @@ class Certificate:
 
 
 def certificate_of(document: dict[str, Any]) -> Certificate:
-    """Take a certificate apart.
-
-    Parameters
-    ----------
-    document : dict
-        As `bounds.checker.load` reads it.
-
-    Raises
-    ------
-    checker.Refused
-        If fields are missing, the kind is unknown or the digest does not belong to the document.
-
-    Notes
-    -----
-    The evidence is not verified here: that is for the tool that reads the export.
-    """
+    """Take apart a certificate whose digest is right; the evidence is for the tool that reads the export to verify."""
     _, kind, instance, evidence, claims, digest = checker.fields(
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
     )
@@ -75,8 +60,6 @@ def certificate_of(document: dict[str, Any]) -> Certificate:
 def quoted(name: str) -> str:
     r"""Write a name as one word of ASCII, so that no name can end a comment or look like a keyword.
 
-    Examples
-    --------
     >>> quoted("big one"), quoted("end\n")
     ('big%20one', 'end%0A')
     """
@@ -96,8 +79,6 @@ def legend(mark: str, words: Iterable[str]) -> list[str]:
 def numbered(letter: str, names: Iterable[str]) -> list[str]:
     """Return what the identifiers letter1, letter2, ... stand for.
 
-    Examples
-    --------
     >>> numbered("y", ["small", "big one"])
     ['y1=small', 'y2=big%20one']
     """

@@ -33,50 +33,22 @@ ACROSS = 8
 
 
 def qsopt(certificate: Certificate) -> list[Exported]:
-    """Write the programs for QSopt_ex (``esolver -L FILE``): numbers are p/q.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    """
+    """Write the programs for QSopt_ex (``esolver -L FILE``): numbers are p/q."""
     return [_lp(program, scaled=False) for program in programs_of(certificate)]
 
 
 def cplex(certificate: Certificate) -> list[Exported]:
-    """Write the programs in CPLEX's LP format, all numbers integers (``glpsol --exact --lp FILE``).
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    TooLargeError
-        If an integer is beyond 2^53.
-    """
+    """Write the programs in CPLEX's LP format, all numbers integers (``glpsol --exact --lp FILE``)."""
     return [_lp(program, scaled=True) for program in programs_of(certificate)]
 
 
 def mps(certificate: Certificate) -> list[Exported]:
-    """Write the programs in free MPS, all numbers integers; the objective is minimised, as the format has it.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    TooLargeError
-        If an integer is beyond 2^53.
-    """
+    """Write the programs in free MPS, all numbers integers; the objective is minimised, as the format has it."""
     return [_mps(program) for program in programs_of(certificate)]
 
 
 def certo(certificate: Certificate) -> list[Exported]:
-    """Write the programs of a certificate with their solutions.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    """
+    """Write the programs of a certificate with their solutions."""
     return [_certo(program) for program in programs_of(certificate)]
 
 

@@ -41,25 +41,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Program:
-    """Maximise the objective subject to the rows, all variables at least 0.
+    """Maximise the objective, by variable, subject to the rows, all variables at least 0.
 
-    Attributes
-    ----------
-    name : str
-        One word.
-    states : str
-        The statement about the optimum, in one sentence.
-    legend : tuple of str
-        What variables and rows stand for.
-    objective : dict
-        By variable, every variable of the program, in order.
-    rows : tuple of Row
-    optimum : Fraction
-        As claimed.
-    primal : dict
-        Amounts by variable that reach the optimum, if the certificate is right; variables at 0 left out.
-    dual : tuple of Fraction, optional
-        One price a row; None where the certificate holds none.
+    `states` says in one sentence what the claimed optimum is; the legend, what variables and rows stand for. If the
+    certificate is right, the amounts `primal` (zeros left out) reach the optimum; `dual` has one price a row.
     """
 
     name: str
@@ -147,17 +132,8 @@ def servers_of(model: checker.Model, listed: Sequence[tuple[int, Configuration]]
 
 
 def programs_of(certificate: Certificate) -> list[Program]:
-    """Return the linear programs whose optimum a certificate claims.
+    """Return the linear programs whose optimum a certificate claims; `Unsuited` where it claims none.
 
-    Raises
-    ------
-    checker.Refused
-        If the certificate is malformed.
-    Unsuited
-        With the reason, if no claim of the certificate is the optimum of a linear program.
-
-    Examples
-    --------
     >>> from bounds.certificates import assignment_certificate
     >>> from bounds.exports.document import certificate_of
     >>> from theory.greedy import solve
@@ -332,7 +308,10 @@ def _allocation(certificate: Certificate) -> list[Program]:
     """Return one program a level: at the values of the level no feasible allocation is worth more than 1."""
     mechanism, _ = checker.fields(certificate.claims, "claims", "mechanism", "tasks")
     if mechanism not in checker.LEVELLED:
-        raise Unsuited(f"an allocation by {_named(mechanism)} is known by its bottlenecks, not by prices")
+        from theory.sharing.mechanisms import MECHANISMS
+
+        known = mechanism if isinstance(mechanism, str) and mechanism in MECHANISMS else "an unknown mechanism"
+        raise Unsuited(f"an allocation by {known} is known by its bottlenecks, not by prices")
     m = checker.share_model(certificate.instance, pooled=False)
     placed = checker.placed_tasks(m, certificate.evidence.get("allocation"))
     variables = {(n, i): f"t{n + 1}_{i + 1}" for n, row in enumerate(m.part) for i, p in enumerate(row) if p}
@@ -369,11 +348,6 @@ def _allocation(certificate: Certificate) -> list[Program]:
             )
         )
     return programs
-
-
-def _named(mechanism: object) -> str:
-    """Return the name of a mechanism for a message."""
-    return str(mechanism) if mechanism in ("drf", "ps-dsf", "ps-dsf-tdm") else "an unknown mechanism"
 
 
 KINDS: dict[str, Callable[[Certificate], list[Program]]] = {

@@ -95,8 +95,6 @@ def fits(pool: checker.Pool, slots: Sequence[Term]) -> str:
 def compared(sign: str, left: Sequence[tuple[Fraction | int, Fraction | int]], right: Fraction | int) -> str:
     """State that a sum of products compares with a number, all of it times what makes it whole.
 
-    Examples
-    --------
     >>> compared("=", [(Fraction(1, 2), Fraction(4)), (1, Fraction(1, 3))], Fraction(7, 3))
     '(= (+ (* 1 12) (* 2 1)) 14)'
     """
@@ -119,20 +117,7 @@ def denied(states: str, facts: Sequence[str]) -> Query:
 
 
 def script(queries: Sequence[Query], comments: Sequence[str]) -> str:
-    """Write queries one after the other; ``(reset)`` between them lets each stand alone.
-
-    Examples
-    --------
-    >>> print(script([Query("one", ("k",), ("(< k 0)", "(> k 0)"))], ["; all"]))
-    ; all
-    ; query 1: one
-    (set-logic QF_LIA)
-    (declare-const k Int)
-    (assert (< k 0))
-    (assert (> k 0))
-    (check-sat)
-    <BLANKLINE>
-    """
+    """Write queries one after the other; ``(reset)`` between them lets each stand alone."""
     lines = list(comments)
     for number, query in enumerate(queries, 1):
         lines += ["(reset)"] if number > 1 else []
@@ -147,23 +132,7 @@ def script(queries: Sequence[Query], comments: Sequence[str]) -> str:
 
 
 def smtlib(certificate: Certificate) -> list[Exported]:
-    """Write all queries of a certificate as one script.
-
-    Raises
-    ------
-    Unsuited
-        If the format does not take this kind of certificate.
-
-    Examples
-    --------
-    >>> from bounds.certificates import assignment_certificate
-    >>> from bounds.exports.document import certificate_of
-    >>> from theory.greedy import solve
-    >>> from theory.instance import additive
-    >>> (made,) = smtlib(certificate_of(assignment_certificate(solve(additive([12], [[5], [7]])))))
-    >>> made.expected, [line for line in made.text.splitlines() if line.startswith("; query 1")]
-    ('7 times unsat', ['; query 1: pool pool1: no configuration is worth more than its server'])
-    """
+    """Write all queries of a certificate as one script."""
     if certificate.kind not in KINDS:
         raise Unsuited("the shares of an allocation are not integers")
     queries, names = KINDS[certificate.kind](certificate)

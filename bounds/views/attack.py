@@ -114,11 +114,7 @@ def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
 def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None) -> list[str]:
     """Return an instance as a small table, in whole units of its resources, and what the evidence says of a rule.
 
-    Parameters
-    ----------
-    instance : Instance
-    evidence : mapping, optional
-        Of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
+    The evidence is that of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
     """
     lines, evidence = [], evidence or {}
     for pool in instance.pools:

@@ -72,13 +72,7 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
 
 
 def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
-    """Draw the least ratio found for each number of types and resources, above the proven bound.
-
-    Parameters
-    ----------
-    axes : Axes
-    ratios : mapping of (types, resources) to float
-    """
+    """Draw the least ratio found for each number of types and resources, above the proven bound."""
     every = sorted({types for types, _ in ratios})
     for place, resources in enumerate(sorted({r for _, r in ratios})):
         here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]

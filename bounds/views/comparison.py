@@ -45,13 +45,7 @@ SHARES = {"least": 0.0, "most": 1.0}
 
 
 def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
-    """Refuse policies that cannot be compared.
-
-    Raises
-    ------
-    InputError
-        One that is named twice, and policies of different models.
-    """
+    """Refuse policies that cannot be compared: one that is named twice, and policies of different models."""
     if len(set(names)) < len(names):
         raise InputError("--policy: expected different policies, got one of them twice")
     if len(set(models)) > 1:

@@ -220,24 +220,9 @@ def in_rows(
 ) -> tuple[Figure, list[Axes]]:
     """Draw panels in rows; call it in the style (`bounds.views.pictures.styled`).
 
-    Panels that name the same things, drawn alike, share one legend above all of them.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-    columns : int
-        Most panels side by side.
-    height : float
-        Inches of each row.
-    title : str
-        Stands above all panels.
-    alone : float
-        Width in inches of a picture of one column.
-
-    Returns
-    -------
-    (Figure, list of Axes)
-        The axes in the order of the panels.
+    A row has at most `columns` panels and is `height` inches high. Panels that name the same things, drawn alike, share
+    one legend above all of them. A picture of one column is `alone` inches wide. The axes come in the order of the
+    panels.
     """
     # rows are filled from the left; what is left of the last one stays empty
     columns = min(columns, len(panels))

@@ -109,14 +109,7 @@ def note(axes: Axes, words: str, at: tuple[float, float], shift: tuple[float, fl
 
 
 def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
-    """Put the legend above the axes, under their title, in as many columns as fit.
-
-    Parameters
-    ----------
-    axes : Axes
-    others : sequence of Axes
-        Axes in the same place (``twinx``), which share the legend.
-    """
+    """Put the legend above the axes, under their title, in as many columns as fit; `others` are in the same place."""
     handles, labels = axes.get_legend_handles_labels()
     for one in others:
         more = one.get_legend_handles_labels()
@@ -135,15 +128,7 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
 
 
 def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
-    """Put one legend, under a title, above all axes instead of those above each.
-
-    Parameters
-    ----------
-    made : Figure
-    every : sequence of Axes
-        Axes on which one name means one look.
-    title : str
-    """
+    """Put one legend, under a title, above all axes, on which one name means one look, instead of those above each."""
     named: dict[str, Any] = {}
     for axes in every:
         if (own := axes.get_legend()) is not None:

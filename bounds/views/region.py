@@ -42,20 +42,7 @@ MOST_COLUMNS, MOST_FACETS = 12, 40
 
 @dataclass(frozen=True)
 class Found:
-    """All that ``region`` found out about an instance; what was not asked for or not possible is None.
-
-    Attributes
-    ----------
-    instance : Instance
-    intensity : Intensity
-    region : Region or None
-    no_facets : str or None
-        Why there are no facets.
-    headroom : tuple of Fraction or None
-    no_headroom : str or None
-    slice : Slice or None
-    on_servers : (servers, LeastServers) or None
-    """
+    """All that ``region`` found out about an instance; None for what was not asked for or not possible."""
 
     instance: Instance
     intensity: Intensity

@@ -37,22 +37,11 @@ def throughput_answer(
     rounded: tuple[Fraction | None, ...] | None = None,
     bins: tuple[int, Fraction, Fraction, int] | None = None,
 ) -> Answer:
-    """Return the answer of ``throughput``.
+    """Return the answer of ``throughput``; the bracket and what VQS guarantees are per server.
 
-    Parameters
-    ----------
-    sizes : Sizes
-    best : Bracket
-        Per server.
-    vqs : Guaranteed
-        Per server.
-    gap : Fraction
-        The distance that was asked for.
-    rounded : (Fraction, Fraction or None), optional
-        Workloads of the upper- and lower-rounded queues of the file's partition, on all servers.
-    bins : (int, Fraction, Fraction, int), optional
-        A number of jobs, the servers they need in fractions (by any configurations, by proper ones), and the bins of a
-        packing.
+    `gap` is the distance that was asked for; `rounded`, the workloads of the upper- and lower-rounded queues of the
+    file's partition on all servers; `bins`, a number of jobs, the servers that they need in fractions (by any
+    configurations, by proper ones), and the bins of a packing.
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
@@ -257,13 +246,7 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
 
 @styled
 def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None:
-    """Draw the bracket as it closes, and the law with its cuts and prices.
-
-    Raises
-    ------
-    InputError
-        If the picture cannot be written there.
-    """
+    """Draw the bracket as it closes, and the law with its cuts and prices."""
     picture, (left, right) = figure(PAGE, 2.9, 2)
     draw_bracket(left, sizes, best)
     draw_law(right, sizes.law, best)
