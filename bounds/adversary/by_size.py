@@ -167,8 +167,7 @@ class _Search:
             budget.stage = f"{resources} resource{'s' * (resources > 1)}, worst ratio {float(self.ratio):.6f}: "
             realised = realise(chain, resources, budget, nodes=nodes)
             if realised.instance is not None:
-                self.instance, self.chain = realised.instance, chain
-                self.ratio = solve(realised.instance).ratio
+                self.instance, self.chain, self.ratio = realised.instance, chain, solve(realised.instance).ratio
                 return
             if resources == self.resources:
                 self.refuted += realised.decided

@@ -19,7 +19,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
@@ -71,7 +70,7 @@ class Wire(Watch):
 
 
 def contained(
-    search: Callable[[Wire], Any],
+    search: Callable[[Any], Any],
     name: str,
     *,
     seconds: float = float("inf"),
@@ -85,7 +84,7 @@ def contained(
     Parameters
     ----------
     search : callable
-        Called with a `Wire`. What it returns is sent back, by pickle.
+        Called with a `Wire`, or a `Watch`. What it returns is sent back, by pickle.
     name : str
         Of the rule, for messages.
     seconds : float
@@ -123,7 +122,7 @@ def contained(
     theory.errors.InputError: the rule: its process exited with status 3
     """
     if "fork" not in get_all_start_methods():
-        return search(Wire(_Nowhere(), mmap.mmap(-1, BOARD)))  # type: ignore[arg-type]
+        return search(Watch())
     context = get_context("fork")
     listener, sender = context.Pipe(duplex=False)
     board = mmap.mmap(-1, BOARD)
@@ -140,13 +139,6 @@ def contained(
         _end(process)
         listener.close()
         board.close()
-
-
-class _Nowhere:
-    """A connection that drops all messages, where the search runs in this process."""
-
-    def send(self, message: object) -> None:
-        """Forget the message."""
 
 
 @contextmanager
@@ -266,13 +258,6 @@ def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Con
         sender.send(("raised", type(refusal)(str(refusal))))
     except (SystemExit, GeneratorExit, RecursionError, MemoryError) as error:
         sender.send(("raised", InputError(f"{name}: {type(error).__name__}: {error}{_instance_on(wire.board)}")))
-    except BrokenExecutor:
-        sender.send(
-            (
-                "refused",
-                InputError(f"{name}: ended a process of its starts; --starts 1 names the instance it was given"),
-            )
-        )
     except BaseException as error:
         sender.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
     finally:

@@ -61,6 +61,9 @@ class Watch:
     def improved(self, found: Found[Any]) -> None:
         """Take note of the worst instance so far."""
 
+    def report(self, progress: str) -> None:
+        """Take note of how far the search is."""
+
 
 class Space(ABC, Generic[Case]):
     """A family of instances."""

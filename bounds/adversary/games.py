@@ -177,10 +177,7 @@ def worst_stored(store: Store, key: str) -> dict[str, Any] | None:
 def put_worst(store: Store, key: str, worst: Found[Any], seconds: float) -> None:
     """Write the worst instance of a search beside those of earlier ones."""
     number = len(_keys(store, key))
-    numbers: dict[str, float | None] = {
-        "ratio": float(worst.judged.value),
-        "evaluations": float(worst.evaluations),
-    }
+    numbers: dict[str, float | None] = {"ratio": float(worst.judged.value), "evaluations": float(worst.evaluations)}
     content = json.dumps(case_document(worst.case)).encode()
     store.put(f"{key} {number}", number, {}, numbers, seconds, content)
 

@@ -18,7 +18,6 @@ from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Run
-from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval, growth, mean_interval
 from theory.instance import Instance
 
@@ -85,28 +84,27 @@ def growth_of(
     there. Both intervals together miss with probability `alarm` at most. Ctrl-C raises KeyboardInterrupt.
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
-    scenario = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS).scenario
-    runs = _runs(policy, scenario, Simulated(end, replications, seed), progress)
+    simulated = Simulated(end, replications, seed)
+    runs = _runs(policy, document, Times(servers, end, end / 5), simulated, 2 * BINS, progress)
     curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in runs]
     caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
     # too few for an interval: the horizon was too short, or the policy is seldom caught
     if len(caught) < min(FEWEST, replications) or len(caught) < 2:
-        return Growth(None, None, len(caught), len(curves), Simulated(end, replications, seed))
+        return Growth(None, None, len(caught), len(curves), simulated)
     edges = runs[0].measures.edges[runs[0].first :]
     times, level = (edges[1:] + edges[:-1]) / 2, 1 - alarm / 2
     # each interval misses with alarm/2 at most, so both together with at most alarm (union bound)
     first, second = (
         growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
     )
-    return Growth(first, second, len(caught), len(curves), Simulated(end, replications, seed))
+    return Growth(first, second, len(caught), len(curves), simulated)
 
 
 def lost_share(
     policy: Policy, document: dict[str, Any], work: list[Fraction], servers: int, until: float, *, seed: int = 0
 ) -> float:
     """Return the part of the arriving work that piled up after a quarter of one run: an estimate without interval."""
-    scenario = read_scenario(document, policy, Times(servers, until, until // 4), source="attack", bins=40).scenario
-    (run,) = _runs(policy, scenario, Simulated(until, 1, seed))
+    (run,) = _runs(policy, document, Times(servers, until, until // 4), Simulated(until, 1, seed))
     curve = run.waiting @ np.array([float(w) for w in work])
     arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array([float(w) for w in work])
     if not arrived:
@@ -124,16 +122,20 @@ def share_of_reward(
     from theory.greedy.optimal import optimal_assignment
 
     most = float(optimal_assignment(instance).reward)
-    scenario = read_scenario(
-        document, policy, Times(servers, run.until, run.until / 5), source="attack", bins=40
-    ).scenario
-    return mean_interval([one.mean_reward / most for one in _runs(policy, scenario, run)], 1 - ALARM)
+    runs = _runs(policy, document, Times(servers, run.until, run.until / 5), run)
+    return mean_interval([one.mean_reward / most for one in runs], 1 - ALARM)
 
 
 def _runs(
-    policy: Policy, scenario: Scenario, run: Simulated, progress: Callable[[str], None] | None = None
+    policy: Policy,
+    document: dict[str, Any],
+    times: Times,
+    run: Simulated,
+    bins: int = 40,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Run, ...]:
     """Simulate; a Ctrl-C, after which the simulator returns a shorter result, ends the search."""
+    scenario = read_scenario(document, policy, times, source="attack", bins=bins).scenario
     result = simulate(policy, scenario, replications=run.replications, seed=run.seed, progress=progress)
     if result.interrupted or any(one.interrupted for one in result.runs):
         raise KeyboardInterrupt

@@ -311,7 +311,8 @@ class ItemSpace(Space[Items]):
         for i in range(len(case.sizes)):
             yield self._without(case, [i])
         for grid in range(2, case.capacity[0]):
-            yield self._coarser(case, grid)
+            # sizes are rounded down, so that the packing still holds them
+            yield Items(on_grid(case.sizes, case.capacity, grid), (grid,) * len(case.capacity), case.packing)
         for i, size in enumerate(case.sizes):
             for r in range(len(size)):
                 if size[r] > 0:
@@ -322,8 +323,3 @@ class ItemSpace(Space[Items]):
     def _without(case: Items, gone: Sequence[int]) -> Items:
         stay = [i for i in range(len(case.sizes)) if i not in gone]
         return Items(in_order(case.sizes, stay), case.capacity, numbered(in_order(case.packing, stay)))
-
-    @staticmethod
-    def _coarser(case: Items, grid: int) -> Items:
-        """Return the items on a grid of `grid` units, rounded down, so that the packing still holds them."""
-        return Items(on_grid(case.sizes, case.capacity, grid), (grid,) * len(case.capacity), case.packing)

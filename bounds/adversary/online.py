@@ -184,11 +184,11 @@ class Broken:
     simulation: dict[str, Any]
     servers: int
     ratio: Fraction
-    trap: Trap | None
-    growth: Growth | None
-    share: Interval | None
-    run: Simulated | None
     found: Found[Offer]
+    trap: Trap | None = None
+    growth: Growth | None = None
+    share: Interval | None = None
+    run: Simulated | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -250,24 +250,18 @@ def break_policy(
     simulate(policy, scenario)
     end = Budget(time_limit, report)
     how: dict[str, Any] = {"seed": seed, "budget": end, "evaluations": evaluations, "target": target}
-    if policy.model == "loss":
-        wide = space or OfferSpace(types, resources, loss=True)
+    loss, has_traps = policy.model == "loss", policy.model != "loss" and _has_traps(policy, service)
+    slots = (1, 2, 10) if slotted and not has_traps else (1,)
+    wide = space or OfferSpace(types, 1 if slotted else resources, loss=loss, slots=slots)
+    if loss:
         return _least_reward(policy, wide, servers or 20, how, end.report)
-    if _has_traps(policy, service):
-        wide = space or OfferSpace(types, 1 if slotted else resources)
+    if has_traps:
         return _lowest_trap(policy, wide, servers or 1, how, end.report)
-    wide = space or OfferSpace(types, 1 if slotted else resources, slots=(1, 2, 10) if slotted else (1,))
     return _pile(policy, wide, servers or 100, how, end)
 
 
 def search_policy(
-    name: str,
-    *,
-    time_limit: float,
-    resources: int = 1,
-    report: Say = None,
-    warn: Say = None,
-    **how: Any,
+    name: str, *, time_limit: float, resources: int = 1, report: Say = None, warn: Say = None, **how: Any
 ) -> Broken:
     """Search for an instance that a policy by its name serves badly, in a process of its own, as `break_policy` does.
 
@@ -304,7 +298,7 @@ def _lowest_trap(policy: Policy, space: OfferSpace, servers: int, how: dict[str,
     trap = worst.judged.evidence
     if trap is None or trap.intensity >= 1:
         instance, simulation = worst.case.types(), _table(policy, fixed=True)
-        return Broken(instance, simulation, servers, Fraction(1), None, None, None, None, worst)
+        return Broken(instance, simulation, servers, Fraction(1), worst)
     return confirmed_trap(policy, worst, trap, servers, seed=how["seed"] + FRESH, say=say)
 
 
@@ -331,7 +325,7 @@ def confirmed_trap(
     # above the infimum by a margin, so that growth can be told from noise within a horizon
     rho = overload(trap, bare, servers, MARGIN)
     if rho is None:  # so near to 1 that the types which bring it about have no place below
-        return Broken(bare, _table(policy, fixed=True), servers, Fraction(1), trap, None, None, None, found)
+        return Broken(bare, _table(policy, fixed=True), servers, Fraction(1), found, trap)
     instance, simulation = bare.with_workload(rho), _table(policy, fixed=True)
     long = 2 * most_jobs(bare, servers)
     waiting = {j: n * long for j, n in enumerate(trap.cause) if n and j not in trap.growing}
@@ -359,7 +353,7 @@ def confirmed_trap(
     except KeyboardInterrupt:
         INTERRUPTED.clear()
     ratio = traffic_intensity(instance) if growth is not None and growth.confirmed else Fraction(1)
-    return Broken(instance, simulation, servers, ratio, trap, growth, None, growth.run if growth else None, found)
+    return Broken(instance, simulation, servers, ratio, found, trap, growth, run=growth.run if growth else None)
 
 
 def _horizon(instance: Instance, servers: int, jobs: int) -> float:
@@ -404,11 +398,11 @@ def _pile(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], 
             )  # fmt: skip
             if growth.confirmed:
                 ratio = traffic_intensity(instance)
-                return Broken(instance, simulation, servers, ratio, None, growth, None, growth.run, worst)
+                return Broken(instance, simulation, servers, ratio, worst, growth=growth, run=growth.run)
     except KeyboardInterrupt:
         INTERRUPTED.clear()
     run = growth.run if growth else None
-    return Broken(instance, simulation, servers, Fraction(1), None, growth, None, run, worst)
+    return Broken(instance, simulation, servers, Fraction(1), worst, growth=growth, run=run)
 
 
 def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], say: Say) -> Broken:
@@ -430,6 +424,6 @@ def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str
     except KeyboardInterrupt:
         INTERRUPTED.clear()
         instance = worst.case.at(Fraction(worst.case.percent, 100))
-        return Broken(instance, {}, servers, Fraction(worst.judged.value), None, None, None, None, worst)
+        return Broken(instance, {}, servers, Fraction(worst.judged.value), worst)
     ratio = Fraction(share.mean).limit_denominator(10**6)
-    return Broken(instance, {}, servers, ratio, None, None, share, run, worst)
+    return Broken(instance, {}, servers, ratio, worst, share=share, run=run)

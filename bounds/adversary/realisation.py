@@ -171,8 +171,7 @@ class _Margins:
         self._width = width = len(chain.alone)
         self._program = LinearProgram([(0, None)] * width + [(1, 1)])
         self._program.add_columns(
-            [-1] * (width + 1),
-            [dict(enumerate(chain.best)), *({i: n} for i, n in enumerate(chain.alone))],
+            [-1] * (width + 1), [dict(enumerate(chain.best)), *({i: n} for i, n in enumerate(chain.alone))]
         )
         self._first = width + 1
         self._place: dict[int, int] = {}

@@ -23,23 +23,13 @@ FORMAT, SECOND_FORMAT = "packproof/1", "packproof/2"
 
 
 def signed(
-    kind: str,
-    instance: dict[str, Any],
-    evidence: dict[str, Any],
-    claims: dict[str, Any],
-    form: str = FORMAT,
+    kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any], form: str = FORMAT
 ) -> dict[str, Any]:
     """Put a certificate together, numbers as integers or exact text, and add its digest.
 
     The digest is SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
     """
-    document: dict[str, Any] = {
-        "format": form,
-        "kind": kind,
-        "instance": instance,
-        "evidence": evidence,
-        "claims": claims,
-    }
+    document = {"format": form, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
     # the canonical form that the checker computes the digest of
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {**document, "digest": hashlib.sha256(content.encode("utf-8")).hexdigest()}

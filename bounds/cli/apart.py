@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from fluid.parallel import end_with, stopped_together
 
@@ -52,8 +51,14 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
                 sys.stdout.flush()
             os.write(write, b".")
     os.close(write)
+
+    def hand_on(number: int, frame: object) -> None:
+        del frame
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(child, number)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _hand_on(child))
+        signal.signal(number, hand_on)
     with suppress(OSError):  # the child has done so, or ended
         os.setpgid(child, child)
     with stopped_together(child):
@@ -68,12 +73,3 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
     how = f"with status {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"
     whose = next((word for word in arguments if ".py:" in word), "a policy")
     return fail(f"packproof: the code of {whose} ended the process {how}, expected it to return; there is no answer")
-
-
-def _hand_on(child: int) -> Callable[[int, Any], None]:
-    def hand_on(number: int, frame: object) -> None:
-        del frame
-        with suppress(ProcessLookupError):  # it has ended
-            os.kill(child, number)
-
-    return hand_on

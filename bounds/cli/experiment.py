@@ -31,8 +31,7 @@ LONG = 30.0
 GridFile = Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)]
 StoreFile = Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.")]
 RowsFile = Annotated[
-    Path | None,
-    typer.Option("--csv", metavar="OUT", help="Write one row per replication.", callback=to_write_or_print),
+    Path | None, typer.Option("--csv", metavar="OUT", help="Write one row per replication.", callback=to_write_or_print)
 ]
 PointsFile = Annotated[
     Path | None,

@@ -161,8 +161,6 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
 def expectation(command: Any, parameter: Any) -> str:
     """Return in words what a parameter takes, by the annotation of the function of the command.
 
-    Examples
-    --------
     >>> from bounds.cli import app
     >>> import typer
     >>> simulate = typer.main.get_command(app).commands["simulate"]

@@ -75,7 +75,7 @@ def region(
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
     del nodes  # its callback has set it
     from bounds.certificates.region import region_certificate
-    from bounds.views.region import Found, region_answer, region_lines
+    from bounds.views.region import Found, picture_of_region, region_answer, region_lines
     from theory.files.instances import read_instance
     from theory.files.places import write_text
     from theory.files.polymake import polymake_text
@@ -100,8 +100,6 @@ def region(
         if polymake is not None and boundary is None:
             raise InputError(f"--polymake: there are no facets to write: {no_facets}")
         if plot is not None:
-            from bounds.views.region import picture_of_region
-
             say("picture ...")
             picture_of_region(types, intensity, boundary, plot, plane)
     if polymake is not None and boundary is not None:

@@ -67,7 +67,7 @@ def throughput(
 
     Of a list of items with several resources: the bins that they need, from both sides.
     """
-    from bounds.views.throughput import throughput_answer, throughput_lines
+    from bounds.views.throughput import picture_of_throughput, throughput_answer, throughput_lines
     from theory.files.document import read_document
     from theory.files.items import has_items
     from theory.files.sizes import parse_sizes
@@ -99,8 +99,6 @@ def throughput(
     bins = None if jobs is None and not law.counts else _bins(law, jobs, cells)
     answer = throughput_answer(law, best, guaranteed, distance, rounded, bins)
     if plot is not None:
-        from bounds.views.throughput import picture_of_throughput
-
         picture_of_throughput(law, best, plot)
     if certificate is not None:
         from bounds.certificates.throughput import throughput_certificate

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bounds import checker
 from bounds.exports.document import Certificate, Exported, Unsuited, certificate_of
-from bounds.exports.linear import certo, cplex, mps, qsopt
+from bounds.exports.linear import certo, lp, mps
 from bounds.exports.polyhedra import lrs
+from bounds.exports.programs import Program, programs_of
 from bounds.exports.smtlib import smtlib
 from theory.errors import InputError, TooLargeError
+
+
+def _each(write: Callable[[Program], Exported]) -> Callable[[Certificate], list[Exported]]:
+    """Return what writes every linear program of a certificate."""
+    return lambda certificate: [write(program) for program in programs_of(certificate)]
+
 
 _ALL = ("assignment", "region", "throughput", "allocation")
 _WRITERS: dict[str, tuple[Callable[[Certificate], list[Exported]], tuple[str, ...]]] = {
     "smtlib": (smtlib, ("assignment", "region", "throughput")),
-    "lp": (cplex, _ALL),
-    "qsopt": (qsopt, _ALL),
+    "lp": (_each(partial(lp, scaled=True)), _ALL),
+    "qsopt": (_each(partial(lp, scaled=False)), _ALL),
     "lrs": (lrs, ("region",)),
-    "certo": (certo, _ALL),
-    "mps": (mps, _ALL),
+    "certo": (_each(certo), _ALL),
+    "mps": (_each(mps), _ALL),
 }
 
 FORMATS: dict[str, tuple[str, ...]] = {name: kinds for name, (_, kinds) in _WRITERS.items()}

@@ -54,7 +54,7 @@ class Program:
     rows: tuple[Row, ...]
     optimum: Fraction
     primal: dict[str, Fraction]
-    dual: tuple[Fraction, ...] | None
+    dual: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from bounds.adversary.by_size import WorstBySize, on_record
 from bounds.adversary.chains import proven_bound
 from bounds.views.answers import Answer, encode_answer
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
-from bounds.views.text import short
+from bounds.views.text import many, short
 from theory.files.instances import instance_document
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
         lines.append(f"chain     greedy fills servers with {alone} jobs of each type alone, the optimum with {best}")
     if worst.refuted or worst.undecided:
         lines.append(
-            f"          of the chains that would attain less, {worst.refuted} were refuted on {worst.resources} "
-            f"resource{'s' if worst.resources > 1 else ''}, and {worst.undecided} given up undecided"
+            f"          of the chains that would attain less, {worst.refuted} were refuted on "
+            f"{many(worst.resources, 'resource')}, and {worst.undecided} given up undecided"
         )
     space = worst.instance.pools[0].space
     lines += ["", f"  capacity  {' '.join(map(str, space.capacity))}", "  type, demands, workload, reward"]  # type: ignore[union-attr]
@@ -77,9 +77,9 @@ def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
     for place, resources in enumerate(sorted({r for _, r in ratios})):
         here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]
         shift = 0.08 * (place - 1.5)  # so that equal values are all seen
-        label = f"{resources} resource{'s' if resources > 1 else ''}"
         points = ([x + shift for x, _ in here], [y for _, y in here])
-        axes.plot(*points, marker="osD^"[place % 4], color=PALETTE[place], linestyle="none", label=label)
+        look = {"marker": "osD^"[place % 4], "color": PALETTE[place], "linestyle": "none"}
+        axes.plot(*points, **look, label=many(resources, "resource"))
     for types in every:
         bound = float(proven_bound(types))
         axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")

@@ -12,14 +12,7 @@ import numpy as np
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.panels import Chart, Curve, in_rows
 from bounds.views.pictures import save, styled
-from bounds.views.simulation import (
-    chart_over_time,
-    curve_of,
-    quantiles_of,
-    references,
-    simulation_answer,
-    start_lines,
-)
+from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
 from bounds.views.tables import aligned
 from bounds.views.text import Number, many, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
@@ -256,14 +249,7 @@ LEAST_SERVERS = 160
 def compare(
     document: Mapping[str, Any], policy: Policy, source: str, times: Times, *, replications: int, seed: int
 ) -> CrossCheck:
-    """Compare L/16, L/4 and L servers with the fluid path, from the empty system.
-
-    Raises
-    ------
-    InputError
-        A policy without a known limit; arrivals, service or a start that the limit is not known for; too few servers
-        or replications.
-    """
+    """Compare L/16, L/4 and L servers with the fluid path, from the empty system, where that limit is known."""
     from fluid.limits.convergence import crosscheck, limit_of
 
     limit_of(policy.name)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.text import packed
-from fluid.limits.lyapunov_function import Lyapunov, lyapunov
+from fluid.limits.lyapunov_function import lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.path import Segment, State
 from theory.errors import listed, quoted
@@ -213,7 +213,10 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     left.fill(*region.T, color=OPTIMAL, alpha=0.08, lw=0)
     left.plot(*region[1:].T, color=MARK, lw=1, label="capacity region")
     function = lyapunov(instance)
-    highest = float(sum(z * x for z, x in zip(function.weights, _greedy_masses(model, function), strict=True)))
+    # V is greatest at the greedy assignment: its configurations by their fractions of servers
+    greedy = {stage.configurations[0]: stage.fraction for stage in model.equilibrium.stages}
+    masses = [greedy.get(k, Fraction(0)) for k in function.configurations]
+    highest = float(sum(z * x for z, x in zip(function.weights, masses, strict=True)))
     times = np.linspace(0.0, until, 600)
     for i, start in enumerate(starts):
         path, colour = fluid_path(model, until, start), PALETTE[i % len(PALETTE)]
@@ -233,9 +236,3 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     finish(left, xlabel=labels[0], ylabel=labels[1], xlim=(0, top[0]), ylim=(0, top[1]))
     right.set(xlabel=TIME, ylabel="greatest V less V (1)", xlim=(0, until), ylim=(1e-5, None))
     save(picture, target)
-
-
-def _greedy_masses(model: Reservation, function: Lyapunov) -> list[Fraction]:
-    """Return the fraction of servers of each configuration of V in the greedy assignment."""
-    used = {stage.configurations[0]: stage.fraction for stage in model.equilibrium.stages}
-    return [used.get(k, Fraction(0)) for k in function.configurations]

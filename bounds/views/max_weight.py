@@ -125,12 +125,9 @@ def _region(axes: Axes, instance: Instance, region: Region) -> None:
         "workload", (first, second), textcoords="offset points", xytext=(-5, -3), ha="right", va="top", fontsize=7
     )
     tops = np.maximum(corners.max(axis=0), [first, second]) * 1.2
-    axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {_intensity(instance, region):.4g}")
+    intensity = float(region.intensity(instance.workload))
+    axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {intensity:.4g}")
     axes.set(xlabel=f"jobs of {instance.names[0]} (per server)", ylabel=f"jobs of {instance.names[1]} (per server)")
-
-
-def _intensity(instance: Instance, region: Region) -> float:
-    return float(region.intensity(instance.workload))
 
 
 def _simulated(

@@ -54,18 +54,14 @@ def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, 
 
 def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:
     cluster = allocation.cluster
+    # the part of its tasks that each user loses to rounding
+    parts = [lost / x for lost, x in zip(whole.lost, allocation.totals, strict=True) if x]
     return Fields(
         tasks=named(cluster.users, list(map(sum, whole.tasks))),
         allocation=_by_user(cluster, whole.tasks),
         lost=named(cluster.users, whole.lost),
-        lost_part=float(_lost(allocation, whole)),
+        lost_part=float(total(parts) / len(parts)) if parts else 0.0,
     )
-
-
-def _lost(allocation: Allocation, whole: WholeTasks) -> Any:
-    """Return the mean over users of the part of its tasks that a user loses to rounding."""
-    parts = [lost / x for lost, x in zip(whole.lost, allocation.totals, strict=True) if x]
-    return total(parts) / len(parts) if parts else 0
 
 
 def allocation_lines(allocation: Allocation, answer: Answer) -> list[str]:
