@@ -14,8 +14,7 @@ Answer = TypeVar("Answer")
 DIGITS = 1_000
 """Most binary digits of a number in an answer, about 300 decimal ones: longer ones would fill messages and hours."""
 
-SHOWN = 80
-"""Characters of an answer that a message shows."""
+SHOWN = 80  # characters of an answer that a message shows
 
 
 def answer_of(

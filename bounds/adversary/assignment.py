@@ -18,8 +18,7 @@ from theory.numbers import text, texts, total
 Assignment = Sequence[tuple[int, Configuration, Fraction]]
 """Of each part of the servers: pool, configuration, share of all servers."""
 
-MOST_PARTS = 100_000
-"""Most parts of an assignment: one more is taken for an endless answer."""
+MOST_PARTS = 100_000  # most parts of an assignment: one more is taken for an endless answer
 
 AssignmentRule = Callable[[Instance], Assignment]
 Choice = Callable[[Instance, Sequence[int]], Configuration]

@@ -114,12 +114,12 @@ class Chain:
         return tuple(sorted(minimal))
 
 
-def even_chains(types: int, most: int = 2) -> Iterator[Chain]:
-    """Yield chains that attain `proven_bound`: a_i = 1/J for every i < J, small numbers of jobs first.
+def even_chains(types: int) -> Iterator[Chain]:
+    """Yield the chains that attain `proven_bound` with n_i <= 2 J for i < J and n_J <= 2, small numbers of jobs first.
 
-    They are all there are with n_i <= J `most` for i < J and n_J <= `most`: equality needs such a chain.
+    Equality needs a_i = 1/J for every i < J.
     """
-    for counts in sorted(product(range(1, most + 1), repeat=types), key=sum):
+    for counts in sorted(product((1, 2), repeat=types), key=sum):
         yield Chain((*(types * c for c in counts[:-1]), counts[-1]), counts)
 
 

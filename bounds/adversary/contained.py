@@ -29,17 +29,13 @@ from bounds.adversary.engine import Found, Watch
 from fluid.parallel import end_with, stopped_together
 from theory.errors import InputError
 
-BOARD = 1 << 20
-"""Bytes for the instance that is judged; a larger one stays unknown."""
+BOARD = 1 << 20  # bytes for the instance that is judged; a larger one stays unknown
 
 HEAD = struct.Struct("dq")
 """Of the board: when the call of the rule began, and the length of the instance; 0 while there is none."""
 
-LISTENING = 0.1
-"""Seconds between two looks at the clock, and at whether Ctrl-C was pressed."""
-
-LAST = 1.0
-"""Seconds after `OVERTIME` in which the process may still send its answer."""
+LISTENING = 0.1  # seconds between two looks at the clock, and at whether Ctrl-C was pressed
+LAST = 1.0  # seconds after `OVERTIME` in which the process may still send its answer
 
 
 class Wire(Watch):

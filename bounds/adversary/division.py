@@ -32,8 +32,7 @@ user's weight's part of every server would run (sharing incentive). ``utilisatio
 over the greatest possible. ``envy``: least tasks over those that a user could run with what another one holds, by
 weight. ``lie``: tasks of a user over those that it gains by misreporting (`bounds.adversary.lies`)."""
 
-SYNONYMS = {"fair-share": "fair"}
-"""Other words for a measure."""
+SYNONYMS = {"fair-share": "fair"}  # other words for a measure
 
 
 @dataclass(frozen=True)

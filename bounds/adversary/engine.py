@@ -21,14 +21,9 @@ from fluid.parallel import run_all
 Case = TypeVar("Case")
 Value = Fraction | float
 
-KEPT = 12
-"""Instances that are changed further."""
-
-FRESH = 0.15
-"""Part of the instances that are drawn anew."""
-
-ROUND = (64, 4096)
-"""Evaluations in the first round of several starts, and in the longest: what a Ctrl-C loses at most."""
+KEPT = 12  # instances that are changed further
+FRESH = 0.15  # part of the instances that are drawn anew
+ROUND = (64, 4096)  # evaluations in the first round of several starts, and in the longest: what a Ctrl-C loses at most
 
 
 @dataclass(frozen=True)

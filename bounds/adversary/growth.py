@@ -7,12 +7,13 @@ cycle; it counts only where the rate in the second window is more than half of i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.driver import simulate
@@ -21,15 +22,11 @@ from fluid.simulation.results import Run
 from fluid.statistics import Interval, growth, mean_interval
 from theory.instance import Instance
 
-ALARM = 1e-6
-"""Probability with which a cluster whose waiting work does not grow is said to lose work, at most."""
-
-BINS = 40
-"""Of each window; the windows are two fifths of a run each, and begin after a fifth of it."""
+ALARM = 1e-6  # probability with which a cluster whose waiting work does not grow is said to lose work, at most
+BINS = 40  # of each window; the windows are two fifths of a run each, and begin after a fifth of it
 
 REPLICATIONS = 20
-FEWEST = 8
-"""Replications that must be caught, for an interval at the level of the decision."""
+FEWEST = 8  # replications that must be caught, for an interval at the level of the decision
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,6 @@ def growth_of(
     *,
     expected: float = 0.0,
     seed: int = 0,
-    replications: int = REPLICATIONS,
     alarm: float = ALARM,
     progress: Callable[[str], None] | None = None,
 ) -> Growth:
@@ -84,18 +80,17 @@ def growth_of(
     there. Both intervals together miss with probability `alarm` at most. Ctrl-C raises KeyboardInterrupt.
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
-    simulated = Simulated(end, replications, seed)
+    simulated = Simulated(end, REPLICATIONS, seed)
     runs = _runs(policy, document, Times(servers, end, end / 5), simulated, 2 * BINS, progress)
-    curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in runs]
+    times, curves = work_over_time(runs, [float(w) for w in work])
     caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
     # too few for an interval: the horizon was too short, or the policy is seldom caught
-    if len(caught) < min(FEWEST, replications) or len(caught) < 2:
+    if len(caught) < FEWEST:
         return Growth(None, None, len(caught), len(curves), simulated)
-    edges = runs[0].measures.edges[runs[0].first :]
-    times, level = (edges[1:] + edges[:-1]) / 2, 1 - alarm / 2
     # each interval misses with alarm/2 at most, so both together with at most alarm (union bound)
     first, second = (
-        growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
+        growth([curve[part] for curve in caught], times[part], 1 - alarm / 2)
+        for part in (slice(BINS), slice(BINS, None))
     )
     return Growth(first, second, len(caught), len(curves), simulated)
 
@@ -104,15 +99,21 @@ def lost_share(
     policy: Policy, document: dict[str, Any], work: list[Fraction], servers: int, until: float, *, seed: int = 0
 ) -> float:
     """Return the part of the arriving work that piled up after a quarter of one run: an estimate without interval."""
-    (run,) = _runs(policy, document, Times(servers, until, until // 4), Simulated(until, 1, seed))
-    curve = run.waiting @ np.array([float(w) for w in work])
-    arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array([float(w) for w in work])
+    runs = _runs(policy, document, Times(servers, until, until // 4), Simulated(until, 1, seed))
+    times, (curve,) = work_over_time(runs, weights := [float(w) for w in work])
+    run, edges = runs[0], runs[0].measures.edges
+    arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array(weights)
     if not arrived:
         return 0.0
-    edges = run.measures.edges
     # one run has a slope but no interval: it is given twice, and only the mean is used
-    rate = growth(np.array([curve[run.first :]] * 2), (edges[run.first + 1 :] + edges[run.first : -1]) / 2).mean
+    rate = growth(np.array([curve] * 2), times).mean
     return max(0.0, rate * float(edges[-1] - edges[run.first]) / float(arrived))
+
+
+def work_over_time(runs: Sequence[Run], work: Sequence[float]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Return the middles of the bins after the warm-up, and by run the work that waits there: `work` a job, by type."""
+    first, edges = runs[0].first, runs[0].measures.edges
+    return (edges[first + 1 :] + edges[first:-1]) / 2, [run.waiting[first:] @ np.array(work) for run in runs]
 
 
 def share_of_reward(

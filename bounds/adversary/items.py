@@ -21,8 +21,7 @@ Vector = tuple[int, ...]
 ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
 """From the items and the capacity of a bin, one whole number a resource, to the bin of each item."""
 
-NODES = 200_000
-"""Places that the exact search for fewer bins tries before it gives up."""
+NODES = 200_000  # places that the exact search for fewer bins tries before it gives up
 
 
 @dataclass(frozen=True)

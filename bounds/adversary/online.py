@@ -33,11 +33,8 @@ from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import traffic_intensity
 
-MARGIN = Fraction(1, 10)
-"""Above the infimum of a trap, so that queues grow fast enough to be seen."""
-
-SURE = 12
-"""Standard deviations of the random walk of a growing queue, by which it grows in each window."""
+MARGIN = Fraction(1, 10)  # above the infimum of a trap, so that queues grow fast enough to be seen
+SURE = 12  # standard deviations of the random walk of a growing queue, by which it grows in each window
 
 SILENT = 60.0
 """Seconds after the time limit without a word from the search for a policy by its name, which is then ended.
@@ -45,11 +42,9 @@ SILENT = 60.0
 The simulation at the end comes on top of the limit, and says how far it is.
 """
 
-EVENTS = 30_000
-"""Jobs that come in a short simulation."""
-
-FRESH = 7_919
-"""Added to the seed of the search for the simulation that confirms."""
+DOUBLINGS = 4  # horizons that are tried for a trap, each twice the one before
+EVENTS = 30_000  # jobs that come in a short simulation
+FRESH = 7_919  # added to the seed of the search for the simulation that confirms
 
 
 @dataclass(frozen=True)
@@ -307,15 +302,7 @@ def _table(policy: Policy, *, fixed: bool) -> dict[str, Any]:
 
 
 def confirmed_trap(
-    policy: Policy,
-    found: Found[Offer],
-    trap: Trap,
-    servers: int,
-    *,
-    seed: int,
-    say: Say = None,
-    doublings: int = 4,
-    alarm: float = ALARM,
+    policy: Policy, found: Found[Offer], trap: Trap, servers: int, *, seed: int, say: Say = None, alarm: float = ALARM
 ) -> Broken:
     """Simulate a workload that a trap does not carry; the horizon is doubled until enough replications are caught."""
     case = found.case
@@ -342,7 +329,7 @@ def confirmed_trap(
     until = max([until, *(10 * n / float(rates[j]) for j, n in waiting.items())])
     growth: Growth | None = None
     try:
-        for _ in range(doublings):
+        for _ in range(DOUBLINGS):
             growth = growth_of(
                 policy, document_of(instance, simulation), work, servers, until, expected=expected, seed=seed,
                 alarm=alarm, progress=say,

@@ -15,11 +15,8 @@ from theory.exact.linear import LinearProgram
 from theory.instance import Instance, additive
 from theory.numbers import to_integers
 
-_CLEAR = 1e-7
-"""A margin in floats that needs no exact decision."""
-
-_CAPACITY = 400
-"""Capacities that are tried for short numbers."""
+_CLEAR = 1e-7  # a margin in floats that needs no exact decision
+_CAPACITY = 400  # capacities that are tried for short numbers
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,8 @@ from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Additive, Configuration, Instance
 from theory.numbers import to_integers, total
 
-TOLERANCE = Fraction(1, 10**6)
-"""How far above the infimum an attained ratio may be."""
-
-STARTS = 12
-"""Starts of the search by default."""
+TOLERANCE = Fraction(1, 10**6)  # how far above the infimum an attained ratio may be
+STARTS = 12  # starts of the search by default
 
 _ROUNDS = 30
 _NEARBY = Fraction(1, 64)
@@ -158,11 +155,11 @@ def _starts(instance: Instance, seed: int, starts: int) -> Iterator[Iterator[lis
         yield draws(start)
 
 
-def _snapped(rewards: Sequence[float] | np.ndarray, bits: int = 30) -> list[Fraction]:
-    """Scale to the largest reward 1 and round to a grid, so that numbers stay short; never to 0."""
+def _snapped(rewards: Sequence[float] | np.ndarray) -> list[Fraction]:
+    """Scale to the largest reward 1 and round to a grid of 2^-30, so that numbers stay short; never to 0."""
     values = [float(value) for value in rewards]
     top = max(values)
-    return [Fraction(max(1, round(value / top * 2**bits)), 2**bits) for value in values]
+    return [Fraction(max(1, round(value / top * 2**30)), 2**30) for value in values]
 
 
 def _both(instance: Instance, budget: Budget) -> tuple[Fraction, Instance, Fraction] | None:

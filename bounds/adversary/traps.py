@@ -25,14 +25,9 @@ from theory.errors import TooLargeError
 from theory.instance import Additive, Instance
 from theory.region.membership import CapacityProgram
 
-HEAVY = 12
-"""How many times as long as the others a queue is made, so that policies that weigh queues prefer it."""
-
-ARRIVALS = 500
-"""Most states that are followed while jobs come, in any order, to empty servers."""
-
-PART = Fraction(1, 200)
-"""Traffic intensity of a type that only brings a trap about."""
+HEAVY = 12  # how many times as long as the others a queue is made, so that policies that weigh queues prefer it
+ARRIVALS = 500  # most states that are followed while jobs come, in any order, to empty servers
+PART = Fraction(1, 200)  # traffic intensity of a type that only brings a trap about
 
 
 @dataclass(frozen=True)

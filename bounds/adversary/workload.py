@@ -18,8 +18,7 @@ from theory.exact.solver import Bound, Number
 from theory.greedy.assignment import MaxRewards, Step
 from theory.instance import Configuration, Instance
 
-CLEARLY = 1e-6
-"""A bound in floats that is less by this much is not made exact; a mistake costs time, and nothing else."""
+CLEARLY = 1e-6  # a bound in floats that is less by this much is not made exact; a mistake costs time, and nothing else
 
 
 @dataclass(frozen=True)

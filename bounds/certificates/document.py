@@ -15,8 +15,7 @@ from theory.numbers import text
 if TYPE_CHECKING:
     from theory.greedy.optimal import Column
 
-MOST = 3 * checker.BUDGET
-"""Units of work after which the count of what verifying takes ends: about twenty seconds."""
+MOST = 3 * checker.BUDGET  # units of work after which the count of what verifying takes ends: about twenty seconds
 
 FORMAT, SECOND_FORMAT = "packproof/1", "packproof/2"
 """In the second one ``exhausts`` of a stage lists every type that ends with it; before, it named one of them."""

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from fluid.parallel import end_with, stopped_together
 
-SMALL = 1 << 20
-"""Bytes up to which a file is searched for the name of a file with code."""
+SMALL = 1 << 20  # bytes up to which a file is searched for the name of a file with code
 
 
 def names_code(arguments: list[str]) -> bool:

@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MAX_WIDTH = 100
-"""Most columns of a help text."""
-
-INTERVAL = 5.0
-"""Seconds between lines of progress where stderr is no terminal."""
+MAX_WIDTH = 100  # most columns of a help text
+INTERVAL = 5.0  # seconds between lines of progress where stderr is no terminal
 
 
 class _Helpful:
@@ -152,8 +149,7 @@ def _top(
 
 SHELLS = ("bash", "zsh", "fish")
 
-COMPLETE = "_PACKPROOF_COMPLETE"
-"""The variable of the environment by which a shell asks for what completes a line."""
+COMPLETE = "_PACKPROOF_COMPLETE"  # the variable of the environment by which a shell asks for what completes a line
 
 
 def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
     from fluid.experiment.store import Store
 
-LONG = 30.0
-"""Seconds of one processor from which an estimate is given before an experiment runs."""
+LONG = 30.0  # seconds of one processor from which an estimate is given before an experiment runs
 
 
 GridFile = Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)]

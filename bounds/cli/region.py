@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from theory.region.facets import Region
     from theory.region.membership import CapacityProgram, Intensity
 
-HEADROOM_TYPES = 60
-"""Most types for which the headroom is computed unless it is asked for."""
+HEADROOM_TYPES = 60  # most types for which the headroom is computed unless it is asked for
 
 FACET_TYPES, SIMPLICES = 10, 20_000
 """Most types for which facets are computed unless they are asked for, and most simplices for them."""

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from theory.files.sizes import Sizes
     from theory.partition.bounding import Bracket
 
-GAP = "0.01"
-"""The relative gap unless given."""
-
-COUNTED_CELLS = 20_000_000
-"""Sizes times units of the common grid up to which counted jobs are put into bins unasked."""
+GAP = "0.01"  # the relative gap unless given
+COUNTED_CELLS = 20_000_000  # sizes times units of the common grid up to which counted jobs are put into bins unasked
 
 SizesFile = Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)]
 Gap = Annotated[str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")]

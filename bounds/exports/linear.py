@@ -24,12 +24,9 @@ from bounds.exports.programs import Program
 from theory.errors import TooLargeError
 from theory.numbers import text, to_integers
 
-LARGEST = 2**53
-"""Largest integer up to which all are doubles."""
-SCHEMA = 5
-"""Version of certo-math's documents."""
-ACROSS = 8
-"""Terms on a line: some readers limit the length of lines."""
+LARGEST = 2**53  # largest integer up to which all are doubles
+SCHEMA = 5  # version of certo-math's documents
+ACROSS = 8  # terms on a line: some readers limit the length of lines
 
 
 def _head(mark: str, program: Program, factor: int, claimed: Fraction) -> list[str]:

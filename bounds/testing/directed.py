@@ -32,14 +32,9 @@ from theory.errors import InputError
 from theory.instance import Instance
 from theory.sharing.model import Cluster
 
-STEPS = 25
-"""Instances that the search judges for each example."""
-
-SECONDS = 0.05
-"""Seconds that they take at most, but for one instance: a quarter of what hypothesis allows an example."""
-
-SHRINKING = 2.0
-"""Seconds in which an instance on which a rule keeps too little is made simpler."""
+STEPS = 25  # instances that the search judges for each example
+SECONDS = 0.05  # seconds that they take at most, but for one instance: a quarter of what hypothesis allows an example
+SHRINKING = 2.0  # seconds in which an instance on which a rule keeps too little is made simpler
 
 Size = tuple[int, ...]
 

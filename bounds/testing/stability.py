@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from bounds.adversary.growth import work_over_time
 from bounds.testing.queueing import AnyQueue
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
@@ -39,14 +38,11 @@ def growth_of_work(
     """
     if not 0 < alarm < 0.5:
         raise InputError(f"alarm: expected a probability above 0 and below 1/2, got {alarm!r}")
-    worth = np.array(queue.work())
     # the second round has fresh seeds: a chance slope of the first is not found again
     for turn in range(2):
         scenario = queue.scenario(policy, share, jobs << turn)
         result = simulate(policy, scenario, replications=REPLICATIONS, seed=2 * seed + turn)
-        first, edges = result.runs[0].first, result.runs[0].measures.edges
-        times = (edges[first + 1 :] + edges[first:-1]) / 2
-        rows = [run.waiting[first:] @ worth for run in result.runs]
+        times, rows = work_over_time(result.runs, queue.work())
         rate = growth(rows, times, 1 - 2 * alarm)
         if rate.low <= 0:
             return Growth(rate, False)

@@ -21,8 +21,7 @@ FOLDER = Path(__file__).parents[1] / "schemas"
 OTHER_FORMS = ("_exact", "_float", "_ci95")
 """Endings of keys that have the value of the key without the ending, in another form."""
 
-ABSENT = object()
-"""In place of the value of a key for which no record has any."""
+ABSENT = object()  # in place of the value of a key for which no record has any
 
 Encoder = Callable[[Any, Sequence[str]], Any]
 """Returns a value in the form of a schema, given the keys of mappings."""

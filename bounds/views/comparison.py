@@ -28,11 +28,8 @@ from theory.files.instances import parse_instance
 if TYPE_CHECKING:
     from fluid.limits.convergence import CrossCheck
 
-FEWEST = 8
-"""Replications unless given: enough for bands."""
-
-NOT_MEASURES = ("drift", "events")
-"""Numbers of a run that say nothing of how good a policy is."""
+FEWEST = 8  # replications unless given: enough for bands
+NOT_MEASURES = ("drift", "events")  # numbers of a run that say nothing of how good a policy is
 
 SHARES = {"least": 0.0, "most": 1.0}
 
@@ -239,11 +236,8 @@ def picture_of_comparison(results: Sequence[Result[Any]], path: str | Path) -> N
     save(in_rows(charts_of(results), 2, 3.1)[0], path)
 
 
-FEWEST_OF_SIZE = 3
-"""Replications of each size, at least, for an interval of the slope."""
-
-LEAST_SERVERS = 160
-"""Servers, at least: the smallest of the three sizes is a sixteenth."""
+FEWEST_OF_SIZE = 3  # replications of each size, at least, for an interval of the slope
+LEAST_SERVERS = 160  # servers, at least: the smallest of the three sizes is a sixteenth
 
 
 def compare(

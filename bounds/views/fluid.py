@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from fluid.limits.convergence import CrossCheck
 
 
-NEAR = (0.1, 0.01, 0.001)
-"""Shares of the equilibrium reward within which the path is said to be."""
-
-MOMENT = 1e-9
-"""Regimes that last less are left out of the text."""
+NEAR = (0.1, 0.01, 0.001)  # shares of the equilibrium reward within which the path is said to be
+MOMENT = 1e-9  # regimes that last less are left out of the text
 
 
 def sample_times(path: FluidPath, points: int) -> NDArray[np.float64]:
@@ -134,8 +131,7 @@ def path_csv(path: FluidPath, points: int) -> str:
     return buffer.getvalue()
 
 
-MOST_DRAWN = len(PALETTE)
-"""Types and configurations that are drawn, one a colour."""
+MOST_DRAWN = len(PALETTE)  # types and configurations that are drawn, one a colour
 
 TIME = "time (s)"
 
@@ -146,9 +142,9 @@ def _look(j: int) -> dict[str, Any]:
 
 
 @styled
-def picture_of_path(path: FluidPath, target: str | Path, points: int = 400) -> None:
+def picture_of_path(path: FluidPath, target: str | Path) -> None:
     """Draw jobs per server, reward, and the fraction of servers in each configuration; switches as dotted lines."""
-    times, names = sample_times(path, points), path.model.instance.names
+    times, names = sample_times(path, 400), path.model.instance.names
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     for j, (name, jobs) in enumerate(zip(names[:MOST_DRAWN], path.jobs(times).T, strict=False)):
         left.plot(times, jobs, label=name, **_look(j))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.region import outline
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
@@ -22,8 +22,7 @@ from theory.region.facets import Region, region_facets
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ARROWS = 15
-"""Arrows a side."""
+ARROWS = 15  # arrows a side
 
 
 @styled
@@ -94,9 +93,8 @@ def picture_of_flow(
         fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
         right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
     right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
-    right.set(xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None))
-    right.set_title("length of the queues")
-    legend_above(right)
+    finish(right, xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None),
+           title="length of the queues")  # fmt: skip
     save(picture, target)
 
 

@@ -35,18 +35,15 @@ if TYPE_CHECKING:
 Row = tuple[str, str, float | str, float | str, float | str, float | str]
 """Panel, series, x, y, low, high; texts where there are no numbers."""
 
-COLUMNS = ("panel", "series", "x", "y", "low", "high")
-"""The heading of the table."""
+COLUMNS = ("panel", "series", "x", "y", "low", "high")  # the heading of the table
 
 SHADES = ("#EBEBEB", "#F9E3D8")
 
-ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1)))
-"""Dashes of lines across a panel."""
+ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1)))  # dashes of lines across a panel
 
 MOST_TICKS = 16
 
-MOST_MARKED = 30
-"""Curves of more points carry only some markers."""
+MOST_MARKED = 30  # curves of more points carry only some markers
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMN, PAGE = 3.5, 7.16
-"""Inches: the width of a column, and of the text of a page with two columns."""
+COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column, and of the text of a page with two columns
 
 GREEDY, OPTIMAL, MARK = "#D55E00", "#0072B2", "#555555"
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#332288", "#882255", "#F0E442")

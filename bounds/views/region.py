@@ -33,11 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-COUNTED = 100_000_000
-"""Where configurations can only be counted one by one, counting ends here."""
-
-MOST_COLUMNS, MOST_FACETS = 12, 40
-"""Configurations and facets that the text shows."""
+COUNTED = 100_000_000  # where configurations can only be counted one by one, counting ends here
+MOST_COLUMNS, MOST_FACETS = 12, 40  # configurations and facets that the text shows
 
 
 @dataclass(frozen=True)
@@ -179,11 +176,8 @@ def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
     return " + ".join(terms)
 
 
-DOTS, DOTS_IN_SPACE = 4_000, 600
-"""Most configurations that are drawn one by one, in two dimensions and in three."""
-
-PANELS = 6
-"""Most slices on one picture."""
+DOTS, DOTS_IN_SPACE = 4_000, 600  # most configurations that are drawn one by one, in two dimensions and in three
+PANELS = 6  # most slices on one picture
 
 
 @styled

@@ -25,8 +25,7 @@ from theory.greedy.servers import apportion
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SURE = 0.999
-"""Level of the interval that must lie above 0 before a queue is said to grow."""
+SURE = 0.999  # level of the interval that must lie above 0 before a queue is said to grow
 
 
 def simulation_answer(result: Result[Any], given: Given) -> Answer:

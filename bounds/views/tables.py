@@ -7,8 +7,7 @@ from textwrap import wrap
 
 from theory.files.answer import answer_stream, answer_width
 
-ESCAPE = "\x1b"
-"""Begins the codes of a terminal: lines that hold one are tables, which fit already."""
+ESCAPE = "\x1b"  # begins the codes of a terminal: lines that hold one are tables, which fit already
 
 
 def aligned(table: Sequence[Sequence[str]], *, right: int = 0, head: bool = True) -> list[str]:

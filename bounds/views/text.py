@@ -47,8 +47,7 @@ def many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-INTERVALS = "intervals in brackets are of 95 % confidence"
-"""A line of every text with intervals."""
+INTERVALS = "intervals in brackets are of 95 % confidence"  # a line of every text with intervals
 
 
 class Number(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.text import and_more, many, short
 from theory.errors import quoted
 from theory.files.items import ItemList
@@ -114,8 +114,7 @@ def throughput_lines(answer: Answer) -> list[str]:
     return lines
 
 
-MOST_SHOWN = 20
-"""Kinds of bins that the text shows."""
+MOST_SHOWN = 20  # kinds of bins that the text shows
 
 
 def items_answer(items: ItemList) -> Answer:
@@ -209,8 +208,7 @@ def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
     axes.set_xticks([n for n in ticks if n <= max(cells[-1], 32)], minor=False)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_title(f"between {lower[-1]:.5g} and {upper[-1]:.5g}")
-    legend_above(axes)
+    finish(axes, title=f"between {lower[-1]:.5g} and {upper[-1]:.5g}")
 
 
 def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
@@ -240,8 +238,8 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     prices.set_ylim(0, None)
     prices.set_yticks([])
     end = min(1.0, 1.05 * float(law.greatest))
-    axes.set(xlabel="size (share of a server)", xlim=(0, end))
-    axes.set_title(f"law (blue), {len(tops)} cells (grey), price (red)")
+    title = f"law (blue), {len(tops)} cells (grey), price (red)"
+    axes.set(xlabel="size (share of a server)", xlim=(0, end), title=title)
 
 
 @styled
@@ -289,14 +287,12 @@ def picture_of_guarantees(
         rows.append((f"above {least}, universal", mark, colour))
     left.axhline(2 / 3, color=MARK, linestyle=":", label="2/3: no partition more")
     left.plot([], [], "k*", markersize=7, label="universal partition")
-    left.set(xlabel="cuts (number)", ylabel="guarantee (share of the maximum workload)", ylim=(0, 0.72))
-    legend_above(left)
+    finish(left, xlabel="cuts (number)", ylabel="guarantee (share of the maximum workload)", ylim=(0, 0.72))
     for y, (_, g, colour) in enumerate(reversed(rows)):
         ends = [float(g.least), *map(float, g.cuts), 1.0]
         right.plot([ends[0], 1], [y, y], color=colour, linewidth=1, alpha=0.5)
         right.plot(ends, [y] * len(ends), "|", color=colour, markersize=9, markeredgewidth=2)
         right.annotate(str(g.ratio), (1.02, y), fontsize=7, va="center", annotation_clip=False)
     right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
-    right.set(xlabel="size (share of a server)", xlim=(0, 1.1))
-    right.set_title("the cuts, and the guarantee of each")
+    right.set(xlabel="size (share of a server)", xlim=(0, 1.1), title="the cuts, and the guarantee of each")
     save(picture, path)
