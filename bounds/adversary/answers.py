@@ -11,9 +11,7 @@ from theory.errors import InputError
 
 Answer = TypeVar("Answer")
 
-DIGITS = 1_000
-"""Most binary digits of a number in an answer, about 300 decimal ones: longer ones would fill messages and hours."""
-
+DIGITS = 1_000  # most binary digits of a number in an answer: longer ones would fill messages and hours
 SHOWN = 80  # characters of an answer that a message shows
 
 

@@ -15,9 +15,7 @@ from theory.greedy.optimal import Column, optimal_assignment
 from theory.instance import Configuration, Instance, additive
 from theory.numbers import text, texts, total
 
-Assignment = Sequence[tuple[int, Configuration, Fraction]]
-"""Of each part of the servers: pool, configuration, share of all servers."""
-
+Assignment = Sequence[tuple[int, Configuration, Fraction]]  # parts: pool, configuration, share of all servers
 MOST_PARTS = 100_000  # most parts of an assignment: one more is taken for an endless answer
 
 AssignmentRule = Callable[[Instance], Assignment]

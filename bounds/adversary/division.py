@@ -19,11 +19,8 @@ from theory.sharing.checks import infeasibility
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.properties import worst_envy
 
-DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]
-"""From a cluster to the tasks of each user on each server class."""
-
-Measured = tuple[Fraction, dict[str, Any]]
-"""What a rule keeps, and the numbers behind it."""
+DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]  # to the tasks of each user on each server class
+Measured = tuple[Fraction, dict[str, Any]]  # what a rule keeps, and the numbers behind it
 
 MEASURES = ("fair", "equal-part", "utilisation", "envy", "lie")
 """What a sharing rule keeps, at most 1. ``fair``: least tasks of a user over its weighted max-min fair share of the

@@ -247,8 +247,7 @@ class Climb(Generic[Case]):
     surrogate: Callable[[Case], Value] | None
     evaluations: int | None
     target: Value | None
-    opening: list[Case]
-    """Instances to be judged before all others."""
+    opening: list[Case]  # instances to be judged before all others
     watch: Watch = field(default_factory=Watch)
     count: int = 0
     history: list[tuple[int, Value]] = field(default_factory=list)

@@ -80,8 +80,6 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
 def fewest_bins(items: Items) -> tuple[int, bool]:
     """Return the fewest bins known to hold the items, and whether no fewer do.
 
-    Notes
-    -----
     The packing is an upper bound, the sums of sizes are a lower one. Between them a search puts the largest item first
     into each bin where it fits, and into at most one empty bin, and gives up after `NODES` places.
     """

@@ -182,8 +182,6 @@ def overload(trap: Trap, instance: Instance, servers: int, margin: Fraction) -> 
     The types of the trap get more than is served, in the ratio of its drift; the others `PART` of a server each, which
     comes on top of the margin. None if the intensity would not be less than 1.
 
-    Examples
-    --------
     >>> from fluid.simulation.policy_names import policy
     >>> from theory.instance import additive
     >>> instance = additive([20], [[1], [18]])

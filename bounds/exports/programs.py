@@ -132,16 +132,7 @@ def servers_of(model: checker.Model, listed: Sequence[tuple[int, Configuration]]
 
 
 def programs_of(certificate: Certificate) -> list[Program]:
-    """Return the linear programs whose optimum a certificate claims; `Unsuited` where it claims none.
-
-    >>> from bounds.certificates import assignment_certificate
-    >>> from bounds.exports.document import certificate_of
-    >>> from theory.greedy import solve
-    >>> from theory.instance import additive
-    >>> (program,) = programs_of(certificate_of(assignment_certificate(solve(additive([12], [[5], [7]])))))
-    >>> program.optimum, program.primal, [str(price) for price in program.dual]
-    (Fraction(2, 1), {'y1': Fraction(1, 1), 'y2': Fraction(1, 1), 'x1_2': Fraction(1, 1)}, ['1', '1', '0', '0', '0'])
-    """
+    """Return the linear programs whose optimum a certificate claims; `Unsuited` where it claims none."""
     return KINDS[certificate.kind](certificate)
 
 

@@ -43,8 +43,7 @@ from bounds.exports.document import (
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
-Term = int | str
-"""A numeral or the name of a variable."""
+Term = int | str  # a numeral or the name of a variable
 
 
 @dataclass(frozen=True)

@@ -96,8 +96,7 @@ class Directed:
     refusal: str = ""
 
 
-_SEARCHES: WeakKeyDictionary[Any, Directed] = WeakKeyDictionary()
-"""By rule; forgotten with the rule, or when another test begins."""
+_SEARCHES: WeakKeyDictionary[Any, Directed] = WeakKeyDictionary()  # by rule; forgotten as `_WORST` is
 
 
 def failing_instance(

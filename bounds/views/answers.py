@@ -18,13 +18,10 @@ from theory.numbers import text
 
 FOLDER = Path(__file__).parents[1] / "schemas"
 
-OTHER_FORMS = ("_exact", "_float", "_ci95")
-"""Endings of keys that have the value of the key without the ending, in another form."""
-
+OTHER_FORMS = ("_exact", "_float", "_ci95")  # endings of keys with another form of the value of the key without
 ABSENT = object()  # in place of the value of a key for which no record has any
 
-Encoder = Callable[[Any, Sequence[str]], Any]
-"""Returns a value in the form of a schema, given the keys of mappings."""
+Encoder = Callable[[Any, Sequence[str]], Any]  # a value, and the keys of mappings, to the form of a schema
 
 
 class Fields:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +13,6 @@ from bounds.views.answers import Answer, encode_answer
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
 from bounds.views.text import many, short
 from theory.files.instances import instance_document
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer:
@@ -71,8 +66,16 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
     return lines
 
 
-def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
-    """Draw the least ratio found for each number of types and resources, above the proven bound."""
+def ratios_on_record() -> dict[tuple[int, int], Fraction]:
+    """Return the least ratios of the claim ``worst-by-size``, by types and resources."""
+    return {size: ratio for size, (ratio, _) in on_record().items()}
+
+
+@styled
+def picture_of_sizes(path: str | Path) -> None:
+    """Draw the least ratio on record for each number of types and resources, above the proven bound."""
+    picture, axes = figure(4.6, 3.1)
+    ratios = {size: float(ratio) for size, ratio in ratios_on_record().items()}
     every = sorted({types for types, _ in ratios})
     for place, resources in enumerate(sorted({r for _, r in ratios})):
         here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]
@@ -86,16 +89,4 @@ def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
     axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
     axes.set_xticks(every)
     finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")
-
-
-def ratios_on_record() -> dict[tuple[int, int], Fraction]:
-    """Return the least ratios of the claim ``worst-by-size``, by types and resources."""
-    return {size: ratio for size, (ratio, _) in on_record().items()}
-
-
-@styled
-def picture_of_sizes(path: str | Path) -> None:
-    """Write the picture of the table on record; the format follows the name."""
-    picture, axes = figure(4.6, 3.1)
-    draw_table(axes, {size: float(ratio) for size, ratio in ratios_on_record().items()})
     save(picture, path)

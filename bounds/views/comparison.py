@@ -59,8 +59,6 @@ def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
 def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, Interval]]:
     """Return how much more each policy but the first has of every number that both have, paired by replication.
 
-    Notes
-    -----
     Shares, delays and their quantiles are those of single replications, whose differences are averaged; the answer of a
     policy has them of all replications together. A pair in which one run has no such number is left out. The growth of
     one run is measured by increments (`fluid.statistics.growth`), and so has no difference of fitted slopes.

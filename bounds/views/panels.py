@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Row = tuple[str, str, float | str, float | str, float | str, float | str]
-"""Panel, series, x, y, low, high; texts where there are no numbers."""
-
+Row = tuple[str, str, float | str, float | str, float | str, float | str]  # `COLUMNS`; texts where no numbers are
 COLUMNS = ("panel", "series", "x", "y", "low", "high")  # the heading of the table
 
 SHADES = ("#EBEBEB", "#F9E3D8")

@@ -158,8 +158,7 @@ def _size(kind: Answer) -> str:
     return ", ".join(f"{quoted(name)} {size}" for name, size in kind.size.items())
 
 
-LARGEST_TABLE = 2_000_000
-"""Pricing table (types times size units) up to which Theorem 1's own bounds are drawn beside ours."""
+LARGEST_TABLE = 2_000_000  # pricing table (types times size units) up to which Theorem 1's own bounds are drawn
 
 
 def rounded_bounds(law: Law, number: int) -> tuple[Fraction, Fraction | None] | None:
