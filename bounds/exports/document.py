@@ -88,25 +88,18 @@ def numbered(letter: str, names: Iterable[str]) -> list[str]:
 Configuration = checker.Configuration
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Configurations with an amount of servers each, as a certificate lists them."""
-
-    pools: list[int]
-    configurations: list[Configuration]
-    amounts: list[Fraction]
+Columns = list[tuple[int, Configuration, Fraction]]  # pool, configuration, amount of servers
 
 
 def listed_columns(model: checker.Model, columns: Any) -> Columns:
     """Read columns (pool, configuration, fraction) without judging them."""
     place = {pool.name: p for p, pool in enumerate(model.pools)}
-    listed = Columns([], [], [])
+    listed: Columns = []
     for column in checker.items(columns, "columns"):
         pool, configuration, fraction = checker.fields(column, "a column", "pool", "configuration", "fraction")
         checker.require(isinstance(pool, str) and pool in place, "a column is of no pool")
-        listed.pools.append(place[pool])
-        listed.configurations.append(model.configuration(configuration, "a column's configuration"))
-        listed.amounts.append(checker.rational(fraction, "a fraction"))
+        k = model.configuration(configuration, "a column's configuration")
+        listed.append((place[pool], k, checker.rational(fraction, "a fraction")))
     return listed
 
 

@@ -140,7 +140,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
     """Return the configuration program: jobs y up to the workload, in slots of configurations x."""
     m = checker.model(certificate.instance)
     listed = listed_columns(m, certificate.evidence.get("columns"))
-    servers = servers_of(m, list(zip(listed.pools, listed.configurations, strict=True)))
+    servers = servers_of(m, [(p, k) for p, k, _ in listed])
     jobs = [f"y{j + 1}" for j in range(len(m.names))]
     limits = [Row(f"limit_{j + 1}", {y: ONE}, m.workload[j]) for j, y in enumerate(jobs)]
     rows = limits + servers.rows(lambda j: {jobs[j]: ONE})
@@ -150,10 +150,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
     alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
     used = [price for price, ks in zip(gamma, servers.columns, strict=True) if ks]
     primal = _amounts(servers, listed)
-    slots = [
-        sum((a * k[j] for a, k in zip(listed.amounts, listed.configurations, strict=True)), ZERO)
-        for j in range(len(m.names))
-    ]
+    slots = [sum((amount * k[j] for _, k, amount in listed), ZERO) for j in range(len(m.names))]
     return [
         Program(
             "optimum",
@@ -171,7 +168,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
 def _amounts(servers: _Servers, columns: Columns) -> dict[str, Fraction]:
     """Return servers by variable."""
     result: dict[str, Fraction] = {}
-    for p, k, amount in zip(columns.pools, columns.configurations, columns.amounts, strict=True):
+    for p, k, amount in columns:
         if amount:
             x = servers.variable(p, k)
             result[x] = result.get(x, ZERO) + amount
@@ -184,7 +181,7 @@ def _region(certificate: Certificate) -> list[Program]:
     listed = listed_columns(m, certificate.evidence.get("columns"))
     boundary = boundary_of(m, certificate)
     corners = [] if boundary is None else [(p, k) for made in boundary.vertices for p, k in enumerate(made) if any(k)]
-    servers = servers_of(m, [*zip(listed.pools, listed.configurations, strict=True), *corners])
+    servers = servers_of(m, [*((p, k) for p, k, _ in listed), *corners])
     programs = []
     z = checker.rational(certificate.claims.get("traffic_intensity"), "claims.traffic_intensity")
     beta = rationals(certificate.evidence.get("prices"), m.names, "evidence.prices")
@@ -192,7 +189,6 @@ def _region(certificate: Certificate) -> list[Program]:
         rows = servers.rows(lambda j: {"w": m.workload[j]} if m.workload[j] else {})
         # so scaled that w is worth 1: the dual then has the value of the primal, 1/z
         scaled = [price / checker.total(beta, m.workload) for price in beta]
-        columns = Columns(listed.pools, listed.configurations, [amount / z for amount in listed.amounts])
         programs.append(
             Program(
                 "intensity",
@@ -202,7 +198,7 @@ def _region(certificate: Certificate) -> list[Program]:
                 {"w": ONE} | dict.fromkeys(servers.variables(), ZERO),
                 tuple(rows),
                 1 / z,
-                {"w": 1 / z} | _amounts(servers, columns),
+                {"w": 1 / z} | _amounts(servers, [(p, k, amount / z) for p, k, amount in listed]),
                 (*scaled, *servers.prices(scaled)),
             )
         )
@@ -225,12 +221,10 @@ def _facets(
     rows = tuple(servers.rows(lambda j: {jobs[j]: ONE}))
     points = [checker.slots_of(m, made) for made in vertices]
     checker.require(bool(points), "the region has no vertex")
-    shares = [pool.share for pool in m.pools]
     programs = []
     for number, (normal, offset) in enumerate(zip(normals, offsets, strict=True), 1):
         best = max(range(len(points)), key=lambda v: checker.total(normal, points[v]))
-        busy = [p for p, k in enumerate(vertices[best]) if any(k)]
-        columns = Columns(busy, [vertices[best][p] for p in busy], [shares[p] for p in busy])
+        columns = [(p, k, m.pools[p].share) for p, k in enumerate(vertices[best]) if any(k)]
         primal = {y: x for y, x in zip(jobs, points[best], strict=True) if x}
         programs.append(
             Program(

@@ -155,15 +155,12 @@ def _names(m: checker.Model) -> list[str]:
 def _carried(m: checker.Model, columns: Columns, servers: Sequence[Fraction], sign: str) -> list[str]:
     """State that columns are configurations, at least 0, fit the servers, and have slots that compare to work."""
     facts = []
-    for p, k, amount in zip(columns.pools, columns.configurations, columns.amounts, strict=True):
+    for p, k, amount in columns:
         facts += [fits(m.pools[p], k), compared(">=", [(1, amount)], 0)]
     for p, most in enumerate(servers):
-        facts.append(
-            compared("<=", [(1, a) for q, a in zip(columns.pools, columns.amounts, strict=True) if p == q], most)
-        )
+        facts.append(compared("<=", [(1, amount) for q, _, amount in columns if p == q], most))
     for j, work in enumerate(m.workload):
-        pairs = [(k[j], a) for k, a in zip(columns.configurations, columns.amounts, strict=True) if k[j]]
-        facts.append(compared(sign, pairs, work))
+        facts.append(compared(sign, [(k[j], amount) for _, k, amount in columns if k[j]], work))
     return facts
 
 
@@ -189,12 +186,7 @@ def _assignment(certificate: Certificate) -> tuple[list[Query], list[str]]:
     columns = listed_columns(m, evidence.get("columns"))
     shares = [pool.share for pool in m.pools]
     facts = _carried(m, columns, shares, "<=")
-    earned = [
-        (m.rewards[j] * slots, amount)
-        for k, amount in zip(columns.configurations, columns.amounts, strict=True)
-        for j, slots in enumerate(k)
-        if slots
-    ]
+    earned = [(m.rewards[j] * slots, amount) for _, k, amount in columns for j, slots in enumerate(k) if slots]
     facts.append(compared("=", earned, optimal))
     queries.append(denied("the columns are feasible and earn the optimum", facts))
     facts = [compared(">=", [(1, price)], 0) for price in (*beta, *gamma)]

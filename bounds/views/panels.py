@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Row = tuple[str, str, float | str, float | str, float | str, float | str]  # `COLUMNS`; texts where no numbers are
+Row = tuple[str, str, float | str, float | str, float | str, float | str]  # a text or a number for each of `COLUMNS`
 COLUMNS = ("panel", "series", "x", "y", "low", "high")  # the heading of the table
 
 SHADES = ("#EBEBEB", "#F9E3D8")
