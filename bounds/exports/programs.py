@@ -295,8 +295,8 @@ def _allocation(certificate: Certificate) -> list[Program]:
     if mechanism not in checker.LEVELLED:
         from theory.sharing.mechanisms import MECHANISMS
 
-        known = mechanism if isinstance(mechanism, str) and mechanism in MECHANISMS else "an unknown mechanism"
-        raise Unsuited(f"an allocation by {known} is known by its bottlenecks, not by prices")
+        name = mechanism if isinstance(mechanism, str) and mechanism in MECHANISMS else "an unknown mechanism"
+        raise Unsuited(f"an allocation by {name} is known by its bottlenecks, not by prices")
     m = checker.share_model(certificate.instance, pooled=False)
     placed = checker.placed_tasks(m, certificate.evidence.get("allocation"))
     variables = {(n, i): f"t{n + 1}_{i + 1}" for n, row in enumerate(m.part) for i, p in enumerate(row) if p}
