@@ -11,33 +11,16 @@ from theory.errors import InputError
 
 Answer = TypeVar("Answer")
 
-DIGITS = 1_000
-"""Most binary digits of a number in an answer, about 300 decimal ones: longer ones would fill messages and hours."""
-
-SHOWN = 80
-"""Characters of an answer that a message shows."""
+DIGITS = 1_000  # most binary digits of a number in an answer: longer ones would fill messages and hours
+SHOWN = 80  # characters of an answer that a message shows
 
 
 def answer_of(
     call: Callable[[], Answer], name: str, instance: str = "", passed: tuple[type[Exception], ...] = ()
 ) -> Answer:
-    """Return what a call of a rule returns.
+    """Return what a call of a rule returns; its exceptions become an `InputError`, but for those in `passed`.
 
-    Parameters
-    ----------
-    call : callable
-        Calls the rule, and reads its answer as far as it must be (`most_of`).
-    name : str
-        Of the rule.
-    instance : str
-        What the rule was given, for the message.
-    passed : tuple of type
-        Exceptions that are not those of an author.
-
-    Raises
-    ------
-    InputError
-        In place of any exception of the rule.
+    The call reads the answer as far as it must be (`most_of`); `instance` is what the rule was given, for the message.
     """
     try:
         return call()
@@ -62,8 +45,6 @@ def is_short(number: Fraction | int) -> bool:
 def shown(answer: object) -> str:
     """Return the beginning of an answer, or its type where it cannot be shown.
 
-    Examples
-    --------
     >>> shown([1, 2]), shown([10**5000])
     ('[1, 2]', 'a list that cannot be shown')
     """

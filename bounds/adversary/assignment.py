@@ -15,11 +15,8 @@ from theory.greedy.optimal import Column, optimal_assignment
 from theory.instance import Configuration, Instance, additive
 from theory.numbers import text, texts, total
 
-Assignment = Sequence[tuple[int, Configuration, Fraction]]
-"""Of each part of the servers: pool, configuration, share of all servers."""
-
-MOST_PARTS = 100_000
-"""Most parts of an assignment: one more is taken for an endless answer."""
+Assignment = Sequence[tuple[int, Configuration, Fraction]]  # parts: pool, configuration, share of all servers
+MOST_PARTS = 100_000  # most parts of an assignment: one more is taken for an endless answer
 
 AssignmentRule = Callable[[Instance], Assignment]
 Choice = Callable[[Instance, Sequence[int]], Configuration]
@@ -60,23 +57,14 @@ def by_stages(choose: Choice) -> AssignmentRule:
 
 
 def reward_of(instance: Instance, assignment: Assignment, name: str = "the rule") -> Fraction:
-    """Return the reward of an assignment: slots that jobs can fill, at most the workload of each type.
-
-    Raises
-    ------
-    InputError
-        What is wrong with the assignment, in one line.
-    """
+    """Return the reward of an assignment: slots that jobs can fill, at most the workload of each type."""
     return _reward(instance, columns_of(instance, assignment, name))
 
 
 def columns_of(instance: Instance, assignment: Assignment, name: str = "the rule") -> tuple[Column, ...]:
     """Return the fractions of all servers by pool and configuration, once each and none of 0, in the rule's order.
 
-    Raises
-    ------
-    InputError
-        What is wrong with the assignment, in one line; pools are counted from 0, as in what the rule returned.
+    What is wrong with the assignment is refused in one line; pools are counted from 0, as in what the rule returned.
     """
     used = [Fraction(0)] * len(instance.pools)
     fractions: dict[tuple[int, Configuration], Fraction] = {}
@@ -130,16 +118,7 @@ def _is_configuration(k: object, width: int) -> bool:
 
 @dataclass(frozen=True)
 class Numbers:
-    """An instance of one pool in whole numbers; workloads are in units of one over `unit`.
-
-    Attributes
-    ----------
-    capacity : tuple of int, shape (R,)
-    demands : tuple of tuple of int, shape (J, R)
-    rewards, workload : tuple of int, shape (J,)
-        Rewards are positive.
-    unit : int
-    """
+    """An instance of one pool in whole numbers: rewards are positive, workloads in units of one over `unit`."""
 
     capacity: tuple[int, ...]
     demands: tuple[tuple[int, ...], ...]
@@ -169,18 +148,8 @@ def judge_assignment(rule: AssignmentRule, name: str = "the rule") -> Callable[[
 def kept_on(rule: AssignmentRule, instance: Instance, name: str = "the rule", about: str = "") -> Judged:
     """Return the reward of a rule on an instance over the optimum, both exact; 1 if the optimum is 0.
 
-    The evidence holds both rewards, and the columns that the rule and the optimum give to the servers.
-
-    Parameters
-    ----------
-    rule, instance, name
-    about : str
-        What is said of the instance where the rule fails.
-
-    Raises
-    ------
-    InputError
-        The rule fails, or gives no assignment.
+    The evidence holds both rewards, and the columns that the rule and the optimum give to the servers; `about` is said
+    of the instance where the rule fails.
     """
     columns = columns_of(instance, answer_of(lambda: rule(instance), name, about), name)
     reward = _reward(instance, columns)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 INTERRUPTED = threading.Event()
 """Set by Ctrl-C on the command line. An exception alone may be lost: compilers swallow it in their callbacks."""
 
-OVERTIME = 2.0
-"""Seconds after the time limit in which the worst instance may still be made simpler."""
+OVERTIME = 2.0  # seconds after the time limit in which the worst instance may still be made simpler
 
 
 class OutOfTimeError(Exception):

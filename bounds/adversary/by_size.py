@@ -21,26 +21,13 @@ from bounds.adversary.workload import worst_workload
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive
 
-_EVEN_NODES = 1000
-"""Branches after which a chain that would attain the bound is left undecided."""
-
-_NODES = 400
-"""The same for other chains: most are decided sooner, and there are many."""
-
-_CHAINS = 1500
-"""Chains of a stream that are tried."""
-
-_EXCHANGES = 3000
-"""Changes of a chain in a row that find nothing, after which no more are tried."""
-
-_NEAR = 0.6
-"""Part of these changes that are small."""
-
-_CLIMB = 60
-"""Instances that the local search judges."""
-
-_GRID = 240
-"""The local search changes demands in units of about this part of a server."""
+_EVEN_NODES = 1000  # branches after which a chain that would attain the bound is left undecided
+_NODES = 400  # the same for other chains: most are decided sooner, and there are many
+_CHAINS = 1500  # chains of a stream that are tried
+_EXCHANGES = 3000  # changes of a chain in a row that find nothing, after which no more are tried
+_NEAR = 0.6  # part of these changes that are small
+_CLIMB = 60  # instances that the local search judges
+_GRID = 240  # the local search changes demands in units of about this part of a server
 
 
 @dataclass(frozen=True)
@@ -167,8 +154,7 @@ class _Search:
             budget.stage = f"{resources} resource{'s' * (resources > 1)}, worst ratio {float(self.ratio):.6f}: "
             realised = realise(chain, resources, budget, nodes=nodes)
             if realised.instance is not None:
-                self.instance, self.chain = realised.instance, chain
-                self.ratio = solve(realised.instance).ratio
+                self.instance, self.chain, self.ratio = realised.instance, chain, solve(realised.instance).ratio
                 return
             if resources == self.resources:
                 self.refuted += realised.decided

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import gcd, prod
 
 from theory.instance import Configuration
@@ -114,25 +114,13 @@ class Chain:
         return tuple(sorted(minimal))
 
 
-def even_chains(types: int, most: int = 2) -> Iterator[Chain]:
-    """Yield chains that attain `proven_bound`: a_i = 1/J for every i < J, small numbers of jobs first.
+def even_chains(types: int) -> Iterator[Chain]:
+    """Yield the chains that attain `proven_bound` with n_i <= 2 J for i < J and n_J <= 2, small numbers of jobs first.
 
-    They are all there are with n_i <= J `most` for i < J and n_J <= `most`: equality needs such a chain.
+    Equality needs a_i = 1/J for every i < J.
     """
-    for size in range(types, types * most + 1):
-        for counts in _compositions(size, types, most):
-            yield Chain((*(types * c for c in counts[:-1]), counts[-1]), counts)
-
-
-def _compositions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Yield the tuples of `parts` numbers from 1 to `most` with the sum `size`."""
-    if parts == 0:
-        if size == 0:
-            yield ()
-        return
-    for first in range(1, min(most, size - parts + 1) + 1):
-        for rest in _compositions(size - first, parts - 1, most):
-            yield (first, *rest)
+    for counts in sorted(product((1, 2), repeat=types), key=sum):
+        yield Chain((*(types * c for c in counts[:-1]), counts[-1]), counts)
 
 
 def chains(types: int, resources: int, most: int | None = None) -> Iterator[Chain]:
@@ -141,16 +129,9 @@ def chains(types: int, resources: int, most: int | None = None) -> Iterator[Chai
     On one resource those are left out that no demands realise, by two necessary conditions. A job of type i needs more
     than 1/(n_i + 1) of a server, since n_i + 1 do not fit, and m must fit: sum_i m_i/(n_i + 1) < 1. And since the types
     i..J of m, with one more job of type i, must not fit, while m does: d_i > sum_{j < i} m_j d_j, so that 1/n_i >
-    sum_{j < i} m_j/(n_j + 1). The order n_1 >= n_2 >= .. follows there; on more resources it is a choice.
+    sum_{j < i} m_j/(n_j + 1). The order n_1 >= n_2 >= .. follows there; on more resources it is a choice. The largest
+    n_i is `most`: 3 J unless given, 6 J on one resource.
 
-    Parameters
-    ----------
-    types, resources : int
-    most : int, optional
-        The largest n_i: 3 J by default, 6 J on one resource.
-
-    Examples
-    --------
     >>> next(chains(3, 1))
     Chain(alone=(4, 3, 1), best=(1, 1, 1))
     """

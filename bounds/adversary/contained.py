@@ -19,7 +19,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
@@ -30,17 +29,13 @@ from bounds.adversary.engine import Found, Watch
 from fluid.parallel import end_with, stopped_together
 from theory.errors import InputError
 
-BOARD = 1 << 20
-"""Bytes for the instance that is judged; a larger one stays unknown."""
+BOARD = 1 << 20  # bytes for the instance that is judged; a larger one stays unknown
 
 HEAD = struct.Struct("dq")
 """Of the board: when the call of the rule began, and the length of the instance; 0 while there is none."""
 
-LISTENING = 0.1
-"""Seconds between two looks at the clock, and at whether Ctrl-C was pressed."""
-
-LAST = 1.0
-"""Seconds after `OVERTIME` in which the process may still send its answer."""
+LISTENING = 0.1  # seconds between two looks at the clock, and at whether Ctrl-C was pressed
+LAST = 1.0  # seconds after `OVERTIME` in which the process may still send its answer
 
 
 class Wire(Watch):
@@ -71,7 +66,7 @@ class Wire(Watch):
 
 
 def contained(
-    search: Callable[[Wire], Any],
+    search: Callable[[Any], Any],
     name: str,
     *,
     seconds: float = float("inf"),
@@ -85,7 +80,7 @@ def contained(
     Parameters
     ----------
     search : callable
-        Called with a `Wire`. What it returns is sent back, by pickle.
+        Called with a `Wire`, or a `Watch`. What it returns is sent back, by pickle.
     name : str
         Of the rule, for messages.
     seconds : float
@@ -123,7 +118,7 @@ def contained(
     theory.errors.InputError: the rule: its process exited with status 3
     """
     if "fork" not in get_all_start_methods():
-        return search(Wire(_Nowhere(), mmap.mmap(-1, BOARD)))  # type: ignore[arg-type]
+        return search(Watch())
     context = get_context("fork")
     listener, sender = context.Pipe(duplex=False)
     board = mmap.mmap(-1, BOARD)
@@ -140,13 +135,6 @@ def contained(
         _end(process)
         listener.close()
         board.close()
-
-
-class _Nowhere:
-    """A connection that drops all messages, where the search runs in this process."""
-
-    def send(self, message: object) -> None:
-        """Forget the message."""
 
 
 @contextmanager
@@ -266,13 +254,6 @@ def _searching(search: Callable[[Wire], Any], name: str, wire: Wire, sender: Con
         sender.send(("raised", type(refusal)(str(refusal))))
     except (SystemExit, GeneratorExit, RecursionError, MemoryError) as error:
         sender.send(("raised", InputError(f"{name}: {type(error).__name__}: {error}{_instance_on(wire.board)}")))
-    except BrokenExecutor:
-        sender.send(
-            (
-                "refused",
-                InputError(f"{name}: ended a process of its starts; --starts 1 names the instance it was given"),
-            )
-        )
     except BaseException as error:
         sender.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
     finally:

@@ -19,11 +19,8 @@ from theory.sharing.checks import infeasibility
 from theory.sharing.model import Cluster, cluster
 from theory.sharing.properties import worst_envy
 
-DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]
-"""From a cluster to the tasks of each user on each server class."""
-
-Measured = tuple[Fraction, dict[str, Any]]
-"""What a rule keeps, and the numbers behind it."""
+DivisionRule = Callable[[Cluster], Sequence[Sequence[Fraction]]]  # to the tasks of each user on each server class
+Measured = tuple[Fraction, dict[str, Any]]  # what a rule keeps, and the numbers behind it
 
 MEASURES = ("fair", "equal-part", "utilisation", "envy", "lie")
 """What a sharing rule keeps, at most 1. ``fair``: least tasks of a user over its weighted max-min fair share of the
@@ -32,21 +29,12 @@ user's weight's part of every server would run (sharing incentive). ``utilisatio
 over the greatest possible. ``envy``: least tasks over those that a user could run with what another one holds, by
 weight. ``lie``: tasks of a user over those that it gains by misreporting (`bounds.adversary.lies`)."""
 
-SYNONYMS = {"fair-share": "fair"}
-"""Other words for a measure."""
+SYNONYMS = {"fair-share": "fair"}  # other words for a measure
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A cluster in whole numbers.
-
-    Attributes
-    ----------
-    capacity : tuple of tuple of int, shape (I, R)
-    demand : tuple of tuple of int, shape (N, R)
-    weight : tuple of int, shape (N,)
-    eligible : tuple of tuple of bool, shape (N, I)
-    """
+    """A cluster in whole numbers: capacity (I, R), demand (N, R), weight (N,), who may run where, eligible (N, I)."""
 
     capacity: tuple[tuple[int, ...], ...]
     demand: tuple[tuple[int, ...], ...]
@@ -102,13 +90,7 @@ def judge_division(rule: DivisionRule, measure: str = "fair", name: str = "the r
 
 
 def measure_named(measure: str) -> Callable[[Allocation], Measured]:
-    """Return the function of a measure.
-
-    Raises
-    ------
-    InputError
-        An unknown measure.
-    """
+    """Return the function of a measure; an unknown one is refused."""
     measured = _MEASURED.get(SYNONYMS.get(measure, measure))
     if measured is None:
         raise InputError(f"--measure: expected one of {', '.join(MEASURES)}, got {measure!r}")
@@ -129,13 +111,7 @@ def shared_on(
 
 
 def divided_by(rule: DivisionRule, given: Cluster, name: str = "the rule", about: str = "") -> list[list[Fraction]]:
-    """Return the tasks that a rule gives, shape (N, I), exactly; `about` is said of the cluster where the rule fails.
-
-    Raises
-    ------
-    InputError
-        The rule fails, gives another shape or inexact numbers, or more than the servers hold.
-    """
+    """Return the tasks that a rule gives, exactly, shape (N, I); `about` is said of the cluster where it fails."""
     users, servers = len(given.users), len(given.servers)
     tasks = answer_of(
         lambda: [most_of(row, servers) for row in most_of(rule(given), users)], name, about, (InputError,)

@@ -33,13 +33,7 @@ def case_document(case: Any) -> dict[str, Any]:
 
 
 def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
-    """Return an instance of one additive pool in whole numbers; rewards are scaled.
-
-    Raises
-    ------
-    InputError
-        Several pools, or configurations instead of capacities.
-    """
+    """Return an instance of one additive pool in whole numbers, rewards scaled; others are refused."""
     spaces = [pool.space for pool in instance.pools]
     space = spaces[0]
     if len(spaces) > 1 or not isinstance(space, Additive):
@@ -53,10 +47,7 @@ def numbers_of(instance: Instance, source: str = "instance") -> Numbers:
 def shape_of(given: Cluster, source: str = "cluster") -> Shape:
     """Return a cluster in whole numbers; a class of several equal servers becomes one server of their sum.
 
-    Raises
-    ------
-    InputError
-        A user with effective capacities.
+    Users with effective capacities are refused.
     """
     if any(user.effective for user in given.users):
         raise InputError(f"{source}: user: expected users without effective capacities")
@@ -76,13 +67,6 @@ def items_of(document: Mapping[str, Any], source: str = "items") -> Items:
 
     All resources get one common number of units a bin. Without a packing every item lies in a bin of its own.
 
-    Raises
-    ------
-    InputError
-        A missing field, a size that is larger than a bin, a packing that overfills one.
-
-    Examples
-    --------
     >>> items_of({"items": {"capacity": [10], "sizes": [[4], [6], [5]]}}).bins
     3
     """
@@ -133,13 +117,7 @@ def _is_whole(amount: object) -> bool:
 
 
 def read_case(document: Mapping[str, Any], kind: str, source: str) -> Numbers | Shape | Items:
-    """Return the instance of a file for a kind of rule: ``assignment``, ``items`` or ``sharing``.
-
-    Raises
-    ------
-    InputError
-        Another kind of file, or one that the search cannot vary.
-    """
+    """Return the instance of a file for a kind of rule: ``assignment``, ``items`` or ``sharing``."""
     if kind == "items":
         return items_of(document, source)
     if kind == "sharing":

@@ -21,14 +21,9 @@ from fluid.parallel import run_all
 Case = TypeVar("Case")
 Value = Fraction | float
 
-KEPT = 12
-"""Instances that are changed further."""
-
-FRESH = 0.15
-"""Part of the instances that are drawn anew."""
-
-ROUND = (64, 4096)
-"""Evaluations in the first round of several starts, and in the longest: what a Ctrl-C loses at most."""
+KEPT = 12  # instances that are changed further
+FRESH = 0.15  # part of the instances that are drawn anew
+ROUND = (64, 4096)  # evaluations in the first round of several starts, and in the longest: what a Ctrl-C loses at most
 
 
 @dataclass(frozen=True)
@@ -61,6 +56,9 @@ class Watch:
     def improved(self, found: Found[Any]) -> None:
         """Take note of the worst instance so far."""
 
+    def report(self, progress: str) -> None:
+        """Take note of how far the search is."""
+
 
 class Space(ABC, Generic[Case]):
     """A family of instances."""
@@ -88,8 +86,6 @@ Row = tuple[Any, ...]
 def with_entry(row: Row, i: int, value: Any) -> Row:
     """Return a row with one entry changed.
 
-    Examples
-    --------
     >>> with_entry((4, 5, 6), 1, 0), without_entry((4, 5, 6), 1), in_order((4, 5, 6), (2, 0))
     ((4, 0, 6), (4, 6), (6, 4))
     """
@@ -109,8 +105,6 @@ def in_order(row: Sequence[Any], places: Sequence[int]) -> Row:
 def on_grid(rows: Sequence[Row], capacity: Row, grid: int, *, up: bool = False) -> tuple[Row, ...]:
     """Return demands in units of one over `grid` of each capacity, rounded down, or up.
 
-    Examples
-    --------
     >>> on_grid([(5, 6)], (12, 9), 4), on_grid([(5, 6)], (12, 9), 4, up=True)
     (((1, 2),), ((2, 3),))
     """
@@ -253,8 +247,7 @@ class Climb(Generic[Case]):
     surrogate: Callable[[Case], Value] | None
     evaluations: int | None
     target: Value | None
-    opening: list[Case]
-    """Instances to be judged before all others."""
+    opening: list[Case]  # instances to be judged before all others
     watch: Watch = field(default_factory=Watch)
     count: int = 0
     history: list[tuple[int, Value]] = field(default_factory=list)
@@ -280,12 +273,7 @@ class Climb(Generic[Case]):
         return self.target is not None and self.worst is not None and self.least <= self.target
 
     def go_on(self, budget: Budget, number: int | None = None) -> None:
-        """Judge the opening first, then changed and fresh instances; stop after `number` of them, if it is given.
-
-        Raises
-        ------
-        OutOfTimeError, KeyboardInterrupt
-        """
+        """Judge the opening first, then changed and fresh instances, at most `number` if it is given."""
         end = None if number is None else self.count + number
         while not self.done and (end is None or self.count < end):
             value = "" if self.worst is None else f", worst {float(self.least):.6f}"
@@ -359,10 +347,7 @@ def _worst_of(climbs: Sequence[Climb[Case]]) -> Climb[Case]:
 def in_rounds(climbs: list[Climb[Case]], budget: Budget, workers: int, engine: str, watch: Watch) -> None:
     """Let several searches go on, in processes, until all are done or one has reached its target.
 
-    Raises
-    ------
-    OutOfTimeError, KeyboardInterrupt
-        What was finished by then is in `climbs`.
+    At the end of the budget, or on Ctrl-C, what was finished by then is in `climbs`.
     """
     length = ROUND[0]
     while not any(climb.reached for climb in climbs):

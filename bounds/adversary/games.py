@@ -35,19 +35,8 @@ from theory.files.source_digest import code_digest
 class Sizes:
     """The sizes of the instances of a search, and what a sharing rule is judged by.
 
-    Attributes
-    ----------
-    types : int
-        Types of jobs, or users.
-    resources : int
-    bins : int
-        Bins, or servers of a cluster.
-    items : int
-        Most items of a list.
-    fixed : bool
-        Whether only lists count that need `bins` bins or more.
-    measure : str
-        Of sharing rules.
+    `types` also counts users, `bins` servers of a cluster; with `fixed`, only lists count that need `bins` bins or
+    more.
     """
 
     types: int = 2
@@ -103,26 +92,10 @@ def search_rule(
 ) -> Found[Any]:
     """Search for the worst instance of a rule by its name, in a process of its own.
 
-    Parameters
-    ----------
-    rule : str
-        ``FILE.py:NAME``, or among sharing rules the name of a mechanism.
-    kind : str or None
-        ``assignment``, ``items`` or ``sharing``; None for ``assignment``, and errors say what the kinds are.
-    sizes : Sizes
-    begin : Path, optional
-        File of an instance to begin at; with one evaluation it is judged and not shrunk.
-    store : Path, optional
-        In place of `begin`: begin at the worst instance that it holds for the rule, and add this search's to it.
-    time_limit, evaluations, how
-        As for `bounds.adversary.engine.attack`: `seed`, `target`, `starts`, `workers`, `engine`.
-    report, warn : callable, optional
-        As for `bounds.adversary.contained.contained`.
-
-    Raises
-    ------
-    InputError
-        A rule or a file that cannot be read; what the rule does wrong.
+    The rule is ``FILE.py:NAME``, or among sharing rules a mechanism; the kind ``assignment``, ``items`` or ``sharing``,
+    or None for ``assignment``, and then errors name the kinds. `begin` is the file of an instance to begin at; with one
+    evaluation it is judged and not shrunk. In its place, `store` gives the worst instance that it holds for the rule,
+    and takes this search's. `how` has the rest of what `bounds.adversary.engine.attack` takes.
     """
     named_kind = kind or "assignment"
     sharing = named_kind == "sharing"
@@ -178,15 +151,9 @@ def _saying_kinds(kind: str | None) -> Iterator[None]:
 
 
 def search_key(rule: str, kind: str, options: dict[str, Any]) -> str:
-    """Return what distinguishes searches: the rule with the text of all its code, its kind, and the space.
+    """Return what distinguishes searches: the rule with the text of all its code, its kind, its space and measure.
 
-    Parameters
-    ----------
-    rule : str
-        ``FILE.py:NAME``, or the name of a mechanism.
-    kind : str
-    options : dict
-        Of the space and the measure; neither seed nor limits, so that searches go on from one another.
+    Neither seed nor limits are part of it, so that searches go on from one another.
     """
     file, colon, _ = rule.rpartition(":")
     source = code_digest(module_of(file, "RULE")) if colon else ""
@@ -210,10 +177,7 @@ def worst_stored(store: Store, key: str) -> dict[str, Any] | None:
 def put_worst(store: Store, key: str, worst: Found[Any], seconds: float) -> None:
     """Write the worst instance of a search beside those of earlier ones."""
     number = len(_keys(store, key))
-    numbers: dict[str, float | None] = {
-        "ratio": float(worst.judged.value),
-        "evaluations": float(worst.evaluations),
-    }
+    numbers: dict[str, float | None] = {"ratio": float(worst.judged.value), "evaluations": float(worst.evaluations)}
     content = json.dumps(case_document(worst.case)).encode()
     store.put(f"{key} {number}", number, {}, numbers, seconds, content)
 

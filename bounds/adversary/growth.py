@@ -7,30 +7,26 @@ cycle; it counts only where the rate in the second window is more than half of i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fluid.files.scenarios import Times, read_scenario
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import Run
-from fluid.simulation.scenario import Scenario
 from fluid.statistics import Interval, growth, mean_interval
 from theory.instance import Instance
 
-ALARM = 1e-6
-"""Probability with which a cluster whose waiting work does not grow is said to lose work, at most."""
-
-BINS = 40
-"""Of each window; the windows are two fifths of a run each, and begin after a fifth of it."""
+ALARM = 1e-6  # probability with which a cluster whose waiting work does not grow is said to lose work, at most
+BINS = 40  # of each window; the windows are two fifths of a run each, and begin after a fifth of it
 
 REPLICATIONS = 20
-FEWEST = 8
-"""Replications that must be caught, for an interval at the level of the decision."""
+FEWEST = 8  # replications that must be caught, for an interval at the level of the decision
 
 
 @dataclass(frozen=True)
@@ -44,17 +40,11 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Growth:
-    """How the waiting work of a policy grew, per unit of time and in servers.
+    """How the waiting work of a policy grew: rates in the two windows, in servers per unit of time.
 
-    Attributes
-    ----------
-    first, second : Interval
-        Rates in the two windows, over the replications that were caught; each misses with half of the false-alarm rate
-        at most.
-    caught, replications : int
-        Those whose waiting work had begun to grow before the first window, and all.
-    run : Simulated
-        The first window begins at a fifth of its horizon, the second at three fifths.
+    The rates are those of the `caught` replications, in which work had begun to grow before the first window; each
+    interval misses with half of the false-alarm rate at most. The windows begin at a fifth and at three fifths of the
+    horizon.
     """
 
     first: Interval | None
@@ -80,90 +70,73 @@ def growth_of(
     *,
     expected: float = 0.0,
     seed: int = 0,
-    replications: int = REPLICATIONS,
     alarm: float = ALARM,
     progress: Callable[[str], None] | None = None,
 ) -> Growth:
     """Simulate an instance as `packproof simulate` does, and measure how the waiting work grows.
 
-    Parameters
-    ----------
-    policy : Policy
-        Of a model of queues.
-    document : dict
-        The instance file with its table ``[simulation]``.
-    work : list of Fraction, shape (J,)
-        What a waiting job counts.
-    servers : int
-    until : float
-        Rounded up to a whole number for each bin.
-    expected : float
-        Rate at which work grows once the policy is caught. A replication counts if at least a quarter of what would
-        have grown by then waits where the first window begins; 0: all count.
-    seed : int
-    replications : int
-    alarm : float
-        Probability with which both intervals together may miss.
-    progress : callable, optional
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, here as in the other simulations of this file.
+    `work` is what a waiting job of each type counts, shape (J,); `until` is rounded up to a whole number for each bin.
+    A replication is caught if at least a quarter of what grows at the rate `expected` until the first window waits
+    there. Both intervals together miss with probability `alarm` at most. Ctrl-C raises KeyboardInterrupt.
     """
     end = float(-(-until // (5 * BINS)) * 5 * BINS)
-    scenario = read_scenario(document, policy, Times(servers, end, end / 5), source="attack", bins=2 * BINS).scenario
-    runs = _runs(policy, scenario, Simulated(end, replications, seed), progress)
-    curves = [run.waiting[run.first :] @ np.array([float(w) for w in work]) for run in runs]
+    simulated = Simulated(end, REPLICATIONS, seed)
+    runs = _runs(policy, document, Times(servers, end, end / 5), simulated, 2 * BINS, progress)
+    times, curves = work_over_time(runs, [float(w) for w in work])
     caught = [curve for curve in curves if curve[0] >= expected * end / 5 / 4]
     # too few for an interval: the horizon was too short, or the policy is seldom caught
-    if len(caught) < min(FEWEST, replications) or len(caught) < 2:
-        return Growth(None, None, len(caught), len(curves), Simulated(end, replications, seed))
-    edges = runs[0].measures.edges[runs[0].first :]
-    times, level = (edges[1:] + edges[:-1]) / 2, 1 - alarm / 2
+    if len(caught) < FEWEST:
+        return Growth(None, None, len(caught), len(curves), simulated)
     # each interval misses with alarm/2 at most, so both together with at most alarm (union bound)
     first, second = (
-        growth([curve[part] for curve in caught], times[part], level) for part in (slice(BINS), slice(BINS, None))
+        growth([curve[part] for curve in caught], times[part], 1 - alarm / 2)
+        for part in (slice(BINS), slice(BINS, None))
     )
-    return Growth(first, second, len(caught), len(curves), Simulated(end, replications, seed))
+    return Growth(first, second, len(caught), len(curves), simulated)
 
 
 def lost_share(
     policy: Policy, document: dict[str, Any], work: list[Fraction], servers: int, until: float, *, seed: int = 0
 ) -> float:
     """Return the part of the arriving work that piled up after a quarter of one run: an estimate without interval."""
-    scenario = read_scenario(document, policy, Times(servers, until, until // 4), source="attack", bins=40).scenario
-    (run,) = _runs(policy, scenario, Simulated(until, 1, seed))
-    curve = run.waiting @ np.array([float(w) for w in work])
-    arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array([float(w) for w in work])
+    runs = _runs(policy, document, Times(servers, until, until // 4), Simulated(until, 1, seed))
+    times, (curve,) = work_over_time(runs, weights := [float(w) for w in work])
+    run, edges = runs[0], runs[0].measures.edges
+    arrived = run.measures.arrivals[run.first :].sum(axis=0) @ np.array(weights)
     if not arrived:
         return 0.0
-    edges = run.measures.edges
     # one run has a slope but no interval: it is given twice, and only the mean is used
-    rate = growth(np.array([curve[run.first :]] * 2), (edges[run.first + 1 :] + edges[run.first : -1]) / 2).mean
+    rate = growth(np.array([curve] * 2), times).mean
     return max(0.0, rate * float(edges[-1] - edges[run.first]) / float(arrived))
+
+
+def work_over_time(runs: Sequence[Run], work: Sequence[float]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Return the middles of the bins after the warm-up, and by run the work that waits there: `work` a job, by type."""
+    first, edges = runs[0].first, runs[0].measures.edges
+    return (edges[first + 1 :] + edges[first:-1]) / 2, [run.waiting[first:] @ np.array(work) for run in runs]
 
 
 def share_of_reward(
     policy: Policy, document: dict[str, Any], instance: Instance, servers: int, run: Simulated
 ) -> Interval:
-    """Return the reward of a loss policy over what no policy exceeds, the optimal assignment; level 1 - `ALARM`.
-
-    With one replication the interval has no end.
-    """
+    """Return the reward of a loss policy over that of the optimal assignment; the level is 1 - `ALARM`."""
     from theory.greedy.optimal import optimal_assignment
 
     most = float(optimal_assignment(instance).reward)
-    scenario = read_scenario(
-        document, policy, Times(servers, run.until, run.until / 5), source="attack", bins=40
-    ).scenario
-    return mean_interval([one.mean_reward / most for one in _runs(policy, scenario, run)], 1 - ALARM)
+    runs = _runs(policy, document, Times(servers, run.until, run.until / 5), run)
+    return mean_interval([one.mean_reward / most for one in runs], 1 - ALARM)
 
 
 def _runs(
-    policy: Policy, scenario: Scenario, run: Simulated, progress: Callable[[str], None] | None = None
+    policy: Policy,
+    document: dict[str, Any],
+    times: Times,
+    run: Simulated,
+    bins: int = 40,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Run, ...]:
     """Simulate; a Ctrl-C, after which the simulator returns a shorter result, ends the search."""
+    scenario = read_scenario(document, policy, times, source="attack", bins=bins).scenario
     result = simulate(policy, scenario, replications=run.replications, seed=run.seed, progress=progress)
     if result.interrupted or any(one.interrupted for one in result.runs):
         raise KeyboardInterrupt

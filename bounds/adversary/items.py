@@ -21,21 +21,12 @@ Vector = tuple[int, ...]
 ItemRule = Callable[[Sequence[Vector], Vector], Sequence[int]]
 """From the items and the capacity of a bin, one whole number a resource, to the bin of each item."""
 
-NODES = 200_000
-"""Places that the exact search for fewer bins tries before it gives up."""
+NODES = 200_000  # places that the exact search for fewer bins tries before it gives up
 
 
 @dataclass(frozen=True)
 class Items:
-    """Items in the order in which a rule sees them, and a packing of them.
-
-    Attributes
-    ----------
-    sizes : tuple of tuple of int, shape (n, R)
-    capacity : tuple of int, shape (R,)
-    packing : tuple of int, shape (n,)
-        The bin of each item; bins are numbered from 0 without gaps.
-    """
+    """Items in the order in which a rule sees them, and a packing: the bin of each, from 0 without gaps."""
 
     sizes: tuple[Vector, ...]
     capacity: Vector
@@ -68,13 +59,7 @@ def numbered(packing: Sequence[int]) -> tuple[int, ...]:
 
 
 def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int, ...]:
-    """Return the bins that a rule chooses, numbered from 0 in the order of their first item.
-
-    Raises
-    ------
-    InputError
-        The rule fails, gives another number of bins than there are items, or overfills a bin.
-    """
+    """Return the bins that a rule chooses, numbered from 0 in the order of their first item."""
     most = len(items.sizes)
     places = answer_of(lambda: most_of(rule(items.sizes, items.capacity), most), name, str(items))
     if len(places) != most or any(not isinstance(place, int | np.integer) for place in places):
@@ -95,8 +80,6 @@ def packed_by(rule: ItemRule, items: Items, name: str = "the rule") -> tuple[int
 def fewest_bins(items: Items) -> tuple[int, bool]:
     """Return the fewest bins known to hold the items, and whether no fewer do.
 
-    Notes
-    -----
     The packing is an upper bound, the sums of sizes are a lower one. Between them a search puts the largest item first
     into each bin where it fits, and into at most one empty bin, and gives up after `NODES` places.
     """
@@ -325,7 +308,8 @@ class ItemSpace(Space[Items]):
         for i in range(len(case.sizes)):
             yield self._without(case, [i])
         for grid in range(2, case.capacity[0]):
-            yield self._coarser(case, grid)
+            # sizes are rounded down, so that the packing still holds them
+            yield Items(on_grid(case.sizes, case.capacity, grid), (grid,) * len(case.capacity), case.packing)
         for i, size in enumerate(case.sizes):
             for r in range(len(size)):
                 if size[r] > 0:
@@ -336,8 +320,3 @@ class ItemSpace(Space[Items]):
     def _without(case: Items, gone: Sequence[int]) -> Items:
         stay = [i for i in range(len(case.sizes)) if i not in gone]
         return Items(in_order(case.sizes, stay), case.capacity, numbered(in_order(case.packing, stay)))
-
-    @staticmethod
-    def _coarser(case: Items, grid: int) -> Items:
-        """Return the items on a grid of `grid` units, rounded down, so that the packing still holds them."""
-        return Items(on_grid(case.sizes, case.capacity, grid), (grid,) * len(case.capacity), case.packing)

@@ -18,15 +18,7 @@ from theory.sharing.strategy import utility_under
 
 @dataclass(frozen=True)
 class Misreport:
-    """A cluster, a user of it, and what that user says of itself.
-
-    Attributes
-    ----------
-    both : Shape
-        The users as they are, and in the last row what the liar says.
-    liar : int
-        Place of the user who lies.
-    """
+    """A cluster, a user of it, and what that user says of itself: the last row of `both`."""
 
     both: Shape
     liar: int

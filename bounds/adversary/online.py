@@ -33,11 +33,8 @@ from theory.files.instances import instance_document
 from theory.instance import Instance, additive
 from theory.region.membership import traffic_intensity
 
-MARGIN = Fraction(1, 10)
-"""Above the infimum of a trap, so that queues grow fast enough to be seen."""
-
-SURE = 12
-"""Standard deviations of the random walk of a growing queue, by which it grows in each window."""
+MARGIN = Fraction(1, 10)  # above the infimum of a trap, so that queues grow fast enough to be seen
+SURE = 12  # standard deviations of the random walk of a growing queue, by which it grows in each window
 
 SILENT = 60.0
 """Seconds after the time limit without a word from the search for a policy by its name, which is then ended.
@@ -45,29 +42,17 @@ SILENT = 60.0
 The simulation at the end comes on top of the limit, and says how far it is.
 """
 
-EVENTS = 30_000
-"""Jobs that come in a short simulation."""
-
-FRESH = 7_919
-"""Added to the seed of the search for the simulation that confirms."""
+DOUBLINGS = 4  # horizons that are tried for a trap, each twice the one before
+EVENTS = 30_000  # jobs that come in a short simulation
+FRESH = 7_919  # added to the seed of the search for the simulation that confirms
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Job types in whole numbers, and the ratios of their workloads.
+    """Job types in whole numbers, and the ratios of their workloads, which mean nothing to traps.
 
-    Attributes
-    ----------
-    capacity : tuple of int, shape (R,)
-    demands : tuple of tuple of int, shape (J, R)
-    weights : tuple of int, shape (J,)
-        Ratios of the workloads; of no meaning to traps.
-    rewards : tuple of int, shape (J,)
-        Of loss systems; 1 elsewhere.
-    slots : int
-        Mean service, in slots, of slotted policies; 1 elsewhere.
-    percent : int
-        Traffic intensity of loss systems, in percent; of no meaning elsewhere.
+    `rewards` are those of loss systems and 1 elsewhere, `percent` is their traffic intensity; `slots` is the mean
+    service under slotted policies, and 1 elsewhere.
     """
 
     capacity: tuple[int, ...]
@@ -184,37 +169,21 @@ class OfferSpace(Space[Offer]):
 
 @dataclass(frozen=True)
 class Broken:
-    """The worst instance found for a policy.
+    """The worst instance found for a policy, with the workload at which it was simulated.
 
-    Attributes
-    ----------
-    instance : Instance
-        With the workload at which it was simulated.
-    simulation : dict
-        The table ``[simulation]``.
-    servers : int
-    ratio : Fraction
-        Traffic intensity of that workload where the queues grow; 1 if no growth was confirmed. Of a loss system the
-        mean share of the reward.
-    trap : Trap or None
-    growth : Growth or None
-    share : Interval or None
-        Of a loss system.
-    run : Simulated or None
-        The simulation that measured it; None if there was none.
-    found : Found
-        The search.
+    `simulation` is the table ``[simulation]``. `ratio` is the traffic intensity where the queues grow, 1 if no growth
+    was confirmed; of a loss system it is the mean `share` of the reward. `run` is the simulation that measured it.
     """
 
     instance: Instance
     simulation: dict[str, Any]
     servers: int
     ratio: Fraction
-    trap: Trap | None
-    growth: Growth | None
-    share: Interval | None
-    run: Simulated | None
     found: Found[Offer]
+    trap: Trap | None = None
+    growth: Growth | None = None
+    share: Interval | None = None
+    run: Simulated | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -276,40 +245,22 @@ def break_policy(
     simulate(policy, scenario)
     end = Budget(time_limit, report)
     how: dict[str, Any] = {"seed": seed, "budget": end, "evaluations": evaluations, "target": target}
-    if policy.model == "loss":
-        wide = space or OfferSpace(types, resources, loss=True)
+    loss, has_traps = policy.model == "loss", policy.model != "loss" and _has_traps(policy, service)
+    slots = (1, 2, 10) if slotted and not has_traps else (1,)
+    wide = space or OfferSpace(types, 1 if slotted else resources, loss=loss, slots=slots)
+    if loss:
         return _least_reward(policy, wide, servers or 20, how, end.report)
-    if _has_traps(policy, service):
-        wide = space or OfferSpace(types, 1 if slotted else resources)
+    if has_traps:
         return _lowest_trap(policy, wide, servers or 1, how, end.report)
-    wide = space or OfferSpace(types, 1 if slotted else resources, slots=(1, 2, 10) if slotted else (1,))
     return _pile(policy, wide, servers or 100, how, end)
 
 
 def search_policy(
-    name: str,
-    *,
-    time_limit: float,
-    resources: int = 1,
-    report: Say = None,
-    warn: Say = None,
-    **how: Any,
+    name: str, *, time_limit: float, resources: int = 1, report: Say = None, warn: Say = None, **how: Any
 ) -> Broken:
-    """Search for an instance that a policy by its name serves badly, in a process of its own.
+    """Search for an instance that a policy by its name serves badly, in a process of its own, as `break_policy` does.
 
-    Parameters
-    ----------
-    name : str
-        As for `fluid.simulation.policy_names.policy`.
-    time_limit, resources, report, how
-        As for `break_policy`.
-    warn : callable, optional
-        Called with one line if the process was ended.
-
-    Raises
-    ------
-    InputError
-        Several resources and a slotted policy; what the policy does wrong.
+    `warn` is called with one line if the process was ended. A slotted policy with several resources is refused.
     """
 
     def searched(wire: Wire) -> Broken:
@@ -342,7 +293,7 @@ def _lowest_trap(policy: Policy, space: OfferSpace, servers: int, how: dict[str,
     trap = worst.judged.evidence
     if trap is None or trap.intensity >= 1:
         instance, simulation = worst.case.types(), _table(policy, fixed=True)
-        return Broken(instance, simulation, servers, Fraction(1), None, None, None, None, worst)
+        return Broken(instance, simulation, servers, Fraction(1), worst)
     return confirmed_trap(policy, worst, trap, servers, seed=how["seed"] + FRESH, say=say)
 
 
@@ -351,15 +302,7 @@ def _table(policy: Policy, *, fixed: bool) -> dict[str, Any]:
 
 
 def confirmed_trap(
-    policy: Policy,
-    found: Found[Offer],
-    trap: Trap,
-    servers: int,
-    *,
-    seed: int,
-    say: Say = None,
-    doublings: int = 4,
-    alarm: float = ALARM,
+    policy: Policy, found: Found[Offer], trap: Trap, servers: int, *, seed: int, say: Say = None, alarm: float = ALARM
 ) -> Broken:
     """Simulate a workload that a trap does not carry; the horizon is doubled until enough replications are caught."""
     case = found.case
@@ -369,7 +312,7 @@ def confirmed_trap(
     # above the infimum by a margin, so that growth can be told from noise within a horizon
     rho = overload(trap, bare, servers, MARGIN)
     if rho is None:  # so near to 1 that the types which bring it about have no place below
-        return Broken(bare, _table(policy, fixed=True), servers, Fraction(1), trap, None, None, None, found)
+        return Broken(bare, _table(policy, fixed=True), servers, Fraction(1), found, trap)
     instance, simulation = bare.with_workload(rho), _table(policy, fixed=True)
     long = 2 * most_jobs(bare, servers)
     waiting = {j: n * long for j, n in enumerate(trap.cause) if n and j not in trap.growing}
@@ -386,7 +329,7 @@ def confirmed_trap(
     until = max([until, *(10 * n / float(rates[j]) for j, n in waiting.items())])
     growth: Growth | None = None
     try:
-        for _ in range(doublings):
+        for _ in range(DOUBLINGS):
             growth = growth_of(
                 policy, document_of(instance, simulation), work, servers, until, expected=expected, seed=seed,
                 alarm=alarm, progress=say,
@@ -397,7 +340,7 @@ def confirmed_trap(
     except KeyboardInterrupt:
         INTERRUPTED.clear()
     ratio = traffic_intensity(instance) if growth is not None and growth.confirmed else Fraction(1)
-    return Broken(instance, simulation, servers, ratio, trap, growth, None, growth.run if growth else None, found)
+    return Broken(instance, simulation, servers, ratio, found, trap, growth, run=growth.run if growth else None)
 
 
 def _horizon(instance: Instance, servers: int, jobs: int) -> float:
@@ -442,11 +385,11 @@ def _pile(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], 
             )  # fmt: skip
             if growth.confirmed:
                 ratio = traffic_intensity(instance)
-                return Broken(instance, simulation, servers, ratio, None, growth, None, growth.run, worst)
+                return Broken(instance, simulation, servers, ratio, worst, growth=growth, run=growth.run)
     except KeyboardInterrupt:
         INTERRUPTED.clear()
     run = growth.run if growth else None
-    return Broken(instance, simulation, servers, Fraction(1), None, growth, None, run, worst)
+    return Broken(instance, simulation, servers, Fraction(1), worst, growth=growth, run=run)
 
 
 def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str, Any], say: Say) -> Broken:
@@ -468,6 +411,6 @@ def _least_reward(policy: Policy, space: OfferSpace, servers: int, how: dict[str
     except KeyboardInterrupt:
         INTERRUPTED.clear()
         instance = worst.case.at(Fraction(worst.case.percent, 100))
-        return Broken(instance, {}, servers, Fraction(worst.judged.value), None, None, None, None, worst)
+        return Broken(instance, {}, servers, Fraction(worst.judged.value), worst)
     ratio = Fraction(share.mean).limit_denominator(10**6)
-    return Broken(instance, {}, servers, ratio, None, None, share, run, worst)
+    return Broken(instance, {}, servers, ratio, worst, share=share, run=run)

@@ -15,11 +15,8 @@ from theory.exact.linear import LinearProgram
 from theory.instance import Instance, additive
 from theory.numbers import to_integers
 
-_CLEAR = 1e-7
-"""A margin in floats that needs no exact decision."""
-
-_CAPACITY = 400
-"""Capacities that are tried for short numbers."""
+_CLEAR = 1e-7  # a margin in floats that needs no exact decision
+_CAPACITY = 400  # capacities that are tried for short numbers
 
 
 @dataclass(frozen=True)
@@ -171,8 +168,7 @@ class _Margins:
         self._width = width = len(chain.alone)
         self._program = LinearProgram([(0, None)] * width + [(1, 1)])
         self._program.add_columns(
-            [-1] * (width + 1),
-            [dict(enumerate(chain.best)), *({i: n} for i, n in enumerate(chain.alone))],
+            [-1] * (width + 1), [dict(enumerate(chain.best)), *({i: n} for i, n in enumerate(chain.alone))]
         )
         self._first = width + 1
         self._place: dict[int, int] = {}

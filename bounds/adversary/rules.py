@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +16,14 @@ from theory.sharing.model import Cluster, Matrix
 
 @dataclass(frozen=True)
 class FileRule:
-    """A function of a Python file; another process that it is sent to reads the file itself.
-
-    Attributes
-    ----------
-    path : str
-        Absolute.
-    name : str
-    """
+    """A function of a Python file by its absolute path; another process that it is sent to reads the file itself."""
 
     path: str
     name: str
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The function.
-
-        Raises
-        ------
-        InputError
-            A file that cannot be read or run, or has no function of the name.
-        """
+        """The function; a file that cannot be read or run, or has no function of the name, is refused."""
         module = module_of(self.path, "RULE")
         function: Callable[..., Any] | None = getattr(module, self.name, None)
         if not callable(function):
@@ -57,75 +44,38 @@ class FileRule:
         return FileRule, (self.path, self.name)
 
 
-@dataclass(frozen=True)
-class Mechanism:
-    """A sharing mechanism of packproof as a rule.
-
-    Attributes
-    ----------
-    name : str
-        One of `theory.sharing.MECHANISMS`.
-    """
-
-    name: str
-
-    def __call__(self, given: Cluster) -> Matrix:
-        """Return the tasks that the mechanism gives.
-
-        Raises
-        ------
-        InputError
-            A mechanism that pools the servers, on several; an allocation that is not exact.
-        """
-        allocation = MECHANISMS[self.name](given)
-        if len(allocation.cluster.servers) != len(given.servers):
-            raise InputError(f"{self.name} pools all servers, so it is attacked on one (--bins 1)")
-        if not allocation.exact:
-            shared = f"{len(given.users)} users on {len(given.servers)} servers"
-            raise InputError(f"{self.name} has no exact allocation of a cluster that the search met ({shared})")
-        return allocation.tasks
+def tasks_by(mechanism: str, divided: Cluster) -> Matrix:
+    """Return the tasks that a mechanism gives, if it pools no servers here and its allocation is exact."""
+    allocation = MECHANISMS[mechanism](divided)
+    if len(allocation.cluster.servers) != len(divided.servers):
+        raise InputError(f"{mechanism} pools all servers, so it is attacked on one (--bins 1)")
+    if not allocation.exact:
+        shared = f"{len(divided.users)} users on {len(divided.servers)} servers"
+        raise InputError(f"{mechanism} has no exact allocation of a cluster that the search met ({shared})")
+    return allocation.tasks
 
 
 def rule_named(rule: str, *, sharing: bool = False) -> Callable[..., Any]:
     """Return the rule that ``FILE.py:NAME`` names, or among sharing rules a mechanism of packproof.
 
-    Raises
-    ------
-    InputError
-        Neither, or a file that cannot be read or run.
-
-    Examples
-    --------
     >>> from theory.sharing import cluster
     >>> rule_named("drf", sharing=True)(cluster([[9]], [[1], [3]]))
     ((Fraction(9, 2),), (Fraction(3, 2),))
     """
     if sharing and rule in MECHANISMS:
-        return Mechanism(rule)
+        return partial(tasks_by, rule)
     path, name = note_rule(rule, sharing=sharing)
-    _refuse_missing(path, name)
+    _ = FileRule(path, name).function  # refused by the path that the user gave
     return FileRule(str(Path(path).resolve()), name)
 
 
 def note_rule(rule: str, *, sharing: bool = False) -> tuple[str, str]:
-    """Return the file and the name in it of a rule, whose file is read and noted as an input, and not run.
-
-    Raises
-    ------
-    InputError
-        Neither ``FILE.py:NAME`` nor, among sharing rules, a mechanism; a file that cannot be read.
-    """
+    """Return the file and the name in it of a rule, whose file is read and noted as an input, and not run."""
     path, _, name = rule.rpartition(":")
     if sharing and rule in MECHANISMS:
         return "", rule
     if not path.endswith(".py") or not name:
         mechanisms = f", or one of {', '.join(MECHANISMS)}" if sharing else ""
         raise InputError(f"RULE: expected FILE.py:NAME{mechanisms}, got {rule!r}")
-    # reads the file and notes it as an input, and does not run it
     digest_of(path, "RULE")
     return path, name
-
-
-def _refuse_missing(path: str, name: str) -> None:
-    """Refuse a file without the function, by the path that the user gave."""
-    _ = FileRule(path, name).function

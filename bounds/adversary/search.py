@@ -21,11 +21,8 @@ from theory.greedy.optimal import optimal_assignment, solve
 from theory.instance import Additive, Configuration, Instance
 from theory.numbers import to_integers, total
 
-TOLERANCE = Fraction(1, 10**6)
-"""How far above the infimum an attained ratio may be."""
-
-STARTS = 12
-"""Starts of the search by default."""
+TOLERANCE = Fraction(1, 10**6)  # how far above the infimum an attained ratio may be
+STARTS = 12  # starts of the search by default
 
 _ROUNDS = 30
 _NEARBY = Fraction(1, 64)
@@ -158,11 +155,11 @@ def _starts(instance: Instance, seed: int, starts: int) -> Iterator[Iterator[lis
         yield draws(start)
 
 
-def _snapped(rewards: Sequence[float] | np.ndarray, bits: int = 30) -> list[Fraction]:
-    """Scale to the largest reward 1 and round to a grid, so that numbers stay short; never to 0."""
+def _snapped(rewards: Sequence[float] | np.ndarray) -> list[Fraction]:
+    """Scale to the largest reward 1 and round to a grid of 2^-30, so that numbers stay short; never to 0."""
     values = [float(value) for value in rewards]
     top = max(values)
-    return [Fraction(max(1, round(value / top * 2**bits)), 2**bits) for value in values]
+    return [Fraction(max(1, round(value / top * 2**30)), 2**30) for value in values]
 
 
 def _both(instance: Instance, budget: Budget) -> tuple[Fraction, Instance, Fraction] | None:
@@ -272,14 +269,10 @@ def _attained(
 
 @dataclass(frozen=True)
 class Run:
-    """A greedy run as rewards see it: its stages of positive length.
+    """A greedy run as rewards see it: its stages of positive length, with their configurations by pool.
 
-    Attributes
-    ----------
-    configurations : tuple of tuple of Configuration, shape (I, P, J)
-    fractions : tuple of Fraction, length I
-    types_left : tuple of frozenset of int, length I
-        Types whose workload is not exhausted when the stage begins: each configuration is greatest among theirs.
+    `types_left` are the types whose workload is not exhausted when the stage begins: each configuration is greatest
+    among theirs.
     """
 
     configurations: tuple[tuple[Configuration, ...], ...]
@@ -301,30 +294,13 @@ def run_of(instance: Instance, greedy: GreedyAssignment) -> Run:
 
 
 def worst_rewards(instance: Instance, run: Run, served: Sequence[Fraction]) -> tuple[Fraction, tuple[Fraction, ...]]:
-    """Find the rewards that make a greedy run worst against an assignment that serves given jobs.
+    """Return the rewards, shape (J,), that make a greedy run worst against an assignment that serves given jobs.
 
-    Minimises greedy's reward while the assignment earns 1 and every greedy configuration stays greatest (ties
-    allowed) among the configurations of the types left at its stage.
-
-    Parameters
-    ----------
-    instance : Instance
-        Its pools; its rewards and workload are not used.
-    run : Run
-    served : sequence of Fraction, shape (J,)
-        Jobs per server in service in the assignment; some are positive.
-
-    Returns
-    -------
-    value : Fraction
-        Greedy's reward: the infimum of the ratio over rewards that keep the run.
-    rewards : tuple of Fraction, shape (J,)
-        At least 0; on ties as a rule, which MaxReward may break the other way.
-
-    Notes
-    -----
-    Solved by its dual, whose columns are configurations found by `max_weight` on demand, so no configuration is
-    listed and every constraint is decided exactly. Source: packproof, "worst rewards".
+    The first value is greedy's reward there: the infimum of the ratio over rewards that keep the run. It is the minimum
+    while the assignment earns 1 and every greedy configuration stays greatest (ties allowed, and MaxReward may break
+    them the other way) among the configurations of the types left at its stage. Solved by its dual, whose columns are
+    configurations found by `max_weight` on demand, so that every constraint is decided exactly. Source: packproof,
+    "worst rewards".
     """
     width = len(served)
     shares = [pool.share for pool in instance.pools]

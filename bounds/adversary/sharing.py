@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from theory.exact.solver import Bound
 from theory.numbers import total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import c_drfh, max_min_tasks, tsf
-from theory.sharing.model import Cluster, Matrix, Row, User, cluster, occupation
+from theory.sharing.model import Cluster, Matrix, Row, cluster, occupation
 from theory.sharing.per_server import ps_dsf
 from theory.sharing.properties import bottleneck_resource
 from theory.sharing.rounds import start
@@ -34,23 +34,9 @@ def random_cluster(
 ) -> Cluster:
     """Draw a cluster with small integers, zero demands and capacities, weights and placement constraints.
 
-    Parameters
-    ----------
-    largest : int
-        Capacities and demands lie in 1..largest where they are not zero.
-    weights : int
-        Weights lie in 1..weights.
-    zeros : float
-        Probability of a zero demand; a capacity is zero with half of it.
-    placement : float
-        Probability that a user may not use a class.
-    counts : int
-        Classes have 1..counts servers.
-
-    Examples
-    --------
-    >>> len(random_cluster(random.Random(1), 5, 3, 2).users)
-    5
+    Capacities and demands lie in 1..largest where they are not zero: a demand is zero with the probability `zeros`, a
+    capacity with half of it. A user may not use a class with the probability `placement`; a class has 1..counts
+    servers.
     """
 
     def entry(chance: float) -> int:
@@ -79,15 +65,9 @@ def random_cluster(
             # give the stranded the demands and servers of somebody who can run
             able = next(n for n in range(users) if n not in stranded)
             for n in stranded:
-                drawn = drawn.with_user(n, _like(drawn, n, able))
+                user = drawn.users[n]
+                drawn = drawn.with_user(n, replace(drawn.users[able], name=user.name, weight=user.weight))
             return drawn
-
-
-def _like(drawn: Cluster, n: int, able: int) -> User:
-    return replace(drawn.users[able], name=drawn.users[n].name, weight=drawn.users[n].weight)
-
-
-# ---- unfairness ----------------------------------------------------------------------------------------------------
 
 
 def fair_shares(instance: Cluster) -> Row | None:
@@ -106,17 +86,12 @@ def unfair_family(size: int) -> Cluster:
     the large server, yet TSF and C-DRFH count it as the second user's (its share looks small): they give the first user
     1 / (2 + size). So no constant bounds their unfairness.
 
-    Examples
-    --------
     >>> from theory.sharing import c_drfh, ps_dsf, tsf
     >>> family = unfair_family(8)
     >>> [str(mechanism(family).totals[0]) for mechanism in (tsf, c_drfh, ps_dsf)]
     ['1/10', '1/10', '1/2']
     """
     return cluster([[1, 1], [size, 0]], [[1, 1], [1, 0]], eligible=[[True, True], [True, False]])
-
-
-# ---- utilisation ---------------------------------------------------------------------------------------------------
 
 
 def mean_utilisation(allocation: Allocation) -> Fraction:
@@ -132,16 +107,10 @@ def mean_utilisation(allocation: Allocation) -> Fraction:
 
 def greatest_utilisation(instance: Cluster) -> Fraction:
     """Return the greatest mean utilisation of any feasible tasks (a linear program, exact)."""
-    table = occupation(instance)
-    servers, width = len(instance.servers), len(instance.resources)
-    rows: list[tuple[Bound, Bound]] = [(None, 1)] * (servers * width)
-    program = LinearProgram(rows)
-    for shares in table.shares:
-        for i, row in enumerate(shares):
-            if row is not None:
-                scale = max(row)
-                column = {i * width + r: share / scale for r, share in enumerate(row) if share}
-                program.add_columns([total(column.values())], [column])
+    program = LinearProgram(_within_servers(instance))
+    for _, column, largest in _uses(instance):
+        in_units = {row: share / largest for row, share in column.items()}
+        program.add_columns([total(in_units.values())], [in_units])
     parts = sum(1 for row in instance.capacity for capacity in row if capacity)
     return program.solve().objective / parts
 
@@ -153,8 +122,6 @@ def idle_family(resources: int, users: int) -> Cluster:
     (1 + (resources - 1) / users) / resources, where 1 is possible. Nothing is worse than 1 / resources: wherever
     anybody can run, Theorem 1 saturates a resource.
 
-    Examples
-    --------
     >>> from theory.sharing import ps_dsf
     >>> mean_utilisation(ps_dsf(idle_family(2, 10))), greatest_utilisation(idle_family(2, 10))
     (Fraction(11, 20), Fraction(1, 1))
@@ -165,25 +132,28 @@ def idle_family(resources: int, users: int) -> Cluster:
 
 def everybody_gains(allocation: Allocation) -> Fraction:
     """Return the greatest z such that all users could have z times their tasks: 1 if that is not above one."""
-    table = occupation(allocation.cluster)
-    servers, width = len(allocation.cluster.servers), len(allocation.cluster.resources)
-    users = len(allocation.totals)
-    rows: list[tuple[Bound, Bound]] = [(None, 1)] * (servers * width) + [(0, None)] * users
-    program = LinearProgram(rows)
+    within = _within_servers(allocation.cluster)
+    program = LinearProgram([*within, *[(0, None)] * len(allocation.totals)])
+    # in units of what each user could run alone: the tasks of user n, less z times its own, are at least 0
     alone = [total(row) for row in allocation.cluster.monopoly]
-    for n, shares in enumerate(table.shares):
-        for i, row in enumerate(shares):
-            if row is not None:
-                column: dict[int, Fraction | int] = {
-                    i * width + r: share * alone[n] for r, share in enumerate(row) if share
-                }
-                column[servers * width + n] = 1
-                program.add_columns([0], [column])
-    program.add_columns([1], [{servers * width + n: -x / alone[n] for n, x in enumerate(allocation.totals)}])
+    for n, column, _ in _uses(allocation.cluster):
+        program.add_columns([0], [{row: share * alone[n] for row, share in column.items()} | {len(within) + n: 1}])
+    program.add_columns([1], [{len(within) + n: -x / alone[n] for n, x in enumerate(allocation.totals)}])
     return program.solve().objective
 
 
-# ---- rounds of Algorithm I -----------------------------------------------------------------------------------------
+def _within_servers(instance: Cluster) -> list[tuple[Bound, Bound]]:
+    """Return a row of a linear program for each resource of each server: its shares sum to at most 1."""
+    return [(None, 1)] * (len(instance.servers) * len(instance.resources))
+
+
+def _uses(instance: Cluster) -> Iterator[tuple[int, dict[int, Fraction], Fraction]]:
+    """Yield for each user and server of its the user, the shares that a task takes, by row, and the largest of them."""
+    width = len(instance.resources)
+    for n, shares in enumerate(occupation(instance).shares):
+        for i, row in enumerate(shares):
+            if row is not None:
+                yield n, {i * width + r: share for r, share in enumerate(row) if share}, max(row)
 
 
 def endless_cluster() -> Cluster:
@@ -197,12 +167,8 @@ def endless_cluster() -> Cluster:
 
 
 def exact_rounds(instance: Cluster, rounds: int) -> list[Matrix]:
-    """Return the tasks after the start and after each round of Algorithm I in rationals, servers in file order.
+    """Return the tasks after the start and after each round of Algorithm I in rationals, until a round changes nothing.
 
-    Stops early where a round changes nothing: then the algorithm has ended.
-
-    Examples
-    --------
     >>> [str(tasks[2][1]) for tasks in exact_rounds(endless_cluster(), 4)]
     ['1/2', '3/8', '11/32', '43/128', '171/512']
     """
@@ -229,8 +195,6 @@ def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
 
     The state after a round is all the algorithm remembers, so a state that comes back comes back for ever.
 
-    Examples
-    --------
     >>> exact_cycle(cycling_cluster(), 10), exact_cycle(endless_cluster(), 10)
     ((2, 2), None)
     """
@@ -242,20 +206,10 @@ def exact_cycle(instance: Cluster, rounds: int) -> tuple[int, int] | None:
     return None
 
 
-# ---- witnesses -----------------------------------------------------------------------------------------------------
-
-
 def two_allocations() -> tuple[Cluster, Matrix, Matrix]:
     """Return a cluster and two allocations, both PS-DSF under resource division, with different totals.
 
     Algorithm I reaches the one or the other as the servers take turns in one order or the other.
-
-    Examples
-    --------
-    >>> from theory.sharing import is_ps_dsf
-    >>> instance, first, second = two_allocations()
-    >>> is_ps_dsf(instance, first), is_ps_dsf(instance, second)
-    (True, True)
     """
     instance = cluster([[1, 1, 2], [1, 2, 1]], [[0, 2, 1], [2, 0, 1], [1, 2, 2]])
     rows = (("1/4 3/5", "3/8 1/20", "1/4 7/40"), ("1/6 7/10", "1/3 1/10", "1/3 1/10"))

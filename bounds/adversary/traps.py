@@ -25,14 +25,9 @@ from theory.errors import TooLargeError
 from theory.instance import Additive, Instance
 from theory.region.membership import CapacityProgram
 
-HEAVY = 12
-"""How many times as long as the others a queue is made, so that policies that weigh queues prefer it."""
-
-ARRIVALS = 500
-"""Most states that are followed while jobs come, in any order, to empty servers."""
-
-PART = Fraction(1, 200)
-"""Traffic intensity of a type that only brings a trap about."""
+HEAVY = 12  # how many times as long as the others a queue is made, so that policies that weigh queues prefer it
+ARRIVALS = 500  # most states that are followed while jobs come, in any order, to empty servers
+PART = Fraction(1, 200)  # traffic intensity of a type that only brings a trap about
 
 
 @dataclass(frozen=True)
@@ -69,8 +64,6 @@ class Trap:
 def queues(types: int, longest: int) -> Iterator[tuple[int, ...]]:
     """Yield lengths of queues: for each set of types equal ones, and each of them `HEAVY` times as long as the others.
 
-    Examples
-    --------
     >>> list(queues(2, 1))
     [(1, 0), (0, 1), (1, 1), (12, 1), (1, 12)]
     """
@@ -189,8 +182,6 @@ def overload(trap: Trap, instance: Instance, servers: int, margin: Fraction) -> 
     The types of the trap get more than is served, in the ratio of its drift; the others `PART` of a server each, which
     comes on top of the margin. None if the intensity would not be less than 1.
 
-    Examples
-    --------
     >>> from fluid.simulation.policy_names import policy
     >>> from theory.instance import additive
     >>> instance = additive([20], [[1], [18]])

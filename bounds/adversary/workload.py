@@ -18,8 +18,7 @@ from theory.exact.solver import Bound, Number
 from theory.greedy.assignment import MaxRewards, Step
 from theory.instance import Configuration, Instance
 
-CLEARLY = 1e-6
-"""A bound in floats that is less by this much is not made exact; a mistake costs time, and nothing else."""
+CLEARLY = 1e-6  # a bound in floats that is less by this much is not made exact; a mistake costs time, and nothing else
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,6 @@ class PathProgram:
 
     Greedy's reward is minimised while the optimum is at least 1; the number of servers t is free (Charnes and Cooper).
     Columns: workload rho, jobs served y, servers t, greedy stages z, optimal configurations x.
-
-    Parameters
-    ----------
-    instance : Instance
-        Its pools; its rewards where `rewards` is left out.
-    rewards : sequence of Fraction, shape (J,), optional
     """
 
     def __init__(self, instance: Instance, rewards: Sequence[Fraction] | None = None) -> None:

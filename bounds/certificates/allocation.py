@@ -44,23 +44,19 @@ def allocation_certificate(cluster: Cluster, allocation: Allocation) -> dict[str
             for user, row in zip(users, allocation.tasks, strict=True)
         }
     }
+    # prices are known up to a factor: this one makes them sum to one
+    units = [total(map(total, stage.prices)) for stage in allocation.stages]
     if allocation.stages:
-        evidence["stages"] = []
-        for stage in allocation.stages:
-            # prices are known up to a factor: this one makes them sum to one
-            unit = total(map(total, stage.prices))
-            evidence["stages"].append(
-                {
-                    "prices": {
-                        server.name: {r: text(y / unit) for r, y in zip(resources, row, strict=True) if y}
-                        for server, row in zip(servers, stage.prices, strict=True)
-                        if any(row)
-                    },
-                    "values": {user: text(q / unit) for user, q in zip(users, stage.value, strict=True) if q},
-                }
-            )
-    claims = {
-        "mechanism": allocation.mechanism,
-        "tasks": dict(zip(users, map(text, allocation.totals), strict=True)),
-    }
+        evidence["stages"] = [
+            {
+                "prices": {
+                    server.name: {r: text(y / unit) for r, y in zip(resources, row, strict=True) if y}
+                    for server, row in zip(servers, stage.prices, strict=True)
+                    if any(row)
+                },
+                "values": {user: text(q / unit) for user, q in zip(users, stage.value, strict=True) if q},
+            }
+            for stage, unit in zip(allocation.stages, units, strict=True)
+        ]
+    claims = {"mechanism": allocation.mechanism, "tasks": dict(zip(users, map(text, allocation.totals), strict=True))}
     return signed("allocation", cluster_document(cluster), evidence, claims)

@@ -15,43 +15,20 @@ from theory.numbers import text
 if TYPE_CHECKING:
     from theory.greedy.optimal import Column
 
-MOST = 3 * checker.BUDGET
-"""Units of work after which the count of what verifying takes ends: about twenty seconds."""
+MOST = 3 * checker.BUDGET  # units of work after which the count of what verifying takes ends: about twenty seconds
 
 FORMAT, SECOND_FORMAT = "packproof/1", "packproof/2"
 """In the second one ``exhausts`` of a stage lists every type that ends with it; before, it named one of them."""
 
 
 def signed(
-    kind: str,
-    instance: dict[str, Any],
-    evidence: dict[str, Any],
-    claims: dict[str, Any],
-    form: str = FORMAT,
+    kind: str, instance: dict[str, Any], evidence: dict[str, Any], claims: dict[str, Any], form: str = FORMAT
 ) -> dict[str, Any]:
-    """Put a certificate together and add its digest.
+    """Put a certificate together, numbers as integers or exact text, and add its digest.
 
-    Parameters
-    ----------
-    kind : str
-        What the checker is to verify.
-    instance, evidence, claims : dict
-        JSON values; numbers are integers or exact text.
-    form : str
-        The format, which changes where a kind of certificate does.
-
-    Returns
-    -------
-    dict
-        With ``digest``: SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
+    The digest is SHA-256 of the rest as JSON with sorted keys, without blanks, in UTF-8.
     """
-    document: dict[str, Any] = {
-        "format": form,
-        "kind": kind,
-        "instance": instance,
-        "evidence": evidence,
-        "claims": claims,
-    }
+    document = {"format": form, "kind": kind, "instance": instance, "evidence": evidence, "claims": claims}
     # the canonical form that the checker computes the digest of
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {**document, "digest": hashlib.sha256(content.encode("utf-8")).hexdigest()}
@@ -87,13 +64,6 @@ def by_pool(instance: Instance, values: Sequence[Any]) -> dict[str, Any]:
 def beyond_checker(document: dict[str, Any], most: int = MOST) -> str | None:
     """Return why the checker does not verify a certificate within its budget, and which one it needs; None if it does.
 
-    Raises
-    ------
-    bounds.checker.Refused
-        If the certificate is not accepted, which is a fault of what made it.
-
-    Examples
-    --------
     >>> from bounds.certificates import assignment_certificate
     >>> from theory.greedy.optimal import solve
     >>> from theory.instance import additive

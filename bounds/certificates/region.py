@@ -39,10 +39,7 @@ def region_certificate(instance: Instance, intensity: Intensity, region: Region 
         "columns": columns_document(instance, [Column(*column) for column in intensity.columns]),
         "prices": by_type(instance, intensity.prices),
     }
-    claims: dict[str, Any] = {
-        "traffic_intensity": text(intensity.value),
-        "supportable": intensity.supportable,
-    }
+    claims: dict[str, Any] = {"traffic_intensity": text(intensity.value), "supportable": intensity.supportable}
     # without facets the certificate states the intensity alone
     if region is not None:
         evidence["boundary"] = {

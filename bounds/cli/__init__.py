@@ -89,12 +89,7 @@ def _run(arguments: list[str], signals: list[int]) -> int:
 def _listen_for_interrupts() -> tuple[list[tuple[signal.Signals, Any]], list[int]]:
     """Note every Ctrl-C, or SIGTERM, where long searches look, and raise KeyboardInterrupt.
 
-    Returns
-    -------
-    before : list of (signal, handler)
-        What did so before.
-    signals : list of int
-        Those that came, which grows.
+    Returned are the handlers before, by signal, and the signals that came, a list which grows.
     """
     signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():

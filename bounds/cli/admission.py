@@ -234,7 +234,8 @@ def decide(
     as_json: JsonFlag = False,
 ) -> None:
     """The thresholds above which each policy accepts an arriving deployment."""
-    from bounds.views.admission import decide_answer, decide_lines
+    from bounds.views.admission import decide_lines
+    from bounds.views.answers import encode_answer
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.law.thresholds import both_thresholds
     from fluid.admission.simulation.outlook import aligned_horizons
@@ -250,7 +251,8 @@ def decide(
     times = times_of(horizons)
     if times is None:
         times = aligned_horizons()
-    answer = decide_answer(*both_thresholds(cluster.priors, cluster.capacity, sizes, arriving, times))
+    exact, paper = both_thresholds(cluster.priors, cluster.capacity, sizes, arriving, times)
+    answer = encode_answer("admission_decide", exact, paper=paper)
     ahead = times.tolist()
     show(answer, lambda: decide_lines(answer, ahead), as_json=as_json)
 
@@ -386,13 +388,14 @@ def exact(
     as_json: JsonFlag = False,
 ) -> None:
     """A policy in a small cluster of known kinds, exactly: the stationary law of its Markov chain."""
-    from bounds.views.admission import exact_answer, exact_lines
+    from bounds.views.admission import exact_lines
+    from bounds.views.answers import encode_answer
     from fluid.admission.exact.chain import exact_policy
     from fluid.admission.law.admission_files import read_admission
     from fluid.admission.simulation.simulate import AdmissionPolicy
 
     chosen = AdmissionPolicy(policy, threshold_of(threshold, policy), marginal=marginal)
-    answer = exact_answer(exact_policy(read_admission(file), chosen, most))
+    answer = encode_answer("admission_exact", exact_policy(read_admission(file), chosen, most))
     show(answer, lambda: exact_lines(answer), as_json=as_json)
 
 

@@ -13,12 +13,10 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from fluid.parallel import end_with, stopped_together
 
-SMALL = 1 << 20
-"""Bytes up to which a file is searched for the name of a file with code."""
+SMALL = 1 << 20  # bytes up to which a file is searched for the name of a file with code
 
 
 def names_code(arguments: list[str]) -> bool:
@@ -52,8 +50,14 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
                 sys.stdout.flush()
             os.write(write, b".")
     os.close(write)
+
+    def hand_on(number: int, frame: object) -> None:
+        del frame
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(child, number)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _hand_on(child))
+        signal.signal(number, hand_on)
     with suppress(OSError):  # the child has done so, or ended
         os.setpgid(child, child)
     with stopped_together(child):
@@ -68,12 +72,3 @@ def run_apart(run: Callable[[list[str]], int], arguments: list[str], fail: Calla
     how = f"with status {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"
     whose = next((word for word in arguments if ".py:" in word), "a policy")
     return fail(f"packproof: the code of {whose} ended the process {how}, expected it to return; there is no answer")
-
-
-def _hand_on(child: int) -> Callable[[int, Any], None]:
-    def hand_on(number: int, frame: object) -> None:
-        del frame
-        with suppress(ProcessLookupError):  # it has ended
-            os.kill(child, number)
-
-    return hand_on

@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MAX_WIDTH = 100
-"""Most columns of a help text."""
-
-INTERVAL = 5.0
-"""Seconds between lines of progress where stderr is no terminal."""
+MAX_WIDTH = 100  # most columns of a help text
+INTERVAL = 5.0  # seconds between lines of progress where stderr is no terminal
 
 
 class _Helpful:
@@ -51,25 +48,13 @@ class Command(_Helpful, TyperCommand):
     """A command that refuses an option that is given twice and means one thing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words of a command line.
-
-        Raises
-        ------
-        InputError
-            An option or argument that is missing, unknown, or has no value of its kind.
-        """
+        """Parse the words of a command line; what is missing, unknown or wrong is refused in one line."""
         # parsed twice: first for the words as they stand, which messages show
         with self._refusals(ctx, self.given(ctx, args)):
             return super().parse_args(ctx, args)
 
     def given(self, ctx: Any, args: list[str]) -> dict[str, Any]:
-        """Return the words of a command line by parameter, as they stand, before anything is made of them.
-
-        Raises
-        ------
-        InputError
-            An option that is unknown, or given twice and may not be; words that no argument takes.
-        """
+        """Return the words of a command line by parameter, as they stand, before anything is made of them."""
         with self._refusals(ctx, {}):
             # `order` has a parameter once for each time that it is given
             found, more, order = self.make_parser(ctx).parse_args(list(args))
@@ -99,13 +84,7 @@ class Group(_Helpful, TyperGroup):
     """A group of commands whose help gives the first sentence of each, whole."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that the first word names.
-
-        Raises
-        ------
-        InputError
-            A word that names none.
-        """
+        """Find the command that the first word names; a word that names none is refused."""
         names = sorted(name for name, one in self.commands.items() if not one.hidden)
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise InputError(
@@ -170,19 +149,13 @@ def _top(
 
 SHELLS = ("bash", "zsh", "fish")
 
-COMPLETE = "_PACKPROOF_COMPLETE"
-"""The variable of the environment by which a shell asks for what completes a line."""
+COMPLETE = "_PACKPROOF_COMPLETE"  # the variable of the environment by which a shell asks for what completes a line
 
 
 def completed_by(place: str, *more: str) -> Callable[[str], list[str]]:
     """Return what completes a parameter in a shell; of several values with commas between them it is the last one.
 
-    Parameters
-    ----------
-    place : str
-        ``MODULE:NAME`` of the values, or of a function that returns them; it is imported when a shell asks.
-    more : str
-        Further values.
+    The place is ``MODULE:NAME`` of the values, or of a function that returns them, which is imported when a shell asks.
     """
 
     def complete(incomplete: str) -> list[str]:

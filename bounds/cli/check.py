@@ -16,13 +16,7 @@ CertificatePath = Annotated[Path, typer.Argument(metavar="CERTIFICATE.json", sho
 
 
 def certificate_text(path: Path) -> str:
-    """Read the text of a certificate, which the checker parses.
-
-    Raises
-    ------
-    InputError
-        A file that is no text, and one that is another kind of document.
-    """
+    """Read the text of a certificate, which the checker parses; text that is another kind of document is refused."""
     from theory.files.kinds import kind_of_text
     from theory.files.places import read_text
 

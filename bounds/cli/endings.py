@@ -16,14 +16,9 @@ from pathlib import Path
 from theory.errors import InputError, shortened
 from theory.files.answer import give_up_answer
 
-FAULT = 70
-"""EX_SOFTWARE of the BSD list of exit statuses."""
-
-INTERRUPT = 130
-"""128 and the number of SIGINT, as shells have it."""
-
-TRACEBACK = "PACKPROOF_TRACEBACK"
-"""The variable of the environment that asks for the traceback of a fault."""
+FAULT = 70  # EX_SOFTWARE of the BSD list of exit statuses
+INTERRUPT = 130  # 128 and the number of SIGINT, as shells have it
+TRACEBACK = "PACKPROOF_TRACEBACK"  # the variable of the environment that asks for the traceback of a fault
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 

@@ -24,15 +24,13 @@ if TYPE_CHECKING:
     from fluid.experiment.grid import Grid
     from fluid.experiment.store import Store
 
-LONG = 30.0
-"""Seconds of one processor from which an estimate is given before an experiment runs."""
+LONG = 30.0  # seconds of one processor from which an estimate is given before an experiment runs
 
 
 GridFile = Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid of an experiment.", show_default=False)]
 StoreFile = Annotated[Path, typer.Option("--store", metavar="FILE", help="SQLite file, created or continued.")]
 RowsFile = Annotated[
-    Path | None,
-    typer.Option("--csv", metavar="OUT", help="Write one row per replication.", callback=to_write_or_print),
+    Path | None, typer.Option("--csv", metavar="OUT", help="Write one row per replication.", callback=to_write_or_print)
 ]
 PointsFile = Annotated[
     Path | None,

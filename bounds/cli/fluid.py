@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from bounds.cli.app import app, show
-from bounds.cli.options import InstanceFile, JsonFlag, PlotFile, to_write_or_print
-from theory.errors import InputError, naming
+from bounds.cli.options import InstanceFile, JsonFlag, PlotFile, refuse_no_time, to_write_or_print
+from theory.errors import naming
 
 
 @app.command(
@@ -34,23 +34,18 @@ def fluid(
     as_json: JsonFlag = False,
 ) -> None:
     """Fluid limit of dynamic reservation: jobs, configurations, admitted rates, switches and what drives them."""
-    from math import isfinite
-
-    from bounds.views.fluid import fluid_answer, path_csv, path_lines
+    from bounds.views.fluid import fluid_answer, path_csv, path_lines, picture_of_path
     from fluid.limits.reservation import Reservation, fluid_path
     from fluid.limits.reservation.files import read_start
     from theory.files.instances import read_instance
     from theory.files.places import write_text
 
-    if not (isfinite(until) and until > 0):
-        raise InputError(f"--until: expected a time greater than 0, got {until!r}")
+    refuse_no_time("--until", until)
     with naming(instance):
         model = Reservation(read_instance(instance))
     state, arrivals = read_start(start, model, until) if start is not None else (None, [])
     path = fluid_path(model, until, state, arrivals)
     if plot is not None:
-        from bounds.views.fluid import picture_of_path
-
         picture_of_path(path, plot)  # first, so that a picture that fails leaves no table behind
     if csv is not None:
         write_text(csv, path_csv(path, points))

@@ -101,12 +101,7 @@ def _pool(option: str, number: int, *, several: bool) -> dict[str, Any]:
     }
 
 
-@app.command(
-    examples=(
-        "packproof catalogue 'aws:m5.*'",
-        "packproof catalogue n2-standard",
-    )
-)
+@app.command(examples=("packproof catalogue 'aws:m5.*'", "packproof catalogue n2-standard"))
 def catalogue(
     pattern: Annotated[
         str,

@@ -20,12 +20,7 @@ PICTURES = (".png", ".svg", ".pdf")
 def announcing(*, printed: bool = False, folder: bool = False) -> Callable[[Path | None], Path | None]:
     """Return the callback of an option that names an output: it refuses a bad place before any work is done.
 
-    Parameters
-    ----------
-    printed : bool
-        Whether ``-`` and ``/dev/stdout`` are standard output.
-    folder : bool
-        Whether the place may be a folder.
+    With `printed`, ``-`` and ``/dev/stdout`` are standard output; with `folder`, the place may be a folder.
     """
 
     def announce(path: Path | None) -> Path | None:
@@ -137,13 +132,8 @@ def refuse_no_time(option: str, time: float) -> None:
 def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError | None:
     """Return in one line what the parser refused; None for what is no fault of one option or argument.
 
-    Parameters
-    ----------
-    command : Command
-    error : Exception
-        Of the parser. Its classes depend on the version of typer, so they are distinguished by their attributes.
-    given : dict
-        The words of the command line by parameter, before anything was made of them.
+    `given` has the words of the command line by parameter, before anything was made of them. The classes of the
+    parser's errors depend on the version of typer, so they are distinguished by their attributes.
     """
     name = getattr(error, "option_name", None)
     if name is not None:
@@ -171,8 +161,6 @@ def refusal(command: Any, error: Exception, given: dict[str, Any]) -> InputError
 def expectation(command: Any, parameter: Any) -> str:
     """Return in words what a parameter takes, by the annotation of the function of the command.
 
-    Examples
-    --------
     >>> from bounds.cli import app
     >>> import typer
     >>> simulate = typer.main.get_command(app).commands["simulate"]

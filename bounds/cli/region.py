@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from theory.region.facets import Region
     from theory.region.membership import CapacityProgram, Intensity
 
-HEADROOM_TYPES = 60
-"""Most types for which the headroom is computed unless it is asked for."""
+HEADROOM_TYPES = 60  # most types for which the headroom is computed unless it is asked for
 
 FACET_TYPES, SIMPLICES = 10, 20_000
 """Most types for which facets are computed unless they are asked for, and most simplices for them."""
@@ -75,7 +74,7 @@ def region(
     """Capacity region: facets, traffic intensity of the workload, head-room, servers needed."""
     del nodes  # its callback has set it
     from bounds.certificates.region import region_certificate
-    from bounds.views.region import Found, region_answer, region_lines
+    from bounds.views.region import Found, picture_of_region, region_answer, region_lines
     from theory.files.instances import read_instance
     from theory.files.places import write_text
     from theory.files.polymake import polymake_text
@@ -100,8 +99,6 @@ def region(
         if polymake is not None and boundary is None:
             raise InputError(f"--polymake: there are no facets to write: {no_facets}")
         if plot is not None:
-            from bounds.views.region import picture_of_region
-
             say("picture ...")
             picture_of_region(types, intensity, boundary, plot, plane)
     if polymake is not None and boundary is not None:

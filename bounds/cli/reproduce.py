@@ -14,12 +14,7 @@ from theory.errors import InputError
 from theory.files.answer import print_answer
 
 
-@app.command(
-    examples=(
-        "packproof reproduce autoscaling/figure-2 --out figures",
-        "packproof reproduce --list",
-    )
-)
+@app.command(examples=("packproof reproduce autoscaling/figure-2 --out figures", "packproof reproduce --list"))
 def reproduce(
     names: Annotated[
         list[str] | None,

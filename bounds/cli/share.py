@@ -126,13 +126,11 @@ def _show_shares(
 ) -> None:
     """Write the files that were asked for, and show the shares by one mechanism, or by all side by side."""
     from bounds.views.answers import encode_answer
-    from bounds.views.sharing import allocation_lines, comparison_lines
+    from bounds.views.sharing import allocation_lines, comparison_lines, picture_of_shares
 
     if certificate is not None and not allocations[mechanism].exact:
         raise InputError(f"--certificate: the {mechanism} allocation is numeric, not exact: it has none")
     if plot is not None:
-        from bounds.views.sharing import picture_of_shares
-
         picture_of_shares(list(allocations.values()), plot)
     if certificate is not None:
         from bounds.certificates.allocation import allocation_certificate
@@ -185,12 +183,7 @@ def _over_time(
 ) -> None:
     """Follow one mechanism, or all, while users come and go: PS-DSF by its servers in motion, the others at once."""
     from bounds.views.answers import encode_answer
-    from bounds.views.sharing import (
-        history_answer,
-        history_lines,
-        picture_of_histories,
-        picture_of_history,
-    )
+    from bounds.views.sharing import history_answer, history_lines, picture_of_histories, picture_of_history
     from fluid.limits.sharing import History, read_schedule, run_at_once, run_schedule
 
     schedule = read_schedule(events, cluster)

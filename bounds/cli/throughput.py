@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from theory.files.sizes import Sizes
     from theory.partition.bounding import Bracket
 
-GAP = "0.01"
-"""The relative gap unless given."""
-
-COUNTED_CELLS = 20_000_000
-"""Sizes times units of the common grid up to which counted jobs are put into bins unasked."""
+GAP = "0.01"  # the relative gap unless given
+COUNTED_CELLS = 20_000_000  # sizes times units of the common grid up to which counted jobs are put into bins unasked
 
 SizesFile = Annotated[Path, typer.Argument(metavar="SIZES", help="Size file, TOML or JSON.", show_default=False)]
 Gap = Annotated[str, typer.Option("--gap", metavar="GAP", help="Relative gap between the bounds at which to stop.")]
@@ -67,7 +64,7 @@ def throughput(
 
     Of a list of items with several resources: the bins that they need, from both sides.
     """
-    from bounds.views.throughput import throughput_answer, throughput_lines
+    from bounds.views.throughput import picture_of_throughput, throughput_answer, throughput_lines
     from theory.files.document import read_document
     from theory.files.items import has_items
     from theory.files.sizes import parse_sizes
@@ -99,8 +96,6 @@ def throughput(
     bins = None if jobs is None and not law.counts else _bins(law, jobs, cells)
     answer = throughput_answer(law, best, guaranteed, distance, rounded, bins)
     if plot is not None:
-        from bounds.views.throughput import picture_of_throughput
-
         picture_of_throughput(law, best, plot)
     if certificate is not None:
         from bounds.certificates.throughput import throughput_certificate

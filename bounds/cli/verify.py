@@ -23,10 +23,7 @@ Names = Annotated[
 Paper = Annotated[
     str | None,
     typer.Option(
-        "--paper",
-        metavar="NAME",
-        help="Only this paper's claims.",
-        autocompletion=completed_by("bounds.claims:PAPERS"),
+        "--paper", metavar="NAME", help="Only this paper's claims.", autocompletion=completed_by("bounds.claims:PAPERS")
     ),
 ]
 LevelName = Annotated[
@@ -46,12 +43,7 @@ PicturesFolder = Annotated[
 ]
 
 
-@app.command(
-    examples=(
-        "packproof verify introduction",
-        "packproof verify --list --paper ps-dsf",
-    )
-)
+@app.command(examples=("packproof verify introduction", "packproof verify --list --paper ps-dsf"))
 def verify(
     names: Names = None,
     paper: Paper = None,

@@ -109,14 +109,7 @@ def _refuse_both(instance: Path | None, vary: Vary | None, types: int | None, re
 
 
 def _by_size(
-    types: int,
-    resources: int,
-    seed: int,
-    time_limit: float,
-    out: Path | None,
-    certificate: Path | None,
-    *,
-    as_json: bool,
+    types: int, resources: int, seed: int, seconds: float, out: Path | None, certificate: Path | None, *, as_json: bool
 ) -> None:
     """Show the worst instance of all with a number of types and of resources."""
     from bounds.adversary.budget import Budget
@@ -128,10 +121,10 @@ def _by_size(
 
     certified = None
     with progress() as report:
-        worst_case = worst_by_size(types, resources, seed=seed, budget=Budget(time_limit, report))
+        worst_case = worst_by_size(types, resources, seed=seed, budget=Budget(seconds, report))
         if certificate is not None:  # that no workload is worse, where that is decided in time; or of the ratio alone
             # a time of its own: the search may have used all of the limit
-            budget = Budget(max(time_limit, 1.0), report)
+            budget = Budget(max(seconds, 1.0), report)
             document = _proof(worst_case.instance, worst_case.ratio, budget) if worst_case.workload_decided else None
             certified = "assignment" if document is None else "worst"
             write_certificate(certificate, document or assignment_certificate(solve(worst_case.instance)))

@@ -47,22 +47,7 @@ class Certificate:
 
 
 def certificate_of(document: dict[str, Any]) -> Certificate:
-    """Take a certificate apart.
-
-    Parameters
-    ----------
-    document : dict
-        As `bounds.checker.load` reads it.
-
-    Raises
-    ------
-    checker.Refused
-        If fields are missing, the kind is unknown or the digest does not belong to the document.
-
-    Notes
-    -----
-    The evidence is not verified here: that is for the tool that reads the export.
-    """
+    """Take apart a certificate whose digest is right; the evidence is for the tool that reads the export to verify."""
     _, kind, instance, evidence, claims, digest = checker.fields(
         document, "the document", "format", "kind", "instance", "evidence", "claims", "digest"
     )
@@ -75,8 +60,6 @@ def certificate_of(document: dict[str, Any]) -> Certificate:
 def quoted(name: str) -> str:
     r"""Write a name as one word of ASCII, so that no name can end a comment or look like a keyword.
 
-    Examples
-    --------
     >>> quoted("big one"), quoted("end\n")
     ('big%20one', 'end%0A')
     """
@@ -96,8 +79,6 @@ def legend(mark: str, words: Iterable[str]) -> list[str]:
 def numbered(letter: str, names: Iterable[str]) -> list[str]:
     """Return what the identifiers letter1, letter2, ... stand for.
 
-    Examples
-    --------
     >>> numbered("y", ["small", "big one"])
     ['y1=small', 'y2=big%20one']
     """
@@ -107,25 +88,18 @@ def numbered(letter: str, names: Iterable[str]) -> list[str]:
 Configuration = checker.Configuration
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Configurations with an amount of servers each, as a certificate lists them."""
-
-    pools: list[int]
-    configurations: list[Configuration]
-    amounts: list[Fraction]
+Columns = list[tuple[int, Configuration, Fraction]]  # pool, configuration, amount of servers
 
 
 def listed_columns(model: checker.Model, columns: Any) -> Columns:
     """Read columns (pool, configuration, fraction) without judging them."""
     place = {pool.name: p for p, pool in enumerate(model.pools)}
-    listed = Columns([], [], [])
+    listed: Columns = []
     for column in checker.items(columns, "columns"):
         pool, configuration, fraction = checker.fields(column, "a column", "pool", "configuration", "fraction")
         checker.require(isinstance(pool, str) and pool in place, "a column is of no pool")
-        listed.pools.append(place[pool])
-        listed.configurations.append(model.configuration(configuration, "a column's configuration"))
-        listed.amounts.append(checker.rational(fraction, "a fraction"))
+        k = model.configuration(configuration, "a column's configuration")
+        listed.append((place[pool], k, checker.rational(fraction, "a fraction")))
     return listed
 
 

@@ -19,65 +19,14 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
 
-from bounds.exports.document import Certificate, Exported, legend
-from bounds.exports.programs import Program, programs_of
+from bounds.exports.document import Exported, legend
+from bounds.exports.programs import Program
 from theory.errors import TooLargeError
 from theory.numbers import text, to_integers
 
-LARGEST = 2**53
-"""Largest integer up to which all are doubles."""
-SCHEMA = 5
-"""Version of certo-math's documents."""
-ACROSS = 8
-"""Terms on a line: some readers limit the length of lines."""
-
-
-def qsopt(certificate: Certificate) -> list[Exported]:
-    """Write the programs for QSopt_ex (``esolver -L FILE``): numbers are p/q.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    """
-    return [_lp(program, scaled=False) for program in programs_of(certificate)]
-
-
-def cplex(certificate: Certificate) -> list[Exported]:
-    """Write the programs in CPLEX's LP format, all numbers integers (``glpsol --exact --lp FILE``).
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    TooLargeError
-        If an integer is beyond 2^53.
-    """
-    return [_lp(program, scaled=True) for program in programs_of(certificate)]
-
-
-def mps(certificate: Certificate) -> list[Exported]:
-    """Write the programs in free MPS, all numbers integers; the objective is minimised, as the format has it.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    TooLargeError
-        If an integer is beyond 2^53.
-    """
-    return [_mps(program) for program in programs_of(certificate)]
-
-
-def certo(certificate: Certificate) -> list[Exported]:
-    """Write the programs of a certificate with their solutions.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate has no linear program.
-    """
-    return [_certo(program) for program in programs_of(certificate)]
+LARGEST = 2**53  # largest integer up to which all are doubles
+SCHEMA = 5  # version of certo-math's documents
+ACROSS = 8  # terms on a line: some readers limit the length of lines
 
 
 def _head(mark: str, program: Program, factor: int, claimed: Fraction) -> list[str]:
@@ -112,7 +61,11 @@ def _refuse_large(program: Program, numbers: Iterable[Fraction]) -> None:
         )
 
 
-def _lp(program: Program, *, scaled: bool) -> Exported:
+def lp(program: Program, *, scaled: bool) -> Exported:
+    """Write a program for QSopt_ex (``esolver -L FILE``), numbers being p/q, or scaled to CPLEX's LP format.
+
+    In the latter all numbers are integers (``glpsol --exact --lp FILE``).
+    """
     factor = _factor(program) if scaled else 1
     claimed = factor * program.optimum
     objective = {x: factor * c for x, c in program.objective.items() if c}
@@ -140,8 +93,8 @@ def _sum(name: str, coefficients: dict[str, Fraction], end: str = "") -> list[st
     )
 
 
-def _mps(program: Program) -> Exported:
-    # minimise minus the objective
+def mps(program: Program) -> Exported:
+    """Write a program in free MPS, all numbers integers; minus the objective is minimised, as the format has it."""
     factor = -_factor(program)
     claimed = factor * program.optimum
     columns: dict[str, list[tuple[str, Fraction]]] = {x: [("obj", factor * c)] for x, c in program.objective.items()}
@@ -160,9 +113,9 @@ def _mps(program: Program) -> Exported:
     return Exported(f"{program.name}.mps", program.states, _expected(claimed), "\n".join(lines))
 
 
-def _certo(program: Program) -> Exported:
+def certo(program: Program) -> Exported:
+    """Write a program with its solutions, as certo-math's document ``lp_dual``."""
     variables = list(program.objective)
-    assert program.dual is not None
     optimum = text(program.optimum)
     payload = {
         "sense": "max",

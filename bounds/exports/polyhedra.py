@@ -20,14 +20,9 @@ from theory.numbers import text
 
 
 def lrs(certificate: Certificate) -> list[Exported]:
-    """Write ``facets.ine`` and ``vertices.ext``.
+    """Write ``facets.ine`` and ``vertices.ext``, if the certificate claims facets.
 
     A facet ``normal . x <= offset`` is the row ``offset -normal``; a vertex is the row ``1 x``, the origin the last.
-
-    Raises
-    ------
-    Unsuited
-        If the certificate claims no facets.
     """
     m = checker.model(certificate.instance)
     boundary = boundary_of(m, certificate)

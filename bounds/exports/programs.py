@@ -41,25 +41,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Program:
-    """Maximise the objective subject to the rows, all variables at least 0.
+    """Maximise the objective, by variable, subject to the rows, all variables at least 0.
 
-    Attributes
-    ----------
-    name : str
-        One word.
-    states : str
-        The statement about the optimum, in one sentence.
-    legend : tuple of str
-        What variables and rows stand for.
-    objective : dict
-        By variable, every variable of the program, in order.
-    rows : tuple of Row
-    optimum : Fraction
-        As claimed.
-    primal : dict
-        Amounts by variable that reach the optimum, if the certificate is right; variables at 0 left out.
-    dual : tuple of Fraction, optional
-        One price a row; None where the certificate holds none.
+    `states` says in one sentence what the claimed optimum is; the legend, what variables and rows stand for. If the
+    certificate is right, the amounts `primal` (zeros left out) reach the optimum; `dual` has one price a row.
     """
 
     name: str
@@ -69,7 +54,7 @@ class Program:
     rows: tuple[Row, ...]
     optimum: Fraction
     primal: dict[str, Fraction]
-    dual: tuple[Fraction, ...] | None
+    dual: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -147,25 +132,7 @@ def servers_of(model: checker.Model, listed: Sequence[tuple[int, Configuration]]
 
 
 def programs_of(certificate: Certificate) -> list[Program]:
-    """Return the linear programs whose optimum a certificate claims.
-
-    Raises
-    ------
-    checker.Refused
-        If the certificate is malformed.
-    Unsuited
-        With the reason, if no claim of the certificate is the optimum of a linear program.
-
-    Examples
-    --------
-    >>> from bounds.certificates import assignment_certificate
-    >>> from bounds.exports.document import certificate_of
-    >>> from theory.greedy import solve
-    >>> from theory.instance import additive
-    >>> (program,) = programs_of(certificate_of(assignment_certificate(solve(additive([12], [[5], [7]])))))
-    >>> program.optimum, program.primal, [str(price) for price in program.dual]
-    (Fraction(2, 1), {'y1': Fraction(1, 1), 'y2': Fraction(1, 1), 'x1_2': Fraction(1, 1)}, ['1', '1', '0', '0', '0'])
-    """
+    """Return the linear programs whose optimum a certificate claims; `Unsuited` where it claims none."""
     return KINDS[certificate.kind](certificate)
 
 
@@ -173,7 +140,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
     """Return the configuration program: jobs y up to the workload, in slots of configurations x."""
     m = checker.model(certificate.instance)
     listed = listed_columns(m, certificate.evidence.get("columns"))
-    servers = servers_of(m, list(zip(listed.pools, listed.configurations, strict=True)))
+    servers = servers_of(m, [(p, k) for p, k, _ in listed])
     jobs = [f"y{j + 1}" for j in range(len(m.names))]
     limits = [Row(f"limit_{j + 1}", {y: ONE}, m.workload[j]) for j, y in enumerate(jobs)]
     rows = limits + servers.rows(lambda j: {jobs[j]: ONE})
@@ -183,10 +150,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
     alpha = [reward - price for reward, price in zip(m.rewards, beta, strict=True)]
     used = [price for price, ks in zip(gamma, servers.columns, strict=True) if ks]
     primal = _amounts(servers, listed)
-    slots = [
-        sum((a * k[j] for a, k in zip(listed.amounts, listed.configurations, strict=True)), ZERO)
-        for j in range(len(m.names))
-    ]
+    slots = [sum((amount * k[j] for _, k, amount in listed), ZERO) for j in range(len(m.names))]
     return [
         Program(
             "optimum",
@@ -204,7 +168,7 @@ def _assignment(certificate: Certificate) -> list[Program]:
 def _amounts(servers: _Servers, columns: Columns) -> dict[str, Fraction]:
     """Return servers by variable."""
     result: dict[str, Fraction] = {}
-    for p, k, amount in zip(columns.pools, columns.configurations, columns.amounts, strict=True):
+    for p, k, amount in columns:
         if amount:
             x = servers.variable(p, k)
             result[x] = result.get(x, ZERO) + amount
@@ -217,7 +181,7 @@ def _region(certificate: Certificate) -> list[Program]:
     listed = listed_columns(m, certificate.evidence.get("columns"))
     boundary = boundary_of(m, certificate)
     corners = [] if boundary is None else [(p, k) for made in boundary.vertices for p, k in enumerate(made) if any(k)]
-    servers = servers_of(m, [*zip(listed.pools, listed.configurations, strict=True), *corners])
+    servers = servers_of(m, [*((p, k) for p, k, _ in listed), *corners])
     programs = []
     z = checker.rational(certificate.claims.get("traffic_intensity"), "claims.traffic_intensity")
     beta = rationals(certificate.evidence.get("prices"), m.names, "evidence.prices")
@@ -225,7 +189,6 @@ def _region(certificate: Certificate) -> list[Program]:
         rows = servers.rows(lambda j: {"w": m.workload[j]} if m.workload[j] else {})
         # so scaled that w is worth 1: the dual then has the value of the primal, 1/z
         scaled = [price / checker.total(beta, m.workload) for price in beta]
-        columns = Columns(listed.pools, listed.configurations, [amount / z for amount in listed.amounts])
         programs.append(
             Program(
                 "intensity",
@@ -235,7 +198,7 @@ def _region(certificate: Certificate) -> list[Program]:
                 {"w": ONE} | dict.fromkeys(servers.variables(), ZERO),
                 tuple(rows),
                 1 / z,
-                {"w": 1 / z} | _amounts(servers, columns),
+                {"w": 1 / z} | _amounts(servers, [(p, k, amount / z) for p, k, amount in listed]),
                 (*scaled, *servers.prices(scaled)),
             )
         )
@@ -258,12 +221,10 @@ def _facets(
     rows = tuple(servers.rows(lambda j: {jobs[j]: ONE}))
     points = [checker.slots_of(m, made) for made in vertices]
     checker.require(bool(points), "the region has no vertex")
-    shares = [pool.share for pool in m.pools]
     programs = []
     for number, (normal, offset) in enumerate(zip(normals, offsets, strict=True), 1):
         best = max(range(len(points)), key=lambda v: checker.total(normal, points[v]))
-        busy = [p for p, k in enumerate(vertices[best]) if any(k)]
-        columns = Columns(busy, [vertices[best][p] for p in busy], [shares[p] for p in busy])
+        columns = [(p, k, m.pools[p].share) for p, k in enumerate(vertices[best]) if any(k)]
         primal = {y: x for y, x in zip(jobs, points[best], strict=True) if x}
         programs.append(
             Program(
@@ -332,7 +293,10 @@ def _allocation(certificate: Certificate) -> list[Program]:
     """Return one program a level: at the values of the level no feasible allocation is worth more than 1."""
     mechanism, _ = checker.fields(certificate.claims, "claims", "mechanism", "tasks")
     if mechanism not in checker.LEVELLED:
-        raise Unsuited(f"an allocation by {_named(mechanism)} is known by its bottlenecks, not by prices")
+        from theory.sharing.mechanisms import MECHANISMS
+
+        name = mechanism if isinstance(mechanism, str) and mechanism in MECHANISMS else "an unknown mechanism"
+        raise Unsuited(f"an allocation by {name} is known by its bottlenecks, not by prices")
     m = checker.share_model(certificate.instance, pooled=False)
     placed = checker.placed_tasks(m, certificate.evidence.get("allocation"))
     variables = {(n, i): f"t{n + 1}_{i + 1}" for n, row in enumerate(m.part) for i, p in enumerate(row) if p}
@@ -369,11 +333,6 @@ def _allocation(certificate: Certificate) -> list[Program]:
             )
         )
     return programs
-
-
-def _named(mechanism: object) -> str:
-    """Return the name of a mechanism for a message."""
-    return str(mechanism) if mechanism in ("drf", "ps-dsf", "ps-dsf-tdm") else "an unknown mechanism"
 
 
 KINDS: dict[str, Callable[[Certificate], list[Program]]] = {

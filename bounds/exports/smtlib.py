@@ -43,8 +43,7 @@ from bounds.exports.document import (
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
-Term = int | str
-"""A numeral or the name of a variable."""
+Term = int | str  # a numeral or the name of a variable
 
 
 @dataclass(frozen=True)
@@ -95,8 +94,6 @@ def fits(pool: checker.Pool, slots: Sequence[Term]) -> str:
 def compared(sign: str, left: Sequence[tuple[Fraction | int, Fraction | int]], right: Fraction | int) -> str:
     """State that a sum of products compares with a number, all of it times what makes it whole.
 
-    Examples
-    --------
     >>> compared("=", [(Fraction(1, 2), Fraction(4)), (1, Fraction(1, 3))], Fraction(7, 3))
     '(= (+ (* 1 12) (* 2 1)) 14)'
     """
@@ -119,20 +116,7 @@ def denied(states: str, facts: Sequence[str]) -> Query:
 
 
 def script(queries: Sequence[Query], comments: Sequence[str]) -> str:
-    """Write queries one after the other; ``(reset)`` between them lets each stand alone.
-
-    Examples
-    --------
-    >>> print(script([Query("one", ("k",), ("(< k 0)", "(> k 0)"))], ["; all"]))
-    ; all
-    ; query 1: one
-    (set-logic QF_LIA)
-    (declare-const k Int)
-    (assert (< k 0))
-    (assert (> k 0))
-    (check-sat)
-    <BLANKLINE>
-    """
+    """Write queries one after the other; ``(reset)`` between them lets each stand alone."""
     lines = list(comments)
     for number, query in enumerate(queries, 1):
         lines += ["(reset)"] if number > 1 else []
@@ -147,23 +131,7 @@ def script(queries: Sequence[Query], comments: Sequence[str]) -> str:
 
 
 def smtlib(certificate: Certificate) -> list[Exported]:
-    """Write all queries of a certificate as one script.
-
-    Raises
-    ------
-    Unsuited
-        If the format does not take this kind of certificate.
-
-    Examples
-    --------
-    >>> from bounds.certificates import assignment_certificate
-    >>> from bounds.exports.document import certificate_of
-    >>> from theory.greedy import solve
-    >>> from theory.instance import additive
-    >>> (made,) = smtlib(certificate_of(assignment_certificate(solve(additive([12], [[5], [7]])))))
-    >>> made.expected, [line for line in made.text.splitlines() if line.startswith("; query 1")]
-    ('7 times unsat', ['; query 1: pool pool1: no configuration is worth more than its server'])
-    """
+    """Write all queries of a certificate as one script."""
     if certificate.kind not in KINDS:
         raise Unsuited("the shares of an allocation are not integers")
     queries, names = KINDS[certificate.kind](certificate)
@@ -187,15 +155,12 @@ def _names(m: checker.Model) -> list[str]:
 def _carried(m: checker.Model, columns: Columns, servers: Sequence[Fraction], sign: str) -> list[str]:
     """State that columns are configurations, at least 0, fit the servers, and have slots that compare to work."""
     facts = []
-    for p, k, amount in zip(columns.pools, columns.configurations, columns.amounts, strict=True):
+    for p, k, amount in columns:
         facts += [fits(m.pools[p], k), compared(">=", [(1, amount)], 0)]
     for p, most in enumerate(servers):
-        facts.append(
-            compared("<=", [(1, a) for q, a in zip(columns.pools, columns.amounts, strict=True) if p == q], most)
-        )
+        facts.append(compared("<=", [(1, amount) for q, _, amount in columns if p == q], most))
     for j, work in enumerate(m.workload):
-        pairs = [(k[j], a) for k, a in zip(columns.configurations, columns.amounts, strict=True) if k[j]]
-        facts.append(compared(sign, pairs, work))
+        facts.append(compared(sign, [(k[j], amount) for _, k, amount in columns if k[j]], work))
     return facts
 
 
@@ -221,12 +186,7 @@ def _assignment(certificate: Certificate) -> tuple[list[Query], list[str]]:
     columns = listed_columns(m, evidence.get("columns"))
     shares = [pool.share for pool in m.pools]
     facts = _carried(m, columns, shares, "<=")
-    earned = [
-        (m.rewards[j] * slots, amount)
-        for k, amount in zip(columns.configurations, columns.amounts, strict=True)
-        for j, slots in enumerate(k)
-        if slots
-    ]
+    earned = [(m.rewards[j] * slots, amount) for _, k, amount in columns for j, slots in enumerate(k) if slots]
     facts.append(compared("=", earned, optimal))
     queries.append(denied("the columns are feasible and earn the optimum", facts))
     facts = [compared(">=", [(1, price)], 0) for price in (*beta, *gamma)]

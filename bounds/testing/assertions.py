@@ -93,7 +93,7 @@ def assert_keeps(
     name = _name(rule)
     least = _share(share)
     if isinstance(case, AnyQueue):
-        _assert_stable(rule, name, least, case, folder, alarm, jobs, seed, target=target)
+        _assert_stable(rule, name, least, case, folder, target=target, alarm=alarm, jobs=jobs, seed=seed)
         return
     if not callable(rule):
         raise InputError(f"{name}: expected a function, got {rule!r:.60}")
@@ -135,23 +135,15 @@ def _judged(rule: Callable[..., Any], name: str, case: object, measure: str) -> 
 
 
 def _assert_stable(
-    rule: Any,
-    name: str,
-    share: Fraction,
-    case: AnyQueue,
-    folder: Any,
-    alarm: float,
-    jobs: int,
-    seed: int,
-    *,
-    target: bool,
+    rule: Any, name: str, share: Fraction, case: AnyQueue, folder: Any, *, target: bool, **how: Any
 ) -> None:
+    """Require that a policy carries a share of the region; `how` goes to `growth_of_work`."""
     if not 0 < share < 1:
         raise InputError(f"{name}: expected a share of the region above 0 and below 1, got {text(share)}")
     if not isinstance(rule, str | Policy):
         raise InputError(f"{name}: expected a policy, its name, or FILE.py:NAME, got {rule!r:.60}")
     policy = policy_by_name(rule) if isinstance(rule, str) else rule
-    growth = growth_of_work(policy, case, share, alarm=alarm, jobs=jobs, seed=seed)
+    growth = growth_of_work(policy, case, share, **how)
     if target:
         _aim(growth.rate.mean, f"the work that waits grows under {name}")
     if growth.unstable:

@@ -32,14 +32,9 @@ from theory.errors import InputError
 from theory.instance import Instance
 from theory.sharing.model import Cluster
 
-STEPS = 25
-"""Instances that the search judges for each example."""
-
-SECONDS = 0.05
-"""Seconds that they take at most, but for one instance: a quarter of what hypothesis allows an example."""
-
-SHRINKING = 2.0
-"""Seconds in which an instance on which a rule keeps too little is made simpler."""
+STEPS = 25  # instances that the search judges for each example
+SECONDS = 0.05  # seconds that they take at most, but for one instance: a quarter of what hypothesis allows an example
+SHRINKING = 2.0  # seconds in which an instance on which a rule keeps too little is made simpler
 
 Size = tuple[int, ...]
 
@@ -88,19 +83,10 @@ def worst_met(rule: Callable[..., Any], measure: str, met: Met) -> Met:
 class Directed:
     """The searches beside one test of a rule.
 
-    Attributes
-    ----------
-    test : tuple
-        What distinguishes the test.
-    size : tuple of int
-        Of the largest examples so far: items a bin and the capacity, or the capacity, or the largest number.
-    climbs : dict
-        By the numbers of bins, types, users, servers and resources, which moves do not change; with the size that the
-        space was made for.
-    failing : Met or None
-        The simplest instance on which the rule keeps less than it should.
-    refusal : str
-        Why the rule failed on an instance of a search. Both stay: hypothesis runs an example that failed again.
+    `size` is that of the largest examples so far: items a bin and the capacity, or the capacity, or the largest number.
+    The climbs, by the numbers that moves do not change (bins, types, users, servers, resources), come with the size
+    that their space was made for. `failing` is the simplest instance on which the rule keeps too little, `refusal` why
+    it failed on one; both stay, since hypothesis runs an example that failed again.
     """
 
     test: tuple[Any, ...]
@@ -110,29 +96,15 @@ class Directed:
     refusal: str = ""
 
 
-_SEARCHES: WeakKeyDictionary[Any, Directed] = WeakKeyDictionary()
-"""By rule; forgotten with the rule, or when another test begins."""
+_SEARCHES: WeakKeyDictionary[Any, Directed] = WeakKeyDictionary()  # by rule; forgotten as `_WORST` is
 
 
 def failing_instance(
     rule: Callable[..., Any], name: str, measure: str, least: Fraction, case: object, caller: CodeType
 ) -> Met | None:
-    """Search a little further, and return the instance on which the rule keeps too little, if one is known.
+    """Search a little further, and return the instance on which the rule keeps less than `least`, if one is known.
 
-    Parameters
-    ----------
-    rule, name, measure
-    least : Fraction
-        What the rule should keep.
-    case : Instance, Items or Cluster
-        The example; instances of several pools, and clusters that no search varies, are left out.
-    caller : code
-        Of the test.
-
-    Raises
-    ------
-    InputError
-        The rule fails on an instance of the search.
+    Instances of several pools, and clusters that no search varies, are left out; `caller` is the code of the test.
     """
     test = running_test(case, measure)
     if test is None:

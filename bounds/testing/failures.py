@@ -50,7 +50,9 @@ def _queue_lines(case: AnyQueue, evidence: dict[str, Any]) -> list[str]:
 
 def _written(name: str, case: Any, evidence: dict[str, Any], folder: str | Path | None) -> str:
     """Write the example; a place that cannot be written hides no failure."""
-    place = _storage() if folder is None else Path(folder)
+    # beside hypothesis' own database
+    storage = Path(os.environ.get("HYPOTHESIS_STORAGE_DIRECTORY", ".hypothesis")) / "packproof"
+    place = storage if folder is None else Path(folder)
     path = place / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name).strip('_') or 'rule'}.toml"
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -65,11 +67,6 @@ def _command(case: Any) -> str:
     if kind := kinds.get(type(case)):
         return f"attack RULE.py:NAME --kind {kind} --from FILE --evaluations 1"
     return "simulate FILE --policy NAME" + (", or throughput FILE" if isinstance(case, SlottedQueue) else "")
-
-
-def _storage() -> Path:
-    """Return the folder beside hypothesis' own database."""
-    return Path(os.environ.get("HYPOTHESIS_STORAGE_DIRECTORY", ".hypothesis")) / "packproof"
 
 
 def shown_as_tables() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,34 +24,17 @@ from theory.partition.rounded import Supportable, supportable
 from theory.region.membership import CapacityProgram
 
 
-class AnyQueue(ABC):
-    """A queue up to the amount of work that comes."""
-
-    servers: int
-
-    @abstractmethod
-    def document(self, share: Fraction) -> dict[str, Any]:
-        """Return the file for `simulate` in which work comes at this share of what the servers can carry."""
-
-    @abstractmethod
-    def rate(self, share: Fraction) -> Fraction:
-        """Jobs that come per unit of time, at a share of what the servers can carry."""
-
-    @abstractmethod
-    def work(self) -> tuple[float, ...]:
-        """Time of one server that a waiting job of each type will take at least, by the prices of the region."""
-
-    def scenario(self, policy: Policy, share: Fraction, jobs: int) -> Scenario:
-        """Return the scenario in which about `jobs` jobs come, half of them before measuring begins."""
-        until = jobs / float(self.rate(share))
-        if policy.model == "slotted":
-            until = float(round(until))
-        times = Times(self.servers, until, until // 2 if policy.model == "slotted" else until / 2)
-        return read_scenario(self.document(share), policy, times, source="the queue").scenario
+def _scenario(queue: AnyQueue, policy: Policy, share: Fraction, jobs: int) -> Scenario:
+    """Return the scenario in which about `jobs` jobs come, half of them before measuring begins."""
+    until = jobs / float(queue.rate(share))
+    if policy.model == "slotted":
+        until = float(round(until))
+    times = Times(queue.servers, until, until // 2 if policy.model == "slotted" else until / 2)
+    return read_scenario(queue.document(share), policy, times, source="the queue").scenario
 
 
 @dataclass(frozen=True)
-class Queue(AnyQueue):
+class Queue:
     """A queue in continuous time; of the workload only the proportions matter.
 
     Attributes
@@ -67,6 +49,7 @@ class Queue(AnyQueue):
     servers: int = 1
     arrivals: ArrivalLaw = ArrivalLaw()
     service: Law = Law()
+    scenario = _scenario
 
     def scaled(self, share: Fraction) -> Instance:
         """Return the instance whose workload has this traffic intensity."""
@@ -97,7 +80,7 @@ class Queue(AnyQueue):
 
 
 @dataclass(frozen=True)
-class SlottedQueue(AnyQueue):
+class SlottedQueue:
     """A queue in slots of time, of jobs with finitely many sizes.
 
     Attributes
@@ -114,6 +97,7 @@ class SlottedQueue(AnyQueue):
     servers: int = 1
     service_rate: Fraction = Fraction(1, 20)
     fixed: bool = False
+    scenario = _scenario
 
     def document(self, share: Fraction) -> dict[str, Any]:
         """Return the file for `simulate`, and `throughput`, in which `share` of the supportable workload comes."""
@@ -138,6 +122,9 @@ class SlottedQueue(AnyQueue):
         solution = supportable([size for size, _ in self.sizes.atoms], [p for _, p in self.sizes.atoms])
         assert solution is not None  # all sizes are positive
         return solution
+
+
+AnyQueue = Queue | SlottedQueue
 
 
 def _law(law: Law) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from bounds.adversary.growth import work_over_time
 from bounds.testing.queueing import AnyQueue
 from fluid.simulation.driver import simulate
 from fluid.simulation.policy_interface import Policy
@@ -18,14 +17,7 @@ REPLICATIONS = 10
 
 @dataclass(frozen=True)
 class Growth:
-    """How the work that waits grows.
-
-    Attributes
-    ----------
-    rate : Interval
-        Servers' worth of work per unit of time, two-sided at level 1 - 2 `alarm`.
-    unstable : bool
-    """
+    """How the waiting work grows, in servers' work per unit of time: two-sided at level 1 - 2 `alarm`."""
 
     rate: Interval
     unstable: bool
@@ -36,41 +28,21 @@ def growth_of_work(
 ) -> Growth:
     """Simulate a policy from empty servers at a share of the region, and test whether the work that waits grows.
 
-    Parameters
-    ----------
-    policy : Policy
-        Of queues in continuous time for a `Queue`, of slotted queues for a `SlottedQueue`.
-    queue, share
-    alarm : float
-        In (0, 1/2): rate of false alarms.
-    jobs : int
-        Jobs that come in each run, about; twice as many in the second round.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        A policy of another model.
-
-    Notes
-    -----
-    A line is fitted to the waiting work of each of ten runs over their second half. Work is counted in time of servers,
-    by the prices of the region, so that a policy which exchanges many small jobs for few large ones shows no growth.
-    Unstable is said only if the lower end of Student's interval of the mean slope is above 0, and again so in ten new
-    runs of twice the length. If slopes of runs are normal, and their mean is not above 0 in either round, that happens
-    with probability at most `alarm`. A queue that is stable but has not come to rest in the second half of the longer
-    runs does grow there, and may be called unstable: near the boundary of the region take more jobs.
+    A line is fitted to the waiting work of each of ten runs, of about `jobs` jobs, over their second half. Work is
+    counted in time of servers, by the prices of the region, so that a policy which exchanges many small jobs for few
+    large ones shows no growth. Unstable is said only if the lower end of Student's interval of the mean slope is above
+    0, and again so in ten new runs of twice the length. If slopes of runs are normal, and their mean is not above 0 in
+    either round, that happens with probability at most `alarm`. A queue that is stable but has not come to rest in the
+    second half of the longer runs does grow there, and may be called unstable: near the boundary of the region take
+    more jobs.
     """
     if not 0 < alarm < 0.5:
         raise InputError(f"alarm: expected a probability above 0 and below 1/2, got {alarm!r}")
-    worth = np.array(queue.work())
     # the second round has fresh seeds: a chance slope of the first is not found again
     for turn in range(2):
         scenario = queue.scenario(policy, share, jobs << turn)
         result = simulate(policy, scenario, replications=REPLICATIONS, seed=2 * seed + turn)
-        first, edges = result.runs[0].first, result.runs[0].measures.edges
-        times = (edges[first + 1 :] + edges[first:-1]) / 2
-        rows = [run.waiting[first:] @ worth for run in result.runs]
+        times, rows = work_over_time(result.runs, queue.work())
         rate = growth(rows, times, 1 - 2 * alarm)
         if rate.low <= 0:
             return Growth(rate, False)

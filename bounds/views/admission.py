@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from fluid.admission.law.belief import Belief, PlugIn
     from fluid.admission.law.cluster import Gamma, Priors
     from fluid.admission.law.size_law import SizeLaw
-    from fluid.admission.law.thresholds import Thresholds
     from fluid.admission.simulation.simulate import AdmissionPolicy, AdmissionResult
     from fluid.admission.study.tuning import Tuned
 
-NEGLIGIBLE = 1e-9
-"""Tails of a law below this probability are left out of answers."""
+NEGLIGIBLE = 1e-9  # tails of a law below this probability are left out of answers
 
 
 def moments_answer(priors: Priors, size: int, times: Sequence[float]) -> Answer:
@@ -86,11 +84,6 @@ def belief_lines(answer: Answer) -> list[str]:
         table.append([name, f"{one.mean_mu:.6g}", f"{one.variance_mu:.6g}", f"{one.mean_lambda:.6g}"])
     sigma = answer.sigma
     return [*aligned(table, right=3), f"sigma: mean {sigma.mean:.6g}, Gamma({sigma.shape:g}, {sigma.rate:g})"]
-
-
-def decide_answer(exact: Thresholds, paper: Thresholds) -> Answer:
-    """Return the answer of ``admission decide``."""
-    return encode_answer("admission_decide", exact, paper=paper)
 
 
 def decide_lines(answer: Answer, horizons: Sequence[float]) -> list[str]:
@@ -176,11 +169,6 @@ def tuned_lines(answer: Answer, until: float, warmup: float) -> list[str]:
         f"refused scale-outs {with_interval(answer.sla, 3, least=0.0, most=1.0)}, at most {answer.target:g} asked for",
         f"runs               {until:g} hours from an empty cluster, the first {warmup:g} not measured (--warmup)",
     ]
-
-
-def exact_answer(result: ExactResult) -> Answer:
-    """Return the answer of ``admission exact``."""
-    return encode_answer("admission_exact", result)
 
 
 def exact_lines(answer: Answer) -> list[str]:

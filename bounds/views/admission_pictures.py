@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds.views.pictures import DASHES, MARK, MARKERS, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import DASHES, MARK, MARKERS, PAGE, PALETTE, figure, finish, legend_above, save, styled
 from fluid.admission.law.absorption import exact_moments
 from fluid.admission.law.belief import Observed, exact_belief, plug_in_belief
 from fluid.admission.law.cluster import Priors
@@ -47,8 +47,7 @@ def picture_of_beliefs(priors: Priors, stages: Sequence[tuple[str, Observed | No
     labels = ("μ, rate at which a core ends (per hour)", "λ, rate of scale-outs (per $μ^κ$)")
     for axes, label in zip((left, right), labels, strict=True):
         axes.set(xscale="log", xlabel=label, ylabel="density of the logarithm (1)", ylim=(0, None))
-    left.set_title("exact; plug-in dashed")
-    legend_above(left)
+    finish(left, title="exact; plug-in dashed")
     left.set_xlim(min(means) / 100, max(means) * 20)
     save(picture, target)
 
@@ -65,9 +64,8 @@ def picture_of_law(
         left.fill_between(times, *ends, color=PALETTE[0], alpha=alpha, lw=0, label=f"{100 * low:g} to {100 * high:g} %")
     left.plot(times, [law.quantile(0.5) for law in laws], color=PALETTE[0], lw=1.4, label="median")
     left.plot(times, [law.mean for law in laws], color="black", lw=1.2, ls="--", label="mean")
-    left.set(xlabel="time ahead (hours)", ylabel="size of the deployment (cores)", ylim=(0, None))
-    left.set_title("mu = {:g}, lambda = {:g}, sigma = {:g}".format(*parameters))
-    legend_above(left)
+    title = "mu = {:g}, lambda = {:g}, sigma = {:g}".format(*parameters)
+    finish(left, xlabel="time ahead (hours)", ylabel="size of the deployment (cores)", ylim=(0, None), title=title)
     some = times[::4]  # each takes a second or two
     exact = [exact_moments(priors, size, t) for t in some]
     right.plot(some, [one.alive for one in exact], "o-", color=PALETTE[2], lw=1.4, label="Pr[Q > 0]")
@@ -128,6 +126,5 @@ def picture_of_frontier(
     if bound is not None:
         axes.axhspan(bound.low, bound.high, color=MARK, alpha=0.15, lw=0)
         axes.axhline(bound.mean, color=MARK, lw=1, ls="--", label="no policy can use more (pathwise)")
-    axes.set(xscale="log", xlabel="share of scale-outs refused (1)", ylabel="utilisation (share of cores)")
-    legend_above(axes)
+    finish(axes, xscale="log", xlabel="share of scale-outs refused (1)", ylabel="utilisation (share of cores)")
     save(picture, target)

@@ -18,29 +18,18 @@ from theory.numbers import text
 
 FOLDER = Path(__file__).parents[1] / "schemas"
 
-OTHER_FORMS = ("_exact", "_float", "_ci95")
-"""Endings of keys that have the value of the key without the ending, in another form."""
+OTHER_FORMS = ("_exact", "_float", "_ci95")  # endings of keys with another form of the value of the key without
+ABSENT = object()  # in place of the value of a key for which no record has any
 
-ABSENT = object()
-"""In place of the value of a key for which no record has any."""
-
-Encoder = Callable[[Any, Sequence[str]], Any]
-"""Returns a value in the form of a schema, given the keys of mappings."""
+Encoder = Callable[[Any, Sequence[str]], Any]  # a value, and the keys of mappings, to the form of a schema
 
 
 class Fields:
     """The fields of an object of an answer: those of records, and what differs from them.
 
-    A field has the value in `differing`, or else the attribute of its name of the first record that has one. The fields
-    ``X_exact``, ``X_float`` and ``X_ci95`` are other forms of X, and ``ci95`` alone is one of the first record.
-
-    Parameters
-    ----------
-    *records : object
-    names : sequence of str
-        The keys, where a record has a sequence and the answer a mapping.
-    **differing
-        Values of fields that no record has under their names; None for one that is left out.
+    A field has the value in `differing`, None for one that is left out, or else the attribute of its name of the first
+    record that has one. The fields ``X_exact``, ``X_float`` and ``X_ci95`` are other forms of X, and ``ci95`` alone is
+    one of the first record. `names` are the keys where a record has a sequence and the answer a mapping.
     """
 
     def __init__(self, *records: Any, names: Sequence[str] = (), **differing: Any) -> None:
@@ -81,22 +70,11 @@ class Answer:
 def encode_answer(
     schema_name: str, *records: Any, part: str = "", names: Sequence[str] = (), **differing: Any
 ) -> Answer:
-    """Encode the records of a result as an answer.
+    """Encode the records of a result as an answer of ``bounds/schemas``, or as a part that its schema defines.
 
     Exact numbers become text or floats, intervals their mean or their two ends, records objects, as the schema asks. A
-    number that is not finite becomes null where the schema allows it. The parameters are those of `Fields`, and:
-
-    Parameters
-    ----------
-    schema_name : str
-        The name of the file in ``bounds/schemas``.
-    part : str
-        An object that the schema defines, in place of the whole answer.
-
-    Raises
-    ------
-    TypeError
-        A required key without a value, and a value for a key that the schema does not have.
+    number that is not finite becomes null where the schema allows it. The other parameters are those of `Fields`. A
+    required key without a value, and a value for a key that the schema does not have, are a TypeError.
     """
     encoded: Answer = _encoder_of(schema_name, part)(Fields(*records, names=names, **differing), names)
     return encoded

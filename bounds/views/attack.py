@@ -114,11 +114,7 @@ def case_lines(case: Any, evidence: dict[str, Any]) -> list[str]:
 def instance_lines(instance: Instance, evidence: Mapping[str, Any] | None = None) -> list[str]:
     """Return an instance as a small table, in whole units of its resources, and what the evidence says of a rule.
 
-    Parameters
-    ----------
-    instance : Instance
-    evidence : mapping, optional
-        Of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
+    The evidence is that of `bounds.adversary.assignment.kept_on`: what the rule and the optimum do with the servers.
     """
     lines, evidence = [], evidence or {}
     for pool in instance.pools:
@@ -254,7 +250,9 @@ def online_lines(made: AttackedPolicy) -> list[str]:
         head = f"{made.name}: queues grow at traffic intensity {short(broken.ratio)}"
     else:
         head = f"{made.name}: no growth was confirmed below traffic intensity 1"
-    return [head, judged, *_trap_lines(broken), *_growth_lines(broken), "", *_type_lines(broken), *_again(made)]
+    lines = [head, judged, *_trap_lines(broken), *_growth_lines(broken), "", *_type_lines(broken)]
+    command = _command(made)
+    return [*lines, "", f"again: {command}"] if command else lines
 
 
 def _trap_lines(broken: Broken) -> list[str]:
@@ -298,8 +296,3 @@ def _type_lines(broken: Broken) -> list[str]:
         for row in document["type"]
     ]
     return [f"{many(broken.servers, 'server')} of {capacity}", *aligned(rows, right=3)]
-
-
-def _again(made: AttackedPolicy) -> list[str]:
-    command = _command(made)
-    return ["", f"again: {command}"] if command else []

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +11,8 @@ from bounds.adversary.by_size import WorstBySize, on_record
 from bounds.adversary.chains import proven_bound
 from bounds.views.answers import Answer, encode_answer
 from bounds.views.pictures import GREEDY, MARK, PALETTE, figure, finish, save, styled
-from bounds.views.text import short
+from bounds.views.text import many, short
 from theory.files.instances import instance_document
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def by_size_answer(worst: WorstBySize, certificate: str | None = None) -> Answer:
@@ -55,8 +50,8 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
         lines.append(f"chain     greedy fills servers with {alone} jobs of each type alone, the optimum with {best}")
     if worst.refuted or worst.undecided:
         lines.append(
-            f"          of the chains that would attain less, {worst.refuted} were refuted on {worst.resources} "
-            f"resource{'s' if worst.resources > 1 else ''}, and {worst.undecided} given up undecided"
+            f"          of the chains that would attain less, {worst.refuted} were refuted on "
+            f"{many(worst.resources, 'resource')}, and {worst.undecided} given up undecided"
         )
     space = worst.instance.pools[0].space
     lines += ["", f"  capacity  {' '.join(map(str, space.capacity))}", "  type, demands, workload, reward"]  # type: ignore[union-attr]
@@ -71,29 +66,6 @@ def by_size_lines(worst: WorstBySize, certificate: str | None = None) -> list[st
     return lines
 
 
-def draw_table(axes: Axes, ratios: Mapping[tuple[int, int], float]) -> None:
-    """Draw the least ratio found for each number of types and resources, above the proven bound.
-
-    Parameters
-    ----------
-    axes : Axes
-    ratios : mapping of (types, resources) to float
-    """
-    every = sorted({types for types, _ in ratios})
-    for place, resources in enumerate(sorted({r for _, r in ratios})):
-        here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]
-        shift = 0.08 * (place - 1.5)  # so that equal values are all seen
-        label = f"{resources} resource{'s' if resources > 1 else ''}"
-        points = ([x + shift for x, _ in here], [y for _, y in here])
-        axes.plot(*points, marker="osD^"[place % 4], color=PALETTE[place], linestyle="none", label=label)
-    for types in every:
-        bound = float(proven_bound(types))
-        axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")
-    axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
-    axes.set_xticks(every)
-    finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")
-
-
 def ratios_on_record() -> dict[tuple[int, int], Fraction]:
     """Return the least ratios of the claim ``worst-by-size``, by types and resources."""
     return {size: ratio for size, (ratio, _) in on_record().items()}
@@ -101,7 +73,20 @@ def ratios_on_record() -> dict[tuple[int, int], Fraction]:
 
 @styled
 def picture_of_sizes(path: str | Path) -> None:
-    """Write the picture of the table on record; the format follows the name."""
+    """Draw the least ratio on record for each number of types and resources, above the proven bound."""
     picture, axes = figure(4.6, 3.1)
-    draw_table(axes, {size: float(ratio) for size, ratio in ratios_on_record().items()})
+    ratios = {size: float(ratio) for size, ratio in ratios_on_record().items()}
+    every = sorted({types for types, _ in ratios})
+    for place, resources in enumerate(sorted({r for _, r in ratios})):
+        here = [(types, ratios[types, resources]) for types in every if (types, resources) in ratios]
+        shift = 0.08 * (place - 1.5)  # so that equal values are all seen
+        points = ([x + shift for x, _ in here], [y for _, y in here])
+        look = {"marker": "osD^"[place % 4], "color": PALETTE[place], "linestyle": "none"}
+        axes.plot(*points, **look, label=many(resources, "resource"))
+    for types in every:
+        bound = float(proven_bound(types))
+        axes.hlines(bound, types - 0.3, types + 0.3, color=MARK, label="proven bound" if types == every[0] else "_")
+    axes.axhline(1 - np.exp(-1), color=GREEDY, linestyle=":", label="1 - 1/e")
+    axes.set_xticks(every)
+    finish(axes, xlabel="job types (number)", ylabel="least reward found (share of the optimum)")
     save(picture, path)

@@ -12,14 +12,7 @@ import numpy as np
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.panels import Chart, Curve, in_rows
 from bounds.views.pictures import save, styled
-from bounds.views.simulation import (
-    chart_over_time,
-    curve_of,
-    quantiles_of,
-    references,
-    simulation_answer,
-    start_lines,
-)
+from bounds.views.simulation import chart_over_time, curve_of, quantiles_of, references, simulation_answer, start_lines
 from bounds.views.tables import aligned
 from bounds.views.text import Number, many, with_interval
 from fluid.experiment.run import loss_numbers, queue_numbers
@@ -35,23 +28,14 @@ from theory.files.instances import parse_instance
 if TYPE_CHECKING:
     from fluid.limits.convergence import CrossCheck
 
-FEWEST = 8
-"""Replications unless given: enough for bands."""
-
-NOT_MEASURES = ("drift", "events")
-"""Numbers of a run that say nothing of how good a policy is."""
+FEWEST = 8  # replications unless given: enough for bands
+NOT_MEASURES = ("drift", "events")  # numbers of a run that say nothing of how good a policy is
 
 SHARES = {"least": 0.0, "most": 1.0}
 
 
 def refuse_unlike(names: Sequence[str], models: Sequence[str]) -> None:
-    """Refuse policies that cannot be compared.
-
-    Raises
-    ------
-    InputError
-        One that is named twice, and policies of different models.
-    """
+    """Refuse policies that cannot be compared: one that is named twice, and policies of different models."""
     if len(set(names)) < len(names):
         raise InputError("--policy: expected different policies, got one of them twice")
     if len(set(models)) > 1:
@@ -75,8 +59,6 @@ def numbers_of(run: Run, *, queue: bool) -> dict[str, float | None]:
 def differences(results: Sequence[Result[Any]]) -> list[tuple[Result[Any], str, Interval]]:
     """Return how much more each policy but the first has of every number that both have, paired by replication.
 
-    Notes
-    -----
     Shares, delays and their quantiles are those of single replications, whose differences are averaged; the answer of a
     policy has them of all replications together. A pair in which one run has no such number is left out. The growth of
     one run is measured by increments (`fluid.statistics.growth`), and so has no difference of fitted slopes.
@@ -252,24 +234,14 @@ def picture_of_comparison(results: Sequence[Result[Any]], path: str | Path) -> N
     save(in_rows(charts_of(results), 2, 3.1)[0], path)
 
 
-FEWEST_OF_SIZE = 3
-"""Replications of each size, at least, for an interval of the slope."""
-
-LEAST_SERVERS = 160
-"""Servers, at least: the smallest of the three sizes is a sixteenth."""
+FEWEST_OF_SIZE = 3  # replications of each size, at least, for an interval of the slope
+LEAST_SERVERS = 160  # servers, at least: the smallest of the three sizes is a sixteenth
 
 
 def compare(
     document: Mapping[str, Any], policy: Policy, source: str, times: Times, *, replications: int, seed: int
 ) -> CrossCheck:
-    """Compare L/16, L/4 and L servers with the fluid path, from the empty system.
-
-    Raises
-    ------
-    InputError
-        A policy without a known limit; arrivals, service or a start that the limit is not known for; too few servers
-        or replications.
-    """
+    """Compare L/16, L/4 and L servers with the fluid path, from the empty system, where that limit is known."""
     from fluid.limits.convergence import crosscheck, limit_of
 
     limit_of(policy.name)

@@ -41,21 +41,8 @@ UNITS = {
 def experiment_charts(grid: Grid, store: Store, numbers: Sequence[str] = (), against: str | None = None) -> list[Chart]:
     """Return a chart for each number and each combination of the fields that are neither drawn against nor the policy.
 
-    Parameters
-    ----------
-    grid : Grid
-    store : Store
-        The finished cells are drawn.
-    numbers : sequence of str
-        Those of the CSV, such as ``reward``, ``queue`` or ``utilisation.cpu``; unless given, that by which policies
-        are judged.
-    against : str, optional
-        A field that the grid varies; unless given, the first but the policy with several values.
-
-    Raises
-    ------
-    InputError
-        A field that does not vary, a number that no run has, too many panels, or no finished cell.
+    Numbers are those of the CSV, such as ``reward``, ``queue`` or ``utilisation.cpu``; unless given, that by which
+    policies are judged. The field to draw against is, unless given, the first but the policy with several values.
     """
     groups = summary(grid, store)
     if not groups:
@@ -149,8 +136,6 @@ def _theory(known: Sequence[tuple[float, Reference]], *, joined: bool) -> tuple[
 def is_logarithmic(x: Sequence[float]) -> bool:
     """Return whether values are for a logarithmic axis: all positive, and geometric or over a wide range.
 
-    Examples
-    --------
     >>> is_logarithmic([1, 2, 4]), is_logarithmic([10, 100]), is_logarithmic([0.8, 1.0, 1.2]), is_logarithmic([1, 2])
     (True, True, False, False)
     """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bounds.views.answers import Answer, Fields, encode_answer
 from bounds.views.pictures import DASHES, GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.text import packed
-from fluid.limits.lyapunov_function import Lyapunov, lyapunov
+from fluid.limits.lyapunov_function import lyapunov
 from fluid.limits.reservation import FluidPath, Reservation, fluid_path
 from fluid.limits.reservation.path import Segment, State
 from theory.errors import listed, quoted
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from fluid.limits.convergence import CrossCheck
 
 
-NEAR = (0.1, 0.01, 0.001)
-"""Shares of the equilibrium reward within which the path is said to be."""
-
-MOMENT = 1e-9
-"""Regimes that last less are left out of the text."""
+NEAR = (0.1, 0.01, 0.001)  # shares of the equilibrium reward within which the path is said to be
+MOMENT = 1e-9  # regimes that last less are left out of the text
 
 
 def sample_times(path: FluidPath, points: int) -> NDArray[np.float64]:
@@ -134,8 +131,7 @@ def path_csv(path: FluidPath, points: int) -> str:
     return buffer.getvalue()
 
 
-MOST_DRAWN = len(PALETTE)
-"""Types and configurations that are drawn, one a colour."""
+MOST_DRAWN = len(PALETTE)  # types and configurations that are drawn, one a colour
 
 TIME = "time (s)"
 
@@ -146,9 +142,9 @@ def _look(j: int) -> dict[str, Any]:
 
 
 @styled
-def picture_of_path(path: FluidPath, target: str | Path, points: int = 400) -> None:
+def picture_of_path(path: FluidPath, target: str | Path) -> None:
     """Draw jobs per server, reward, and the fraction of servers in each configuration; switches as dotted lines."""
-    times, names = sample_times(path, points), path.model.instance.names
+    times, names = sample_times(path, 400), path.model.instance.names
     picture, (left, middle, right) = figure(PAGE, 2.6, 3)
     for j, (name, jobs) in enumerate(zip(names[:MOST_DRAWN], path.jobs(times).T, strict=False)):
         left.plot(times, jobs, label=name, **_look(j))
@@ -213,7 +209,10 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     left.fill(*region.T, color=OPTIMAL, alpha=0.08, lw=0)
     left.plot(*region[1:].T, color=MARK, lw=1, label="capacity region")
     function = lyapunov(instance)
-    highest = float(sum(z * x for z, x in zip(function.weights, _greedy_masses(model, function), strict=True)))
+    # V is greatest at the greedy assignment: its configurations by their fractions of servers
+    greedy = {stage.configurations[0]: stage.fraction for stage in model.equilibrium.stages}
+    masses = [greedy.get(k, Fraction(0)) for k in function.configurations]
+    highest = float(sum(z * x for z, x in zip(function.weights, masses, strict=True)))
     times = np.linspace(0.0, until, 600)
     for i, start in enumerate(starts):
         path, colour = fluid_path(model, until, start), PALETTE[i % len(PALETTE)]
@@ -233,9 +232,3 @@ def picture_of_phases(model: Reservation, starts: Sequence[State], until: float,
     finish(left, xlabel=labels[0], ylabel=labels[1], xlim=(0, top[0]), ylim=(0, top[1]))
     right.set(xlabel=TIME, ylabel="greatest V less V (1)", xlim=(0, until), ylim=(1e-5, None))
     save(picture, target)
-
-
-def _greedy_masses(model: Reservation, function: Lyapunov) -> list[Fraction]:
-    """Return the fraction of servers of each configuration of V in the greedy assignment."""
-    used = {stage.configurations[0]: stage.fraction for stage in model.equilibrium.stages}
-    return [used.get(k, Fraction(0)) for k in function.configurations]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.region import outline
 from fluid.limits.decay import decay_rate, escape_velocity, norm
 from fluid.limits.drift import Algorithm1
@@ -22,8 +22,7 @@ from theory.region.facets import Region, region_facets
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ARROWS = 15
-"""Arrows a side."""
+ARROWS = 15  # arrows a side
 
 
 @styled
@@ -94,9 +93,8 @@ def picture_of_flow(
         fastest = norm(instance, [float(v) for v in escape_velocity(instance)])
         right.plot([], [], " ", label=f"beyond the region: grows by {fastest:.4f}")
     right.plot([], [], color=PALETTE[0], lw=1.4, label="fluid paths, as on the left")
-    right.set(xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None))
-    right.set_title("length of the queues")
-    legend_above(right)
+    finish(right, xlabel="time / n (s)", ylabel=r"$\sqrt{2V}$ / n (jobs)", xlim=(0, until), ylim=(0, None),
+           title="length of the queues")  # fmt: skip
     save(picture, target)
 
 
@@ -125,12 +123,9 @@ def _region(axes: Axes, instance: Instance, region: Region) -> None:
         "workload", (first, second), textcoords="offset points", xytext=(-5, -3), ha="right", va="top", fontsize=7
     )
     tops = np.maximum(corners.max(axis=0), [first, second]) * 1.2
-    axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {_intensity(instance, region):.4g}")
+    intensity = float(region.intensity(instance.workload))
+    axes.set(xlim=(0, tops[0]), ylim=(0, tops[1]), title=f"region, intensity {intensity:.4g}")
     axes.set(xlabel=f"jobs of {instance.names[0]} (per server)", ylabel=f"jobs of {instance.names[1]} (per server)")
-
-
-def _intensity(instance: Instance, region: Region) -> float:
-    return float(region.intensity(instance.workload))
 
 
 def _simulated(

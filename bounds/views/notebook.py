@@ -20,11 +20,8 @@ from theory.greedy.optimal import Solution
 from theory.region.facets import Region
 from theory.sharing.allocation import Allocation
 
-MOST_ROWS = 30
-"""Rows of a table that are shown; a line says how many more there are."""
-
-FACETS_DRAWN = 2
-"""Types of a region that is drawn."""
+MOST_ROWS = 30  # rows of a table that are shown; a line says how many more there are
+FACETS_DRAWN = 2  # types of a region that is drawn
 
 
 def html(thing: Any) -> str | None:

@@ -32,21 +32,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Row = tuple[str, str, float | str, float | str, float | str, float | str]
-"""Panel, series, x, y, low, high; texts where there are no numbers."""
-
-COLUMNS = ("panel", "series", "x", "y", "low", "high")
-"""The heading of the table."""
+Row = tuple[str, str, float | str, float | str, float | str, float | str]  # a text or a number for each of `COLUMNS`
+COLUMNS = ("panel", "series", "x", "y", "low", "high")  # the heading of the table
 
 SHADES = ("#EBEBEB", "#F9E3D8")
 
-ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1)))
-"""Dashes of lines across a panel."""
+ACROSS: tuple[Any, ...] = ((0, (6, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1)))  # dashes of lines across a panel
 
 MOST_TICKS = 16
 
-MOST_MARKED = 30
-"""Curves of more points carry only some markers."""
+MOST_MARKED = 30  # curves of more points carry only some markers
 
 
 @dataclass(frozen=True)
@@ -220,24 +215,9 @@ def in_rows(
 ) -> tuple[Figure, list[Axes]]:
     """Draw panels in rows; call it in the style (`bounds.views.pictures.styled`).
 
-    Panels that name the same things, drawn alike, share one legend above all of them.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-    columns : int
-        Most panels side by side.
-    height : float
-        Inches of each row.
-    title : str
-        Stands above all panels.
-    alone : float
-        Width in inches of a picture of one column.
-
-    Returns
-    -------
-    (Figure, list of Axes)
-        The axes in the order of the panels.
+    A row has at most `columns` panels and is `height` inches high. Panels that name the same things, drawn alike, share
+    one legend above all of them. A picture of one column is `alone` inches wide. The axes come in the order of the
+    panels.
     """
     # rows are filled from the left; what is left of the last one stays empty
     columns = min(columns, len(panels))

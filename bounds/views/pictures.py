@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMN, PAGE = 3.5, 7.16
-"""Inches: the width of a column, and of the text of a page with two columns."""
+COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column, and of the text of a page with two columns
 
 GREEDY, OPTIMAL, MARK = "#D55E00", "#0072B2", "#555555"
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#332288", "#882255", "#F0E442")
@@ -109,14 +108,7 @@ def note(axes: Axes, words: str, at: tuple[float, float], shift: tuple[float, fl
 
 
 def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
-    """Put the legend above the axes, under their title, in as many columns as fit.
-
-    Parameters
-    ----------
-    axes : Axes
-    others : sequence of Axes
-        Axes in the same place (``twinx``), which share the legend.
-    """
+    """Put the legend above the axes, under their title, in as many columns as fit; `others` are in the same place."""
     handles, labels = axes.get_legend_handles_labels()
     for one in others:
         more = one.get_legend_handles_labels()
@@ -135,15 +127,7 @@ def legend_above(axes: Axes, others: Sequence[Axes] = ()) -> None:
 
 
 def share_legend(made: Figure, every: Sequence[Axes], title: str = "") -> None:
-    """Put one legend, under a title, above all axes instead of those above each.
-
-    Parameters
-    ----------
-    made : Figure
-    every : sequence of Axes
-        Axes on which one name means one look.
-    title : str
-    """
+    """Put one legend, under a title, above all axes, on which one name means one look, instead of those above each."""
     named: dict[str, Any] = {}
     for axes in every:
         if (own := axes.get_legend()) is not None:

@@ -33,29 +33,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-COUNTED = 100_000_000
-"""Where configurations can only be counted one by one, counting ends here."""
-
-MOST_COLUMNS, MOST_FACETS = 12, 40
-"""Configurations and facets that the text shows."""
+COUNTED = 100_000_000  # where configurations can only be counted one by one, counting ends here
+MOST_COLUMNS, MOST_FACETS = 12, 40  # configurations and facets that the text shows
 
 
 @dataclass(frozen=True)
 class Found:
-    """All that ``region`` found out about an instance; what was not asked for or not possible is None.
-
-    Attributes
-    ----------
-    instance : Instance
-    intensity : Intensity
-    region : Region or None
-    no_facets : str or None
-        Why there are no facets.
-    headroom : tuple of Fraction or None
-    no_headroom : str or None
-    slice : Slice or None
-    on_servers : (servers, LeastServers) or None
-    """
+    """All that ``region`` found out about an instance; None for what was not asked for or not possible."""
 
     instance: Instance
     intensity: Intensity
@@ -192,11 +176,8 @@ def _inequality(names: Sequence[str], normal: Sequence[int]) -> str:
     return " + ".join(terms)
 
 
-DOTS, DOTS_IN_SPACE = 4_000, 600
-"""Most configurations that are drawn one by one, in two dimensions and in three."""
-
-PANELS = 6
-"""Most slices on one picture."""
+DOTS, DOTS_IN_SPACE = 4_000, 600  # most configurations that are drawn one by one, in two dimensions and in three
+PANELS = 6  # most slices on one picture
 
 
 @styled

@@ -54,18 +54,14 @@ def _by_server(cluster: Cluster, value: Callable[[int, int], Any]) -> dict[str, 
 
 def _whole(allocation: Allocation, whole: WholeTasks) -> Fields:
     cluster = allocation.cluster
+    # the part of its tasks that each user loses to rounding
+    parts = [lost / x for lost, x in zip(whole.lost, allocation.totals, strict=True) if x]
     return Fields(
         tasks=named(cluster.users, list(map(sum, whole.tasks))),
         allocation=_by_user(cluster, whole.tasks),
         lost=named(cluster.users, whole.lost),
-        lost_part=float(_lost(allocation, whole)),
+        lost_part=float(total(parts) / len(parts)) if parts else 0.0,
     )
-
-
-def _lost(allocation: Allocation, whole: WholeTasks) -> Any:
-    """Return the mean over users of the part of its tasks that a user loses to rounding."""
-    parts = [lost / x for lost, x in zip(whole.lost, allocation.totals, strict=True) if x]
-    return total(parts) / len(parts) if parts else 0
 
 
 def allocation_lines(allocation: Allocation, answer: Answer) -> list[str]:
@@ -162,14 +158,9 @@ def _witness(witness: Mapping[str, Any] | None) -> str:
     return f" ({', '.join(parts)})"
 
 
-NAMES_IN_WITNESSES = ("user", "envies", "resource")
-"""Fields of witnesses that are names of a file."""
-
-MOST_PANELS = 8
-"""Server classes and resources that are drawn over time, in file order."""
-
-MOST_USERS = len(PALETTE) - 1
-"""Users drawn in colours of their own; the others are drawn together."""
+NAMES_IN_WITNESSES = ("user", "envies", "resource")  # fields of witnesses that are names of a file
+MOST_PANELS = 8  # server classes and resources that are drawn over time, in file order
+MOST_USERS = len(PALETTE) - 1  # users drawn in colours of their own; the others are drawn together
 
 
 def bars_of(allocation: Allocation, title: str = "") -> Bars:
@@ -216,19 +207,17 @@ def picture_of_shares(allocations: Sequence[Allocation], path: str | Path) -> No
 
 
 @styled
-def picture_of_history(history: History, cluster: Cluster, path: str | Path, resource: int = 0) -> None:
-    """Draw utilisation of one resource by server class, and tasks by user, over time."""
-    drawn = [i for i, row in enumerate(cluster.capacity) if row[resource]]
+def picture_of_history(history: History, cluster: Cluster, path: str | Path) -> None:
+    """Draw utilisation of the first resource by server class, and tasks by user, over time."""
+    drawn = [i for i, row in enumerate(cluster.capacity) if row[0]]
     time = history.time.tolist()
-    used = [
-        Curve(cluster.servers[i].name, time, history.utilisation[:, i, resource].tolist(), look="steps") for i in drawn
-    ]
+    used = [Curve(cluster.servers[i].name, time, history.utilisation[:, i, 0].tolist(), look="steps") for i in drawn]
     tasks = [
         Curve(user.name, time, history.tasks[:, n].sum(axis=1).tolist(), look="steps")
         for n, user in enumerate(cluster.users[:10])
     ]
     picture, (left, right) = figure(PAGE, 2.9, 2)
-    draw(left, Chart("time (s)", f"{cluster.resources[resource]} in use (share)", used, ylim=(0, 1.05)))
+    draw(left, Chart("time (s)", f"{cluster.resources[0]} in use (share)", used, ylim=(0, 1.05)))
     draw(right, Chart("time (s)", "tasks (number)", tasks, ylim=(0, None)))
     save(picture, path)
 
@@ -255,8 +244,7 @@ def picture_of_histories(histories: Mapping[str, History], cluster: Cluster, pat
     save(picture, path)
 
 
-MOST_CELLS = 400
-"""Up to this many pairs of user and server the tasks are printed, beyond it what they come to."""
+MOST_CELLS = 400  # up to this many pairs of user and server the tasks are printed, beyond it what they come to
 
 
 def numeric_answer(allocation: Allocation, found: Violation, tolerance: float) -> Answer:

@@ -25,8 +25,7 @@ from theory.greedy.servers import apportion
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SURE = 0.999
-"""Level of the interval that must lie above 0 before a queue is said to grow."""
+SURE = 0.999  # level of the interval that must lie above 0 before a queue is said to grow
 
 
 def simulation_answer(result: Result[Any], given: Given) -> Answer:
@@ -308,16 +307,7 @@ def curve_of(result: Result[Any], name: str = "", values: Callable[[Run], Array]
 
 
 def chart_over_time(results: Sequence[Result[Any]], lines: Sequence[Line] = (), title: str = "") -> Chart:
-    """Return reward, or queue, over time for each result, with 95 % bands over replications and the warm-up shaded.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        All of loss systems, or all of queues.
-    lines : sequence of Line
-        For comparison.
-    title : str
-    """
+    """Return reward, or queue, over time for each result, with 95 % bands over replications and the warm-up shaded."""
     run = results[0].runs[0]
     warmup = float(run.measures.edges[run.first])
     return Chart(

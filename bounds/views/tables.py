@@ -7,27 +7,15 @@ from textwrap import wrap
 
 from theory.files.answer import answer_stream, answer_width
 
-ESCAPE = "\x1b"
-"""Begins the codes of a terminal: lines that hold one are tables, which fit already."""
+ESCAPE = "\x1b"  # begins the codes of a terminal: lines that hold one are tables, which fit already
 
 
 def aligned(table: Sequence[Sequence[str]], *, right: int = 0, head: bool = True) -> list[str]:
-    """Return rows of text with columns of equal width, the last `right` of them to the right.
+    """Return rows of text with columns of equal width, the last `right` of them set to the right.
 
     On a terminal cells that are too wide are wrapped, and the head is set off (colours of ``rich``, none where NO_COLOR
     is set); elsewhere a row is a line, so that other programs can read it.
 
-    Parameters
-    ----------
-    table : sequence of rows
-        All of the same length.
-    right : int
-        How many of the last columns are set to the right.
-    head : bool
-        Whether the first row is a head.
-
-    Examples
-    --------
     >>> aligned([["type", "jobs"], ["small", "12.5"]], right=1)
     ['type   jobs', 'small  12.5']
     """

@@ -41,16 +41,13 @@ def and_more(count: int, more: str = "more") -> list[str]:
 def many(count: int, thing: str) -> str:
     """Write a number of things.
 
-    Examples
-    --------
     >>> many(1, "server"), many(1200, "server")
     ('1 server', '1,200 servers')
     """
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-INTERVALS = "intervals in brackets are of 95 % confidence"
-"""A line of every text with intervals."""
+INTERVALS = "intervals in brackets are of 95 % confidence"  # a line of every text with intervals
 
 
 class Number(NamedTuple):
@@ -61,15 +58,8 @@ class Number(NamedTuple):
 
 
 def with_interval(measured: Any, digits: int = 6, *, least: float = -inf, most: float = inf) -> str:
-    """Write a number with its 95 % interval, cut to the range from `least` to `most` of possible values.
+    """Write a number (`Interval`, `Number` or an answer) with its 95 % interval, cut to possible values.
 
-    Parameters
-    ----------
-    measured : Interval, Number or Answer
-        With `mean` and, if it is no `Interval`, `ci95`.
-
-    Examples
-    --------
     >>> with_interval(Number(1.0, (-0.5, 2.5))), with_interval(Number(0.5, (-0.5, 1.5)), least=0.0, most=1.0)
     ('1  [-0.5, 2.5]', '0.5  [0, 1]')
     """

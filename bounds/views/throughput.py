@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bounds.views.answers import Answer, Fields, encode_answer
-from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, legend_above, save, styled
+from bounds.views.pictures import GREEDY, MARK, OPTIMAL, PAGE, PALETTE, figure, finish, save, styled
 from bounds.views.text import and_more, many, short
 from theory.errors import quoted
 from theory.files.items import ItemList
@@ -37,22 +37,11 @@ def throughput_answer(
     rounded: tuple[Fraction | None, ...] | None = None,
     bins: tuple[int, Fraction, Fraction, int] | None = None,
 ) -> Answer:
-    """Return the answer of ``throughput``.
+    """Return the answer of ``throughput``; the bracket and what VQS guarantees are per server.
 
-    Parameters
-    ----------
-    sizes : Sizes
-    best : Bracket
-        Per server.
-    vqs : Guaranteed
-        Per server.
-    gap : Fraction
-        The distance that was asked for.
-    rounded : (Fraction, Fraction or None), optional
-        Workloads of the upper- and lower-rounded queues of the file's partition, on all servers.
-    bins : (int, Fraction, Fraction, int), optional
-        A number of jobs, the servers they need in fractions (by any configurations, by proper ones), and the bins of a
-        packing.
+    `gap` is the distance that was asked for; `rounded`, the workloads of the upper- and lower-rounded queues of the
+    file's partition on all servers; `bins`, a number of jobs, the servers that they need in fractions (by any
+    configurations, by proper ones), and the bins of a packing.
     """
     servers = sizes.servers
     lower, upper = servers * best.lower, servers * best.upper
@@ -125,8 +114,7 @@ def throughput_lines(answer: Answer) -> list[str]:
     return lines
 
 
-MOST_SHOWN = 20
-"""Kinds of bins that the text shows."""
+MOST_SHOWN = 20  # kinds of bins that the text shows
 
 
 def items_answer(items: ItemList) -> Answer:
@@ -170,8 +158,7 @@ def _size(kind: Answer) -> str:
     return ", ".join(f"{quoted(name)} {size}" for name, size in kind.size.items())
 
 
-LARGEST_TABLE = 2_000_000
-"""Pricing table (types times size units) up to which Theorem 1's own bounds are drawn beside ours."""
+LARGEST_TABLE = 2_000_000  # pricing table (types times size units) up to which Theorem 1's own bounds are drawn
 
 
 def rounded_bounds(law: Law, number: int) -> tuple[Fraction, Fraction | None] | None:
@@ -220,8 +207,7 @@ def draw_bracket(axes: Axes, sizes: Sizes, best: Bracket) -> None:
     axes.set_xticks([n for n in ticks if n <= max(cells[-1], 32)], minor=False)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_title(f"between {lower[-1]:.5g} and {upper[-1]:.5g}")
-    legend_above(axes)
+    finish(axes, title=f"between {lower[-1]:.5g} and {upper[-1]:.5g}")
 
 
 def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
@@ -251,19 +237,13 @@ def draw_law(axes: Axes, law: Law, best: Bracket) -> None:
     prices.set_ylim(0, None)
     prices.set_yticks([])
     end = min(1.0, 1.05 * float(law.greatest))
-    axes.set(xlabel="size (share of a server)", xlim=(0, end))
-    axes.set_title(f"law (blue), {len(tops)} cells (grey), price (red)")
+    title = f"law (blue), {len(tops)} cells (grey), price (red)"
+    axes.set(xlabel="size (share of a server)", xlim=(0, end), title=title)
 
 
 @styled
 def picture_of_throughput(sizes: Sizes, best: Bracket, path: str | Path) -> None:
-    """Draw the bracket as it closes, and the law with its cuts and prices.
-
-    Raises
-    ------
-    InputError
-        If the picture cannot be written there.
-    """
+    """Draw the bracket as it closes, and the law with its cuts and prices."""
     picture, (left, right) = figure(PAGE, 2.9, 2)
     draw_bracket(left, sizes, best)
     draw_law(right, sizes.law, best)
@@ -306,14 +286,12 @@ def picture_of_guarantees(
         rows.append((f"above {least}, universal", mark, colour))
     left.axhline(2 / 3, color=MARK, linestyle=":", label="2/3: no partition more")
     left.plot([], [], "k*", markersize=7, label="universal partition")
-    left.set(xlabel="cuts (number)", ylabel="guarantee (share of the maximum workload)", ylim=(0, 0.72))
-    legend_above(left)
+    finish(left, xlabel="cuts (number)", ylabel="guarantee (share of the maximum workload)", ylim=(0, 0.72))
     for y, (_, g, colour) in enumerate(reversed(rows)):
         ends = [float(g.least), *map(float, g.cuts), 1.0]
         right.plot([ends[0], 1], [y, y], color=colour, linewidth=1, alpha=0.5)
         right.plot(ends, [y] * len(ends), "|", color=colour, markersize=9, markeredgewidth=2)
         right.annotate(str(g.ratio), (1.02, y), fontsize=7, va="center", annotation_clip=False)
     right.set_yticks(range(len(rows)), [name for name, _, _ in reversed(rows)], fontsize=7)
-    right.set(xlabel="size (share of a server)", xlim=(0, 1.1))
-    right.set_title("the cuts, and the guarantee of each")
+    right.set(xlabel="size (share of a server)", xlim=(0, 1.1), title="the cuts, and the guarantee of each")
     save(picture, path)

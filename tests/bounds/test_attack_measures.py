@@ -11,7 +11,7 @@ import pytest
 from bounds.adversary.division import MEASURES, DivisionSpace, Shape, judge_division
 from bounds.adversary.engine import attack
 from bounds.adversary.lies import LieSpace, Misreport, first_lies, judge_lie, with_report
-from bounds.adversary.rules import Mechanism, rule_named
+from bounds.adversary.rules import rule_named
 from bounds.cli import run
 from examples.rules_to_attack import equal_parts
 from theory.errors import InputError
@@ -53,7 +53,9 @@ def test_who_envies_most() -> None:
 
 def test_ps_dsf_saturates_a_resource_of_every_server_that_is_used() -> None:
     """On one server with two resources its mean utilisation is at least 1/2, and the greatest is at most 1."""
-    found = attack(judge_division(Mechanism("ps-dsf"), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400)
+    found = attack(
+        judge_division(rule_named("ps-dsf", sharing=True), "utilisation"), DivisionSpace(3, 1, 2), evaluations=400
+    )
     assert Fraction(1, 2) <= found.judged.value < Fraction(3, 4)
 
 
@@ -73,7 +75,9 @@ def test_a_lie_that_pays_is_one() -> None:
 def test_lies_against_ps_dsf_are_certified_and_drf_has_none() -> None:
     """The allocations of the truth and of the lie are PS-DSF by Theorem 1, and the tasks by lying are counted anew."""
     space = LieSpace(3, 2, 3)
-    found = attack(judge_lie(Mechanism("ps-dsf")), space, seed=2, evaluations=3000, target=Fraction(19, 20))
+    found = attack(
+        judge_lie(rule_named("ps-dsf", sharing=True)), space, seed=2, evaluations=3000, target=Fraction(19, 20)
+    )
     assert found.judged.value <= Fraction(19, 20)
     case, n = found.case, found.case.liar
     truth, reported = case.truth.cluster(), case.reported.cluster()
