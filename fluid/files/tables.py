@@ -74,16 +74,7 @@ AnyTable = TypeVar("AnyTable", bound="Table")
 
 @dataclass(frozen=True)
 class Table:
-    """What the table says, whatever the model.
-
-    Attributes
-    ----------
-    options : dict
-        Of policies; each takes those that it reads.
-    initial : InitialJobs
-    trace : TraceFile or None
-        Instead of all laws.
-    """
+    """What the table says in every model: options of policies, jobs at time 0, and a trace instead of all laws."""
 
     options: dict[str, Any] = field(default_factory=dict)
     initial: InitialJobs = InitialJobs()
@@ -100,25 +91,13 @@ class ContinuousTable(Table):
 
 @dataclass(frozen=True)
 class SlottedTable(Table):
-    """What it says of a slotted queue.
+    """What it says of a slotted queue; all fields behind `slot` are those of a law of sizes."""
 
-    Attributes
-    ----------
-    fixed, bernoulli : bool
-        As in `fluid.simulation.slotted.model.SlottedScenario`.
-    slot : Fraction
-        Seconds, for traces.
-    rate, intensity : Fraction or None
-        Jobs a slot, or their part of what the servers carry at most; for laws of sizes.
-    service_rate, grid : Fraction
-        For laws of sizes.
-    """
-
-    fixed: bool = False
+    fixed: bool = False  # this and the next as in `fluid.simulation.slotted.model.SlottedScenario`
     bernoulli: bool = False
-    slot: Fraction = SLOT
-    rate: Fraction | None = None
-    intensity: Fraction | None = None
+    slot: Fraction = SLOT  # seconds, for traces
+    rate: Fraction | None = None  # jobs a slot
+    intensity: Fraction | None = None  # the part of what the servers carry at most
     service_rate: Fraction = Fraction(1)
     grid: Fraction = GRID
 

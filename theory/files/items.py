@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
-from theory.files.comma_separated import rows_of_table
-from theory.files.document import Fields
+from theory.files.document import Fields, rows_of_table
 from theory.instance import Instance, additive
 
 COUNT = "count"

@@ -9,7 +9,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 KINDS_OF_FILES = {
@@ -46,9 +45,6 @@ CSV = (
 )
 LINES = "JSON lines: packproof simulate --trace reads those of jobs"
 CODE = "Python code: packproof attack, and packproof simulate --policy, take it as FILE.py:NAME"
-
-LOOK = 2**20
-"""Bytes of a file that are looked at."""
 
 
 def kind_of_document(document: Mapping[str, Any]) -> tuple[str, str]:
@@ -100,20 +96,3 @@ def kind_of_text(text: str) -> str:
     if any(re.match(r"(from|import) [\w.]+|(def|class) \w+.*:$", line) for line in text.splitlines()):
         return CODE
     return "XML" if text.lstrip().startswith("<") else ""
-
-
-def kind_of_file(path: str | Path) -> str:
-    """Return what a file is that could not be read as it should; empty where that is not known, or it is large."""
-    from theory.files.places import open_regular
-
-    with open_regular(path) as stream:
-        content = stream.read(LOOK + 1)
-    if not content.strip():
-        return "an empty file"
-    kind = kind_of_bytes(content)
-    if kind or len(content) > LOOK:
-        return kind
-    try:
-        return kind_of_text(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return ""

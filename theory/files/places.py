@@ -24,10 +24,13 @@ from pathlib import Path
 
 from theory.errors import InputError
 from theory.files.answer import print_file
-from theory.files.kinds import kind_of_bytes
+from theory.files.kinds import kind_of_bytes, kind_of_text
 
 MAX_BYTES = 64 * 2**20
 """Largest document that is read."""
+
+LOOK = 2**20
+"""Bytes of a file that are looked at to tell its kind."""
 
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output."""
@@ -175,6 +178,21 @@ def not_text(path: str | Path, content: bytes, error: UnicodeDecodeError) -> str
     """Word the refusal of a file that is no text; `content` is how it begins."""
     content_found = kind_of_bytes(content) or f"byte {error.object[error.start]:#04x}"
     return f"{path}: expected UTF-8 text, found {content_found}"
+
+
+def kind_of_file(path: str | Path) -> str:
+    """Return what a file is that could not be read as it should; empty where that is not known, or it is large."""
+    with open_regular(path) as stream:
+        content = stream.read(LOOK + 1)
+    if not content.strip():
+        return "an empty file"
+    kind = kind_of_bytes(content)
+    if kind or len(content) > LOOK:
+        return kind
+    try:
+        return kind_of_text(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return ""
 
 
 _KINDS = (

@@ -11,8 +11,7 @@ from typing import Any
 
 from theory import numbers
 from theory.errors import InputError
-from theory.files.comma_separated import rows_of_table
-from theory.files.document import Fields, read_document
+from theory.files.document import Fields, read_document, rows_of_table
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 
@@ -96,8 +95,10 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     if laws_given[0] in ("counts", "items"):
         counted = _counted(_counts(fields) if laws_given[0] == "counts" else _items(fields))
         law, counts = counted.law, counted.counts
+    elif laws_given[0] == "csv":
+        law = read_sample((folder or Path()) / fields.text("csv", "the name of a file"))
     else:
-        law = _READERS[laws_given[0]](fields, folder or Path())
+        law = {"discrete": _discrete, "uniform": _uniform, "piecewise": _piecewise}[laws_given[0]](fields)
     servers = fields.integer("servers", "a whole number of at least 1", least=1) if fields.has("servers") else 1
     partition = _partition(fields) if fields.has("partition") else None
     fields.finish()
@@ -138,8 +139,7 @@ def _sums_to_one(fields: Fields, name: str, probabilities: list[Fraction]) -> No
         fields.fail(name, f"expected probabilities that sum to 1, got {numbers.text(sum_of_all)}")
 
 
-def _discrete(fields: Fields, folder: Path) -> Law:
-    del folder
+def _discrete(fields: Fields) -> Law:
     table = fields.table("discrete", "a table of probabilities by size")
     exact: dict[Fraction, Fraction] = {}
     for name in table.names():
@@ -213,8 +213,7 @@ def _row(fields: Fields, name: str, row: Any, length: int, expected: str) -> lis
     return [_number(fields, name, value, expected) for value in row]
 
 
-def _uniform(fields: Fields, folder: Path) -> Law:
-    del folder
+def _uniform(fields: Fields) -> Law:
     expected = "two ends [lower, upper] with 0 <= lower < upper <= 1"
     lower, upper = _row(fields, "uniform", fields.take("uniform", expected), 2, expected)
     if not 0 <= lower < upper <= 1:
@@ -222,8 +221,7 @@ def _uniform(fields: Fields, folder: Path) -> Law:
     return uniform(lower, upper)
 
 
-def _piecewise(fields: Fields, folder: Path) -> Law:
-    del folder
+def _piecewise(fields: Fields) -> Law:
     expected = "rows [lower, upper, probability] with 0 <= lower <= upper <= 1 and upper > 0"
     rows = fields.take("piecewise", expected)
     if not isinstance(rows, list) or not rows:
@@ -245,11 +243,6 @@ def _piecewise(fields: Fields, folder: Path) -> Law:
         fields.fail("piecewise", "expected each atom once")
     _sums_to_one(fields, "piecewise", [p for _, _, p in exact])
     return piecewise([(lower, upper, p) for lower, upper, p in exact])
-
-
-def _csv(fields: Fields, folder: Path) -> Law:
-    name = fields.text("csv", "the name of a file")
-    return read_sample(folder / name)
 
 
 def read_sample(path: str | Path) -> Law:
@@ -305,6 +298,3 @@ def _partition(fields: Fields) -> Partition:
         return by_sets(cells)
     except ValueError as error:
         fields.fail("partition", f"expected intervals that cover (0, 1] once: {error}")
-
-
-_READERS = {"discrete": _discrete, "uniform": _uniform, "piecewise": _piecewise, "csv": _csv}
