@@ -78,13 +78,7 @@ def is_sized(document: Mapping[str, Any]) -> bool:
 
 
 def servers_in(document: Mapping[str, Any], path: Path) -> int:
-    """Return the number of servers that a law of sizes names.
-
-    Raises
-    ------
-    InputError
-        Another kind of file, or one that does not name them.
-    """
+    """Return the number of servers that a law of sizes names; other files are refused."""
     table = document.get("sizes")
     if not isinstance(table, dict) or "servers" not in table:
         raise InputError("--servers: missing, expected the number of servers")

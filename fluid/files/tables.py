@@ -103,12 +103,9 @@ class SlottedTable(Table):
 
 
 def with_trace(table: AnyTable, path: Path | None) -> AnyTable:
-    """Let the trace in a file stand for all laws, read as ``arrivals`` says; the same table where there is none.
+    """Take all jobs from the trace in a file, read as ``arrivals`` says; the same table where there is none.
 
-    Raises
-    ------
-    InputError
-        Tasks of a trace at time 0, and no trace.
+    Tasks of a trace at time 0 without a trace are refused.
     """
     located = replace(table, trace=on_file(table.trace, path))
     if located.initial.trace and located.trace is None:
@@ -168,7 +165,7 @@ def parse_slotted(
     source : str
         Name of the file, for errors.
     instance : Instance, optional
-        That the table stands beside; a law of sizes where there is none.
+        Beside which the table is; beside a law of sizes unless given.
     folder : Path, optional
         Where names of files start.
     own : sequence of str

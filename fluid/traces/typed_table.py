@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import gcd, lcm
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -24,7 +23,7 @@ import numpy as np
 from fluid.traces.model import MICROSECONDS, Trace
 from theory.errors import InputError, TooLargeError
 from theory.files.places import open_input
-from theory.numbers import rational
+from theory.numbers import rational, to_integers
 
 LARGEST = 2**63 - 1
 """The largest whole number of a field."""
@@ -333,11 +332,8 @@ class Tasks:
         for r, name in enumerate(self.resources):
             texts = [row[r] for row in self.demand]
             values = {text: self.numbers[text] for text in set(texts)}
-            # the common unit is the gcd of fractions: gcd of the numerators over the lcm of the denominators
-            below = lcm(*(v.denominator for v in values.values()))
-            above = gcd(*(int(v * below) for v in values.values()))
-            unit = Fraction(above or 1, below)
-            multiples = {text: int(v / unit) for text, v in values.items()}
+            integers, unit = to_integers(list(values.values()))
+            multiples = dict(zip(values, integers, strict=True))
             if max(multiples.values(), default=0) >= 2**62:
                 raise TooLargeError(f"{self.path}: {name}: expected numbers with fewer digits in all: round them")
             columns.append(list(map(multiples.__getitem__, texts)))

@@ -68,6 +68,7 @@ def _names(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     They are sorted, so that what depends on their order is the same in every process.
     """
+    # inner functions have code objects of their own, among the constants
     loaded = {one.argval for one in get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     names = set(code.co_names)
     for constant in code.co_consts:

@@ -130,6 +130,7 @@ def bound(function: Function, /, **functions: Callable[..., Any]) -> Function:
     compiled = {
         name: other if _is_compiled(other) else finish(cast(FunctionType, other)) for name, other in functions.items()
     }
+    # a checked function makes the whole copy checked; one that allocates needs kernels on the way to it
     ways = [_finish_of(other) for other in compiled.values()]
     is_allocating = checked_kernel in ways
 
@@ -164,6 +165,7 @@ def checked_copy(function: Function, *, allocating: bool = False) -> Function:
     finish = checked_kernel if allocating else checked
 
     def finish_of(original: Callable[..., Any], changes: bool) -> Finish | None:
+        # packproof's own functions stay as they are, unless they call what is compiled anew
         is_packproofs = _is_compiled(original) and "compiled_as" in source_of(original).__dict__
         if original is function or by_user(source_of(original)) or (_is_compiled(original) and not is_packproofs):
             return finish

@@ -99,6 +99,7 @@ def _user(fields: Fields, servers: list[ServerClass], places: Mapping[str, int],
             for resource in own:
                 if not server.capacity[resources.index(resource)]:
                     table.fail(f"{server_name}.{resource}", f"expected a resource that server {server_name!r} has")
+            # where the user says nothing of a resource, the capacity of the server holds
             pairs = zip(resources, server.capacity, strict=True)
             effective[server_name] = tuple(own.get(resource, c) for resource, c in pairs)
     fields.finish()
@@ -174,25 +175,10 @@ Places = tuple[str, Mapping[str, int]]
 
 
 def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
-    """Read the mechanism and the tasks of an allocation of a cluster.
+    """Read the mechanism and the tasks, shape (N, K), of an allocation of a cluster.
 
-    Parameters
-    ----------
-    path : str or Path
-        JSON or TOML with ``mechanism`` and the table ``allocation``, by user and server; what is left out is 0. Other
-        fields, such as the totals of an answer, are not read.
-    cluster : Cluster
-
-    Returns
-    -------
-    mechanism : str
-    tasks : tuple of tuple of Fraction, shape (N, K)
-        A decimal means its decimal text.
-
-    Raises
-    ------
-    InputError
-        A missing field, a number below 0, a user or a server that the cluster does not have.
+    The file has ``mechanism`` and the table ``allocation``, by user and server; what is left out is 0, and a decimal
+    means its decimal text. Other fields, such as the totals of an answer, are not read.
     """
     top = Fields(read_document(path), str(path))
     mechanism = top.text("mechanism", "the name of a mechanism")
@@ -206,17 +192,9 @@ def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
 
 
 def read_prices(path: str | Path, cluster: Cluster) -> list[NDArray[np.float64]]:
-    """Read the prices that come with numeric shares of a mechanism that is max-min fair.
+    """Read the prices that come with numeric shares of a max-min fair mechanism: float64[K, R] for each stage.
 
-    Returns
-    -------
-    list of float64[K, R]
-        Of the whole of each resource of each class; what is left out is 0.
-
-    Raises
-    ------
-    InputError
-        No prices, a number below 0, a server or a resource that the cluster does not have.
+    A price is that of the whole of a resource of a class of servers; what is left out is 0.
     """
     import numpy as np  # here, since the command `check` reads clusters without numpy
 

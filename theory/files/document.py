@@ -51,6 +51,7 @@ def warn_if_alike(names: Sequence[str], source: str) -> None:
     """Say on stderr, once, which different names of a file are one name but for composition, width or case."""
     first: dict[str, str] = {}
     for name in names:
+        # compatibility composition before and after folding, since folding may undo it
         other = first.setdefault(normalize("NFKC", normalize("NFKC", name).casefold()), name)
         if other != name:
             _warn_of(ascii(other), ascii(name), source)
@@ -121,6 +122,7 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
 def _unlike(text: str, source: str, kind: str, why: str) -> str:
     """Word the refusal of a text that is no document of a kind: what it is, or where it stops being one."""
     kind_found = kind_of_text(text)
+    # a text of the expected kind is refused for one of its parts, so the parser's words help most
     if not kind_found or kind_found.startswith(f"a {kind} "):  # the latter where a key stands twice, say
         return f"{source}: expected a {kind} document, found text that is not well-formed {kind}: {why}"
     named = "ends" if kind == "JSON" else "does not end"

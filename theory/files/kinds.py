@@ -90,6 +90,7 @@ def kind_of_text(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()][:20]
     if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
         return LINES
+    # a table has the same number of commas in each line, and TOML an equals sign in the first
     commas = {line.count(",") for line in lines}
     if len(lines) > 1 and len(commas) == 1 and 0 not in commas and "=" not in lines[0]:
         return CSV

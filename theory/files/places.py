@@ -72,6 +72,7 @@ def files_of_a_command() -> Iterator[None]:
 
 def _identities(path: Path) -> set[Identity]:
     """Return what tells a file from others: two names of one file share one of these."""
+    # the name, for a file that is not there yet; device and number, for links and second names of one that is
     identities: set[Identity] = {os.path.realpath(path)}
     try:
         there = os.stat(path)
@@ -183,7 +184,7 @@ def not_text(path: str | Path, content: bytes, error: UnicodeDecodeError) -> str
 def kind_of_file(path: str | Path) -> str:
     """Return what a file is that could not be read as it should; empty where that is not known, or it is large."""
     with open_regular(path) as stream:
-        content = stream.read(LOOK + 1)
+        content = stream.read(LOOK + 1)  # one byte more tells whether it is longer
     if not content.strip():
         return "an empty file"
     kind = kind_of_bytes(content)

@@ -80,10 +80,7 @@ def catalogue() -> dict[str, MachineType]:
 def matching(pattern: str = "") -> list[str]:
     """Return the names of the types that a pattern names, in the order of the table.
 
-    Parameters
-    ----------
-    pattern : str
-        A name, with ``*`` and ``?`` as in a shell, with or without the provider; or part of a name. Empty: all.
+    A pattern is a name, with ``*`` and ``?`` as in a shell, with or without the provider; or a part of a name.
 
     Examples
     --------
@@ -107,6 +104,7 @@ def near(name: str, number: int = 3) -> list[str]:
     """
     wanted = name.strip().lower().removesuffix(".*")
     machines = catalogue()
+    # first the same name under a provider, then the same family, then whatever is spelt alike
     without_provider = [one for one in machines if one.partition(":")[2] == wanted]
     if without_provider:
         return without_provider[:number]
@@ -118,16 +116,8 @@ def near(name: str, number: int = 3) -> list[str]:
 def missing_sizes(provider: str, line: str) -> list[str]:
     """Return the sizes that half of the sister lines or more have in the table, and this one lacks.
 
-    Parameters
-    ----------
-    provider, line : str
-        Such as ``aws`` and ``m5``, whose sisters are m5a, m5d, m5n, ...; or ``gcp`` and ``n2-highcpu``, whose sisters
-        are n2-standard and n2-highmem.
-
-    Notes
-    -----
-    The table does not say which sizes a provider sells, so this is a hint and no proof: a sister may have a size that
-    was never sold in this line. Sizes ``metal`` are the same hardware as the largest and are left out.
+    Sisters of m5 on AWS are m5a, m5d, m5n, ...; those of n2-highcpu on GCP are n2-standard and n2-highmem. This is a
+    hint, no proof: the table does not say which sizes a provider sells.
 
     Examples
     --------
@@ -138,6 +128,7 @@ def missing_sizes(provider: str, line: str) -> list[str]:
     every = [machine for machine in catalogue().values() if machine.provider == provider]
     sisters: dict[str, dict[str, int]] = {}
     for one in every:
+        # sizes `metal` are the same hardware as the largest
         if _generation(provider, one.line) == generation and not one.size.startswith("metal"):
             sisters.setdefault(one.line, {})[one.size] = one.vcpu
     if line not in sisters:
@@ -167,6 +158,7 @@ def _found(pattern: str, source: str) -> list[str]:
         return matching
     provider, _, name = pattern.partition(":")
     line, _, size = name.rpartition("." if provider == "aws" else "-")
+    # such as m5.xlarge: a size that the line is likely to have on sale, although the table has no price of it
     lacks = " the price table lacks this size;" if line and size in missing_sizes(provider, line) else ""
     hint = near(pattern)
     raise InputError(
@@ -178,19 +170,7 @@ def _found(pattern: str, source: str) -> list[str]:
 def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--types") -> list[dict[str, Any]]:
     """Return types of the catalogue as tables of an instance file; the reward of a type is its price an hour.
 
-    Parameters
-    ----------
-    types : sequence of str
-        ``aws:NAME`` or ``gcp:NAME``; a whole family as ``aws:m5.*``.
-    workload : Fraction
-        Offered jobs of every type per server.
-    source : str
-        Names the input in errors.
-
-    Raises
-    ------
-    InputError
-        Unknown type: the line names near ones.
+    A type is ``aws:NAME`` or ``gcp:NAME``, a whole family ``aws:m5.*``; an unknown one is refused with near names.
     """
     machines = catalogue()
     return [
@@ -212,8 +192,12 @@ def catalogue_instance(
 
     Parameters
     ----------
-    types, workload, source
-        See `catalogue_tables`.
+    types : sequence of str
+        ``aws:NAME`` or ``gcp:NAME``; a whole family as ``aws:m5.*``.
+    workload : Fraction
+        Offered jobs of every type per server.
+    source : str
+        Names the input in errors.
     server : dict
         Capacity ``{"cpu": vCPUs, "memory": GiB}``.
 
@@ -243,19 +227,10 @@ FIXED = ("name", "reward", "price", "workload", "service_rate")
 def read_own_types(path: str | Path) -> list[dict[str, Any]]:
     """Read types as tables of an instance file, in which workloads may be left out.
 
-    Parameters
-    ----------
-    path : str or Path
-        A CSV with a header (its name ends in ``.csv``): ``name``, ``reward`` or ``price``, perhaps ``workload`` and
-        ``service_rate``, and every other column a resource, an empty cell for none. Otherwise TOML or JSON with tables
-        ``[[type]]`` as an instance file has them; what else such a file holds is left alone.
-
-    Raises
-    ------
-    InputError
-        A file without types, a column that is missing or stands twice, a row of another length, a field of a CSV that
-        is empty or no number. What else is wrong is found where the instance is made
-        (`theory.files.instances.parse_instance`).
+    A CSV (its name ends in ``.csv``) has a header with ``name``, ``reward`` or ``price``, perhaps ``workload`` and
+    ``service_rate``, and every other column is a resource, an empty cell for none. TOML and JSON have tables
+    ``[[type]]`` as an instance file has them; other tables are not read. The form of the table is checked here, the
+    values where the instance is made (`theory.files.instances.parse_instance`).
     """
     place = Path(path)
     if place.suffix.lower() == ".csv":

@@ -115,6 +115,7 @@ def sizes_document(sizes: Sizes) -> dict[str, Any]:
     """
     law, text = sizes.law, numbers.text
     table: dict[str, Any] = {}
+    # the shortest of the forms that says the law exactly
     if not law.pieces:
         table["discrete"] = {text(size): text(p) for size, p in law.atoms}
     elif len(law.pieces) == 1 and not law.atoms:
@@ -233,6 +234,8 @@ def _piecewise(fields: Fields) -> Law:
             fields.fail(f"piecewise[{i}]", f"expected {expected}, got the ends {ends}")
         if p <= 0:
             fields.fail(f"piecewise[{i}]", f"expected a probability greater than 0, got {numbers.text(p)}")
+    # In the order of their lower ends, a piece overlaps one before it where it begins below the greatest upper end so
+    # far. Atoms may lie within pieces.
     before = None
     for lower, upper, _ in sorted(exact):
         if before is not None and lower < before and lower != upper:
@@ -266,6 +269,7 @@ def read_sample(path: str | Path) -> Law:
             try:
                 size_of_text[cell] = numbers.rational(cell)
             except ValueError as error:
+                # the first line may be a header; numbers that are not finite are none
                 if line == 1 and cell[:1].isalpha() and cell.lower() not in ("nan", "inf", "infinity"):
                     continue
                 raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]!r} ({error})") from None
@@ -282,6 +286,7 @@ def _partition(fields: Fields) -> Partition:
     rows = fields.take("partition", expected)
     if not isinstance(rows, list) or not rows:
         fields.fail("partition", f"expected {expected}, got {rows!r}")
+    # three forms: cuts; an interval a queue; several intervals a queue
     if not any(isinstance(row, list) for row in rows):
         cuts = [_number(fields, f"partition[{i}]", row, "a cut in (0, 1)") for i, row in enumerate(rows, 1)]
         for i, cut in enumerate(cuts, 1):
