@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,7 +142,7 @@ def read_scenario(
     instance, notes = left_out.measured(instance, traced, times.servers, source)
     if policy.model == "loss":
         how["synchronised"] = synchronised
-    scenario_of = _slotted if slotted else _loss if policy.model == "loss" else _queue
+    scenario_of: Callable[..., Scenario] = _slotted if slotted else _loss if policy.model == "loss" else _queue
     return Given(scenario_of(instance, given, times, traced, how), given, instance, traced, notes)
 
 

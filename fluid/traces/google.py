@@ -104,7 +104,7 @@ def read_google_table(path: str | Path) -> Trace:
     last = 0
     still = int(Outcome.censored)
     attempts = list(rows(place, TABLE))
-    ends = max((int(end) for row in attempts if (end := row.text("end_us")).isdigit()), default=OPENS)
+    ends = max((int(text) for row in attempts if (text := row.text("end_us")).isdigit()), default=OPENS)
     for row in attempts:
         submit = row["submit_us"]
         if submit < last:
@@ -300,9 +300,9 @@ def read_google_2019(path: str | Path) -> Trace:
     place = Path(path)
     columns = header(place)
     cpu, memory = next((pair for pair in REQUESTS if set(pair) <= set(columns)), REQUESTS[0])
-    schema = {**INSTANCE_EVENTS, "priority": lambda text: whole(text or "0"), cpu: str, memory: str}
+    schema: Schema = {**INSTANCE_EVENTS, "priority": lambda text: whole(text or "0"), cpu: str, memory: str}
     if "collection_type" in columns:
-        schema["collection_type"] = str
+        schema = {**schema, "collection_type": str}
     tasks = Tasks(place, _RESOURCES)
     events: list[tuple[int, Event]] = []
     allocs = 0

@@ -340,6 +340,7 @@ class Tasks:
             units.append(unit)
         demand = np.array(columns, np.int64).reshape(len(self.resources), len(order)).T
         names = ("arrival", "duration", "outcome", "attempt", "label", *(["line"] if lines else []))
+        columns_by_name: dict[str, Any] = {name: np.array(getattr(self, name), np.int64)[order] for name in names}
         return Trace(
             resources=self.resources,
             unit=tuple(units),
@@ -347,5 +348,5 @@ class Tasks:
             labels=tuple(labels),
             notes=tuple(notes),
             source=source,
-            **{name: np.array(getattr(self, name), np.int64)[order] for name in names},
+            **columns_by_name,
         )
