@@ -61,6 +61,7 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     refuse_doubles([user.name for user in users], user_tables)
     warn_if_alike(resources, source)
     cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
+    # shares are tasks divided by those that a user could run alone, which must not be 0
     for fields, user, row in zip(user_tables, users, eligibility(cluster), strict=True):
         if not row.any():
             allowed = "" if user.servers is None else f" among {listed(user.servers)}"
@@ -148,7 +149,7 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
 
     servers = []
     for place, server in enumerate(cluster.servers):
-        capacity = table(server.capacity)
+        capacity = table(server.capacity)  # a capacity of 0 is left out
         if place == 0:  # the first table names every resource, so that their order survives
             pairs = zip(cluster.resources, server.capacity, strict=True)
             capacity = {name: numbers.text(value) for name, value in pairs}

@@ -27,28 +27,14 @@ from theory.files.places import note_input, read_bytes
 def module_of(path: str, option: str) -> ModuleType:
     """Return the module of a Python file; a file that has changed is read again.
 
-    Parameters
-    ----------
-    path : str
-    option : str
-        Names the option or argument in errors.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or run; in one line, with the line of the file where it is known.
+    A file that cannot be read or run is refused in one line, which names the option or argument, and the line of the
+    file where it is known.
     """
     return _run(path, option, digest_of(path, option))
 
 
 def digest_of(path: str, option: str) -> str:
-    """Read a Python file without running it, note it as an input of the command, and return its SHA-256.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read.
-    """
+    """Read a Python file without running it, note it as an input of the command, and return its SHA-256."""
     note_input(path)
     try:
         content = read_bytes(path)
@@ -60,7 +46,7 @@ def digest_of(path: str, option: str) -> str:
 
 @cache
 def _run(path: str, option: str, digest: str) -> ModuleType:
-    """Run a file with so much in it."""
+    """Run a file, once for each content."""
     file = Path(path).resolve()
     # a name that other processes find again, where they too have read the file: compiled code is kept under it
     known_as = f"packproof_own_{hashlib.sha256(f'{file}{digest}'.encode()).hexdigest()[:16]}"
@@ -98,6 +84,7 @@ def text_of(error: BaseException) -> str:
 def line_in(file: Path, error: BaseException) -> str:
     """Return ``:LINE`` of a file whose code failed, where it is known."""
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == str(file) else None
+    # the outermost frame within the file, which its author knows
     step_down = error.__traceback__
     while step_down is not None and line is None:
         if step_down.tb_frame.f_code.co_filename == str(file):
@@ -130,6 +117,7 @@ def code_digest(module: ModuleType) -> str:
         reached[id(spec)] = (spec.name if reached else "", text)
         waiting += [_of_name(name) for name in _imported(text, spec)]
         waiting += [_of_value(value) for value in list(names.values())] if names is not None else []
+    # sorted, since the order in which modules are reached depends on what was loaded before
     digests = sorted(f"{name} {hashlib.sha256(text).hexdigest()}\n" for name, text in reached.values())
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 

@@ -130,14 +130,7 @@ def _unlike(text: str, source: str, kind: str, why: str) -> str:
 
 
 def rows_of_table(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table, empty ones too, with the numbers of their lines.
-
-    Raises
-    ------
-    InputError
-        What `read_text` refuses, and a line that is no row, such as one with a field of more than
-        131,072 characters.
-    """
+    """Yield the rows of a table, empty ones too, with the numbers of their lines; a line that is no row is refused."""
     reader = csv.reader(read_text(path).splitlines())
     try:
         for row in reader:
@@ -230,6 +223,7 @@ class Fields:
             result = numbers.rational(value)
         except ValueError as error:
             self.fail(name, f"expected {expected}, got {_shown(value)} ({error})")
+        # the bound is refused, too, where it is strict
         if result < least or (strict and result == least):
             self.fail(name, f"expected {expected}, got {_shown(value)}")
         return result

@@ -80,6 +80,7 @@ def kind_of_text(text: str) -> str:
     >>> kind_of_text("words without any form")
     ''
     """
+    # JSON first: a text such as [1] is both, and hardly anybody writes such TOML
     for form, loads in (("JSON", json.loads), ("TOML", tomllib.loads)):
         try:
             document = loads(text)

@@ -134,6 +134,7 @@ def missing_sizes(provider: str, line: str) -> list[str]:
     if line not in sisters:
         return []
     own = sisters.pop(line)
+    # a size counts as missing where at least half of the sisters have it; listed by vCPUs
     vcpu = {size: number for sizes in sisters.values() for size, number in sizes.items() if size not in own}
     often = [size for size in vcpu if 2 * sum(size in sizes for sizes in sisters.values()) >= len(sisters)]
     return sorted(often, key=lambda size: (vcpu[size], size))
@@ -245,6 +246,7 @@ def _of_csv(place: Path) -> list[dict[str, Any]]:
     rows = [(line, row) for line, row in rows_of_table(place) if any(cell.strip() for cell in row)]
     names = [cell.strip() for cell in rows[0][1]] if rows else []
     twice = next((name for name in names if names.count(name) > 1), None)
+    # the reward is also called price, but not both
     paid = [name for name in ("reward", "price") if name in names]
     resources = [name for name in names if name not in FIXED]
     if twice is not None or "" in names or "name" not in names or len(paid) != 1 or not resources:

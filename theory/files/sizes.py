@@ -190,7 +190,7 @@ def _relative_items(fields: Fields) -> Counter[Fraction]:
         (size,) = _row(fields, f"sizes[{i}]", row, 1, "a list of one number: one resource")
         if not 0 < size <= capacity:
             fields.fail(f"sizes[{i}]", f"expected a size from 0 to the capacity, got {numbers.text(size)}")
-        counts[size / capacity] += 1
+        counts[size / capacity] += 1  # servers of a law of sizes have capacity 1
     fields.finish()
     return counts
 
@@ -241,6 +241,7 @@ def _piecewise(fields: Fields) -> Law:
         if before is not None and lower < before and lower != upper:
             fields.fail("piecewise", f"expected pieces without overlap, but two hold sizes above {numbers.text(lower)}")
         before = upper if before is None else max(before, upper)
+    # lower = upper is an atom
     atoms = [lower for lower, upper, _ in exact if lower == upper]
     if len(set(atoms)) < len(atoms):
         fields.fail("piecewise", "expected each atom once")
@@ -249,14 +250,7 @@ def _piecewise(fields: Fields) -> Law:
 
 
 def read_sample(path: str | Path) -> Law:
-    """Read one column of sizes, and return the empirical law.
-
-    Raises
-    ------
-    InputError
-        An empty file, more than one column, a cell that is no number or not in (0, 1]; the line is named. The first
-        line may be a header.
-    """
+    """Read one column of sizes in (0, 1], perhaps with a header, and return the empirical law."""
     counts: Counter[Fraction] = Counter()
     size_of_text: dict[str, Fraction] = {}
     for line, row in rows_of_table(path):
