@@ -26,9 +26,8 @@ from bounds.adversary.lies import LieSpace, first_lies, judge_lie
 from bounds.adversary.rules import note_rule, rule_named
 from fluid.experiment.store import Store
 from theory.errors import InputError
-from theory.files.code import module_of
+from theory.files.code import code_digest, module_of
 from theory.files.document import read_document
-from theory.files.source_digest import code_digest
 
 
 @dataclass(frozen=True)

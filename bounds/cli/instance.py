@@ -51,8 +51,7 @@ def instance(
 ) -> None:
     """Make an instance of real VM types, and of your own; the reward of a VM type is its price an hour."""
     from theory.files.instances import instance_document, instance_toml, parse_instance, write_instance
-    from theory.files.own_types import read_own_types
-    from theory.files.price_catalogue import catalogue_tables
+    from theory.files.price_catalogue import catalogue_tables, read_own_types
     from theory.numbers import text
 
     names = [name.strip() for name in types.split(",") if name.strip()]

@@ -255,8 +255,7 @@ def _within(path: Path, name: str, tolerance: str, stored: Path | None, *, as_js
 def _check_stored(path: Path, mechanism: Mechanism, most: float, stored: Path, *, as_json: bool) -> None:
     """Compute how far a stored allocation is from the conditions: status 1 if that is more than is allowed."""
     from bounds.views.sharing import checked_answer, checked_lines
-    from theory.files.allocations import read_allocation, read_prices
-    from theory.files.clusters import read_cluster
+    from theory.files.clusters import read_allocation, read_cluster, read_prices
 
     assert mechanism.numeric is not None
     with progress() as say:

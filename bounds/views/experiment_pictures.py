@@ -10,8 +10,8 @@ from typing import Any
 
 from bounds.views.panels import Chart, Curve, Line, in_rows
 from bounds.views.pictures import save, styled
+from fluid.experiment.forecast import Reference, references
 from fluid.experiment.grid import Grid
-from fluid.experiment.references import Reference, references
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import Group, headline, summary
 from theory.errors import InputError

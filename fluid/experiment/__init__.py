@@ -5,9 +5,8 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "forecast": ("Forecast", "forecast"),
+        "forecast": ("Forecast", "Reference", "forecast", "references"),
         "grid": ("Cell", "Grid", "read_grid"),
-        "references": ("Reference", "references"),
         "run": ("Progress", "run_experiment"),
         "store": ("Store",),
         "summaries": ("Comparison", "Group", "comparisons", "rows", "summary", "summary_table"),

@@ -1,18 +1,24 @@
-"""How long an experiment will take: events of its cells, and the pace of those that the store holds."""
+"""What is known of an experiment before it is run: about how long it takes, and the rewards that theory gives."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fluid.experiment.grid import Cell, Grid, scenario_of
 from fluid.experiment.store import Store
+from fluid.files.left_out import has_trace
 from fluid.simulation.loss.model import LossScenario
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted.model import SlottedScenario
+from theory.files.instances import parse_instance
+from theory.greedy.optimal import solve
 
 PACE = 1e6
 """Events a second on one processor where the store holds no cell of the policy: an order of magnitude."""
@@ -105,3 +111,47 @@ def expected_events(scenario: Scenario) -> float:
     assert isinstance(scenario, LossScenario | QueueScenario)
     rates = [scenario.servers * float(t.workload * t.service_rate) for t in scenario.instance.types]
     return 2.0 * sum(rates) * scenario.until + slots
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Rewards per server to which those of a loss system compare.
+
+    Attributes
+    ----------
+    greedy : float
+        Of the greedy assignment: what dynamic reservation earns in the fluid limit.
+    optimum : float
+        Of the optimal assignment: in the long run no policy earns more.
+    """
+
+    greedy: float
+    optimum: float
+
+
+def references(grid: Grid) -> dict[tuple[Any, ...], Reference]:
+    """Return the references by the values of the parameters of a point.
+
+    Points without one are left out: laws of sizes, and jobs from a trace, whose workload is not that of the instance.
+
+    Notes
+    -----
+    One linear program for each instance; points that differ in other fields share it.
+    """
+    reference_of: dict[str, Reference] = {}
+    references: dict[tuple[Any, ...], Reference] = {}
+    for cell in grid.cells:
+        point, document = tuple(cell.varied[name] for name in grid.parameters), cell.document
+        if point in references or "type" not in document or has_trace(document["simulation"]):
+            continue
+        what = {name: document[name] for name in ("server", "type")}
+        key = json.dumps(what, sort_keys=True)
+        if key not in reference_of:
+            reference_of[key] = _reference(what)
+        references[point] = reference_of[key]
+    return references
+
+
+def _reference(document: Mapping[str, Any]) -> Reference:
+    solution = solve(parse_instance(document))
+    return Reference(float(solution.greedy.reward), float(solution.optimal.reward))

@@ -70,7 +70,6 @@ SEEDS = 1
 ARRIVING = ("arrivals", "service", "initial", "rate", "intensity", "service_rate", "grid")
 """Fields of ``[simulation]`` that say which jobs come, whatever the policy."""
 
-
 ONE_VALUE = ("instance", "until", "warmup", "replications", "seed")
 """Fields of a grid that have one value for all cells."""
 
@@ -82,13 +81,7 @@ BINS = 100
 
 
 def scenario_of(document: Mapping[str, Any], found: Policy, source: str = "experiment") -> Any:
-    """Make the scenario of a cell's document; of loss systems on the event list, so that policies see the same jobs.
-
-    Raises
-    ------
-    InputError
-        What does not suit, in one line.
-    """
+    """Make the scenario of a cell's document; of loss systems on the event list, so that policies see the same jobs."""
     what = {name: document[name] for name in ("server", "type", "sizes", "simulation") if name in document}
     times = Times(document["servers"], document["until"], document["warmup"])
     return read_scenario(what, found, times, source=source, synchronised=True, bins=BINS).scenario
@@ -162,7 +155,7 @@ class Grid:
     parameters : tuple of str
         What varies, in the order of the file.
     warnings : tuple of str
-        What there is to say of its traces (`fluid.traces.jobs`), each line once.
+        About its traces (`fluid.traces.jobs`), each line once.
     """
 
     cells: tuple[Cell, ...]
@@ -384,7 +377,7 @@ def _document(
 
 
 def _of_trace(document: dict[str, Any], scenario: Scenario, replications: int, source: str) -> list[str]:
-    """What there is to say of the trace of a cell, if it has one."""
+    """Return the warnings about the trace of a cell; none where it has no trace."""
     file = trace_of(Fields(document["simulation"], source, "simulation"), None)
     if file is None:
         return []

@@ -190,9 +190,7 @@ class Store:
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of the cells are in the store."""
-        with self._errors():
-            stored = {key for (key,) in self._connection.execute("select key from cells")}
-        return stored.intersection(keys)
+        return {key for key, _ in self._by_key("key", keys)}
 
     def put(
         self,
@@ -215,20 +213,20 @@ class Store:
 
     def numbers(self, keys: Iterable[str]) -> dict[str, dict[str, float | None]]:
         """Return the numbers of the cells that are there, by key."""
-        wanted = set(keys)
-        with self._errors():
-            rows = self._connection.execute("select key, numbers from cells").fetchall()
         try:
-            return {key: json.loads(text) for key, text in rows if key in wanted}
+            return {key: json.loads(text) for key, text in self._by_key("numbers", keys)}
         except ValueError:
             raise InputError(f"{self.path}: a cell holds no numbers: take a new file, and run again") from None
 
     def seconds(self, keys: Iterable[str]) -> dict[str, float]:
         """Return how long the cells that are there took, by key."""
+        return dict(self._by_key("seconds", keys))
+
+    def _by_key(self, column: str, keys: Iterable[str]) -> list[tuple[str, Any]]:
         wanted = set(keys)
         with self._errors():
-            rows = self._connection.execute("select key, seconds from cells").fetchall()
-        return {key: taken for key, taken in rows if key in wanted}
+            rows = self._connection.execute(f"select key, {column} from cells").fetchall()
+        return [row for row in rows if row[0] in wanted]
 
     def run(self, key: str, unpack: Callable[[bytes], Run]) -> tuple[Run, float] | None:
         """Return the run of a cell, unpacked from its arrays, and its seconds; None if it is not there."""

@@ -83,20 +83,20 @@ def summary_table(grid: Grid, store: Store) -> str:
     rows: list[dict[str, Any]] = []
     for group in summary(grid, store):
         row: dict[str, Any] = {**group.parameters, "replications": group.replications, "settled": group.settled}
-        for name, found in group.numbers.items():
-            ends = (found.low, found.high)
-            row |= {name: found.mean}
+        for name, interval in group.numbers.items():
+            ends = (interval.low, interval.high)
+            row |= {name: interval.mean}
             row |= {f"{name}.{end}": x if isfinite(x) else None for end, x in zip(("low", "high"), ends, strict=True)}
         rows.append(row)
     return _csv(rows)
 
 
-def _csv(made: list[dict[str, Any]]) -> str:
-    columns = list(dict.fromkeys(name for row in made for name in row))
+def _csv(rows: list[dict[str, Any]]) -> str:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n")
     writer.writeheader()
-    for row in made:
+    for row in rows:
         writer.writerow({name: _cell(value) for name, value in row.items()})
     return stream.getvalue()
 

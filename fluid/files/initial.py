@@ -18,18 +18,10 @@ MOST_AT_ONCE = 10**7
 
 @dataclass(frozen=True)
 class InitialJobs:
-    """Jobs at time 0: runs of equal servers (how many, jobs of each type); None stands for all servers.
+    """Jobs at time 0: on runs of equal servers, waiting by type, of the trace, and drawn from a law of sizes.
 
-    Attributes
-    ----------
-    runs : tuple of (int or None, tuple of int)
-        In the order of the servers; those left over are empty.
-    queue : tuple of int
-        Jobs of each type that wait; empty for none.
-    trace : bool
-        Whether the tasks that run when the trace opens are there.
-    drawn : int
-        Jobs of a law of sizes that wait.
+    A run is the number of its servers, or None for all, and the jobs of each type on one of them; runs follow each
+    other in the order of the servers, and the servers behind the last are empty.
     """
 
     runs: tuple[tuple[int | None, tuple[int, ...]], ...] = ()
@@ -39,7 +31,7 @@ class InitialJobs:
 
     @property
     def waiting(self) -> int:
-        """Return how many jobs wait, those of a trace not counted."""
+        """Return the number of waiting jobs, without those of a trace."""
         return sum(self.queue) + self.drawn
 
     def counts(self, servers: int, types: int) -> NDArray[np.int32] | None:

@@ -19,15 +19,7 @@ FINEST = 10**9
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Which fields the types leave out.
-
-    Attributes
-    ----------
-    workload : tuple of int
-        Places of the types without a workload, which is taken from the trace.
-    reward : bool
-        Whether no type has a reward; each job then counts 1.
-    """
+    """The places of the types without a workload, which the trace then gives, and whether no type has a reward."""
 
     workload: tuple[int, ...] = ()
     reward: bool = False
@@ -47,15 +39,9 @@ class LeftOut:
     def measured(
         self, instance: Instance, traced: TraceJobs | None, servers: int, source: str
     ) -> tuple[Instance, tuple[str, ...]]:
-        """Return the instance with the workloads of the trace, and what is to be said of that.
+        """Return the instance with the workloads of the trace, and the notes on that.
 
-        The workload of a type is its total time in service, from the first arrival to the last, per server: by Little's
-        law the mean number of its jobs if none were refused or kept waiting.
-
-        Raises
-        ------
-        InputError
-            There is no trace after all.
+        Raises InputError where a workload is left out and there is no trace.
         """
         notes = ("types have no reward: each job counts 1",) if self.reward else ()
         if not self.workload:
@@ -63,6 +49,8 @@ class LeftOut:
         if traced is None:
             raise InputError(f"{source}: type[{self.workload[0] + 1}].workload: missing, expected a number")
         times, types, durations = traced.arriving
+        # Little's law: total time in service per server and unit of time, from the first arrival to the last, is the
+        # mean number of jobs of a type on a server if none were refused or kept waiting
         span = max(float(times[-1] - times[0]), float(durations.max(initial=0.0)), 1e-6)
         busy = np.bincount(types, weights=durations, minlength=len(instance.types)) / (span * servers)
         without = set(self.workload)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.scenario import Scenario
 from fluid.simulation.slotted.model import SlottedScenario, slotted_scenario, whole_service
 from fluid.simulation.slotted.sizes import size_law
-from fluid.traces.file import TraceFile
 from fluid.traces.jobs import TraceJobs, in_slots, sized_jobs, typed_jobs
 from theory import numbers
 from theory.errors import InputError
@@ -60,18 +59,10 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class Given:
-    """A scenario, and what the file says beside it.
+    """A scenario, and what the file says beside it; no instance beside a law of sizes.
 
-    Attributes
-    ----------
-    scenario : Scenario
-    table : Table
-    instance : Instance or None
-        None beside a law of sizes.
-    traced : TraceJobs or None
-        The jobs of the trace that stands for arrivals.
-    notes : tuple of str
-        What was assumed where the types of a trace leave something out.
+    `traced` are the jobs of the trace from which arrivals are taken, `notes` what was assumed where types leave
+    something out.
     """
 
     scenario: Scenario
@@ -87,13 +78,7 @@ def is_sized(document: Mapping[str, Any]) -> bool:
 
 
 def servers_in(document: Mapping[str, Any], path: Path) -> int:
-    """Return the number of servers that a law of sizes names.
-
-    Raises
-    ------
-    InputError
-        Another kind of file, or one that does not name them.
-    """
+    """Return the number of servers that a law of sizes names; other files are refused."""
     table = document.get("sizes")
     if not isinstance(table, dict) or "servers" not in table:
         raise InputError("--servers: missing, expected the number of servers")
@@ -146,38 +131,28 @@ def read_scenario(
         )
     left_out = left_to_trace(document) if trace is not None or has_trace(table) else LeftOut()
     instance = parse_instance(left_out.filled(document), source)
-    if policy.model == "slotted":
-        slotted = with_trace(parse_slotted(table, source, instance, folder, policy.options), trace)
-        traced = _traced(slotted.trace, instance, slotted.initial.trace)
-        instance, notes = left_out.measured(instance, traced, times.servers, source)
-        return _slotted(instance, slotted, times, traced, how, notes)
-    continuous = with_trace(parse_continuous(table, instance, source, folder, policy.options), trace)
-    traced = _traced(continuous.trace, instance, continuous.initial.trace)
+    slotted = policy.model == "slotted"
+    parsed = (
+        parse_slotted(table, source, instance, folder, policy.options)
+        if slotted
+        else parse_continuous(table, instance, source, folder, policy.options)
+    )
+    given: Any = with_trace(parsed, trace)
+    traced = None if given.trace is None else typed_jobs(given.trace, instance, present=given.initial.trace)
     instance, notes = left_out.measured(instance, traced, times.servers, source)
     if policy.model == "loss":
-        return _loss(instance, continuous, times, traced, how | {"synchronised": synchronised}, notes)
-    return _queue(instance, continuous, times, traced, how, notes)
-
-
-def _traced(trace: TraceFile | None, instance: Instance, initial: bool) -> TraceJobs | None:
-    return None if trace is None else typed_jobs(trace, instance, present=initial)
-
-
-Notes = tuple[str, ...]
+        how["synchronised"] = synchronised
+    scenario_of: Callable[..., Scenario] = _slotted if slotted else _loss if policy.model == "loss" else _queue
+    return Given(scenario_of(instance, given, times, traced, how), given, instance, traced, notes)
 
 
 def _loss(
-    instance: Instance,
-    given: ContinuousTable,
-    times: Times,
-    traced: TraceJobs | None,
-    how: dict[str, Any],
-    notes: Notes,
-) -> Given:
+    instance: Instance, given: ContinuousTable, times: Times, traced: TraceJobs | None, how: dict[str, Any]
+) -> Scenario:
     """Tasks that run when a trace opens come at time 0, before all others, each for what was left of its service."""
     if given.initial.queue:
         raise InputError("simulation.initial: queue: expected a policy of queues; in a loss system nobody waits")
-    scenario = LossScenario(
+    return LossScenario(
         instance,
         *times,
         given.arrivals,
@@ -187,20 +162,14 @@ def _loss(
         initial=given.initial.counts(times.servers, len(instance.types)),
         **how,
     )
-    return Given(scenario, given, instance, traced, notes)
 
 
 def _queue(
-    instance: Instance,
-    given: ContinuousTable,
-    times: Times,
-    traced: TraceJobs | None,
-    how: dict[str, Any],
-    notes: Notes,
-) -> Given:
+    instance: Instance, given: ContinuousTable, times: Times, traced: TraceJobs | None, how: dict[str, Any]
+) -> Scenario:
     if given.initial.runs:
         raise InputError(EMPTY_SERVERS)
-    scenario = QueueScenario(
+    return QueueScenario(
         instance,
         *times,
         given.arrivals,
@@ -211,22 +180,16 @@ def _queue(
         queue=given.initial.queue,
         **how,
     )
-    return Given(scenario, given, instance, traced, notes)
 
 
 def _slotted(
-    instance: Instance,
-    given: SlottedTable,
-    times: Times,
-    traced: TraceJobs | None,
-    how: dict[str, Any],
-    notes: Notes,
-) -> Given:
+    instance: Instance, given: SlottedTable, times: Times, traced: TraceJobs | None, how: dict[str, Any]
+) -> Scenario:
     """Rates and service are those of the types; a unit of time is a slot."""
     if given.initial.runs:
         raise InputError(EMPTY_SERVERS)
     jobs, present = (None, None) if traced is None else _jobs_in_slots(traced, given)
-    scenario = slotted_scenario(
+    return slotted_scenario(
         instance,
         *times.in_slots(),
         fixed=given.fixed,
@@ -238,7 +201,6 @@ def _slotted(
         intensity=float(traffic_intensity(instance)) if jobs is None else None,
         **how,
     )
-    return Given(scenario, given, instance, traced, notes)
 
 
 def _jobs_in_slots(traced: TraceJobs, given: SlottedTable) -> tuple[JobList, JobList | None]:

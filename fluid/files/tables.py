@@ -74,16 +74,7 @@ AnyTable = TypeVar("AnyTable", bound="Table")
 
 @dataclass(frozen=True)
 class Table:
-    """What the table says, whatever the model.
-
-    Attributes
-    ----------
-    options : dict
-        Of policies; each takes those that it reads.
-    initial : InitialJobs
-    trace : TraceFile or None
-        Instead of all laws.
-    """
+    """What the table says in every model: options of policies, jobs at time 0, and a trace instead of all laws."""
 
     options: dict[str, Any] = field(default_factory=dict)
     initial: InitialJobs = InitialJobs()
@@ -100,36 +91,21 @@ class ContinuousTable(Table):
 
 @dataclass(frozen=True)
 class SlottedTable(Table):
-    """What it says of a slotted queue.
+    """What it says of a slotted queue; all fields behind `slot` are those of a law of sizes."""
 
-    Attributes
-    ----------
-    fixed, bernoulli : bool
-        As in `fluid.simulation.slotted.model.SlottedScenario`.
-    slot : Fraction
-        Seconds, for traces.
-    rate, intensity : Fraction or None
-        Jobs a slot, or their part of what the servers carry at most; for laws of sizes.
-    service_rate, grid : Fraction
-        For laws of sizes.
-    """
-
-    fixed: bool = False
+    fixed: bool = False  # this and the next as in `fluid.simulation.slotted.model.SlottedScenario`
     bernoulli: bool = False
-    slot: Fraction = SLOT
-    rate: Fraction | None = None
-    intensity: Fraction | None = None
+    slot: Fraction = SLOT  # seconds, for traces
+    rate: Fraction | None = None  # jobs a slot
+    intensity: Fraction | None = None  # the part of what the servers carry at most
     service_rate: Fraction = Fraction(1)
     grid: Fraction = GRID
 
 
 def with_trace(table: AnyTable, path: Path | None) -> AnyTable:
-    """Let the trace in a file stand for all laws, read as ``arrivals`` says; the same table where there is none.
+    """Take all jobs from the trace in a file, read as ``arrivals`` says; the same table where there is none.
 
-    Raises
-    ------
-    InputError
-        Tasks of a trace at time 0, and no trace.
+    Tasks of a trace at time 0 without a trace are refused.
     """
     located = replace(table, trace=on_file(table.trace, path))
     if located.initial.trace and located.trace is None:
@@ -189,7 +165,7 @@ def parse_slotted(
     source : str
         Name of the file, for errors.
     instance : Instance, optional
-        That the table stands beside; a law of sizes where there is none.
+        Beside which the table is; beside a law of sizes unless given.
     folder : Path, optional
         Where names of files start.
     own : sequence of str

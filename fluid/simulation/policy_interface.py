@@ -149,7 +149,7 @@ class Policy:
     source : str
         The name under which `fluid.simulation.policy_names.policy` found it.
     code : str
-        The digest of the code of an author's policy (`theory.files.source_digest`); empty for those of packproof.
+        The digest of the code of an author's policy (`theory.files.code`); empty for those of packproof.
 
     Raises
     ------

@@ -12,8 +12,7 @@ from typing import Any
 
 from fluid.simulation.policy_interface import Policy
 from theory.errors import InputError, meant
-from theory.files.code import module_of
-from theory.files.source_digest import code_digest
+from theory.files.code import code_digest, module_of
 
 HOMES = {
     "dra": "fluid.simulation.loss.policies.dra:DRA",

@@ -16,7 +16,7 @@ from fluid.simulation.compiling import FEW_SERVERS, beside
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State, type_of
-from theory.compiled import called_as, plain, plain_unless_compiled, retooled
+from theory.compiled import called_as, checked_copy, plain, plain_unless_compiled
 from theory.errors import InputError
 
 
@@ -75,7 +75,7 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
 
 
 def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
-    return retooled(function, {}, allocating=True)
+    return checked_copy(function, allocating=True)
 
 
 def _refusal(model: str, guard: type[Guard], state: Any) -> str | None:

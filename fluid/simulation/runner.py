@@ -28,7 +28,7 @@ from fluid.simulation.compiling import PART, Compilation, alone
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
-from theory.compiled import bound, plain, retooled, source_of
+from theory.compiled import bound, checked_copy, plain, source_of
 from theory.errors import InputError
 
 REHEARSED = 64
@@ -255,7 +255,7 @@ def _bound(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts)
 
 @cache
 def _bound_checked(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts, allocating: bool) -> Function:
-    functions = {name: retooled(getattr(policy, name), {}, allocating=allocating) for name in names}
+    functions = {name: checked_copy(getattr(policy, name), allocating=allocating) for name in names}
     return bound(loop, **functions, **dict(parts))
 
 
@@ -307,7 +307,7 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                compiled: Any = retooled(function, {}, allocating=True)
+                compiled: Any = checked_copy(function, allocating=True)
                 compiled.compile(arguments[name])
         except Exception as error:
             return _line(policy, name, error)

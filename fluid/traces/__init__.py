@@ -5,8 +5,8 @@ from theory.doors import doors
 __getattr__, __all__ = doors(
     __name__,
     {
-        "google": ("read_google_events", "read_google_table"),
-        "clusters": ("read_alibaba_2018", "read_google_2019"),
+        "alibaba": ("read_alibaba", "read_alibaba_2018"),
+        "google": ("read_google_2019", "read_google_events", "read_google_table"),
         "mapped": ("Columns", "read_mapped"),
         "model": ("Outcome", "Trace"),
         "preprocess": (
@@ -20,7 +20,7 @@ __getattr__, __all__ = doors(
             "stretched",
             "window",
         ),
-        "readers": ("read_alibaba", "read_plain", "read_trace"),
+        "readers": ("read_plain", "read_trace"),
         "file": ("TraceFile",),
         "jobs": ("TraceJobs", "sized_jobs", "typed_jobs"),
         "types": ("tasks_of",),

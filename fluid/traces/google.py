@@ -1,14 +1,18 @@
-"""The Google cluster trace of 2011: the table of task attempts, and the original task events."""
+"""The Google cluster traces: the table of task attempts and the original task events of 2011, instance events of 2019.
+
+The reader of 2019 follows the published schema (``clusterdata_trace_format_v3.proto`` of google/cluster-data) and was
+tried on small files made by hand, not on the trace itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from fluid.traces.model import GOOGLE, MICROSECONDS, Outcome, Trace
-from fluid.traces.rows import Tasks, fail, opened, rows, whole
+from fluid.traces.model import GOOGLE, GOOGLE_2019, MICROSECONDS, Outcome, Trace
+from fluid.traces.typed_table import Schema, Tasks, fail, header, one_of, rows, rows_without_header, whole
 
 OPENS = 600 * MICROSECONDS
 """When the Google trace of 2011 opens: earlier events have the time 0."""
@@ -16,30 +20,57 @@ OPENS = 600 * MICROSECONDS
 AFTER = 2**63 - 1
 """The time of its events after its end."""
 
-TABLE = ("attempt", "submit_us", "schedule_us", "end_us", "outcome", "priority", "cpu_req", "mem_req")
+TABLE: Schema = {
+    "attempt": whole,
+    "submit_us": whole,
+    "schedule_us": whole,
+    "end_us": whole,
+    "outcome": one_of({outcome.name.upper(): int(outcome) for outcome in Outcome}),
+    "priority": whole,
+    "cpu_req": str,
+    "mem_req": str,
+}
 """Columns of the table that are read."""
 
-EVENT_FIELDS = 13
-"""Columns of an original file of events, which has no header."""
-
 _RESOURCES = ("cpu", "memory")
-_ENDS = {"2": Outcome.evict, "3": Outcome.fail, "4": Outcome.finish, "5": Outcome.kill, "6": Outcome.kill}
 SUBMITTED, SCHEDULED = "submitted", "scheduled"
-_WHAT: dict[str, str | Outcome] = {"0": SUBMITTED, "1": SCHEDULED, **_ENDS}
-_EVENTS = {str(number) for number in range(9)}
-"""SUBMIT, SCHEDULE, five ends, and two updates (7 and 8), which are ignored."""
+
+_KINDS: dict[str, str | Outcome] = {
+    "0": SUBMITTED,
+    "1": SCHEDULED,
+    "2": Outcome.evict,
+    "3": Outcome.fail,
+    "4": Outcome.finish,
+    "5": Outcome.kill,
+    "6": Outcome.kill,
+    "7": "",
+    "8": "",
+}
+"""Kinds of events of 2011 by their number; 7 and 8 are updates, which are ignored."""
 
 
-@dataclass
-class _Attempt:
-    """A run of a task in the making."""
+def _kind_of_event(text: str) -> str | Outcome:
+    if text not in _KINDS:
+        raise ValueError(f"expected a whole number from 0 to 8, got {text!r}")
+    return _KINDS[text]
 
-    line: int
-    submit: int
-    number: int
-    priority: int
-    demand: tuple[str, str]
-    schedule: int = -1
+
+EVENTS: Schema = {
+    "time": whole,
+    "missing": str,
+    "job": str,
+    "task": str,
+    "machine": str,
+    "event": _kind_of_event,
+    "user": str,
+    "class": str,
+    "priority": whole,
+    "cpu": str,
+    "memory": str,
+    "disk": str,
+    "different machine": str,
+}
+"""Columns of an original file of events, which has no header."""
 
 
 def read_google_table(path: str | Path) -> Trace:
@@ -71,31 +102,26 @@ def read_google_table(path: str | Path) -> Trace:
     tasks = Tasks(place, _RESOURCES)
     dropped = {"never scheduled": 0, "without a request": 0}
     last = 0
-    kinds = {one.name.upper(): int(one) for one in Outcome}
     still = int(Outcome.censored)
     attempts = list(rows(place, TABLE))
-    ends = max((int(row[3]) for _, row in attempts if row[3].isdigit()), default=OPENS)
-    for line, (attempt, submit, schedule, end, outcome, priority, cpu, memory) in attempts:
-        came = whole(place, line, "submit_us", submit)
-        if came < last:
-            fail(place, line, "submit_us", f"expected a time of at least {last} (by submission), got {came}")
-        last = came
-        if outcome not in kinds:
-            fail(place, line, "outcome", f"expected one of {', '.join(kinds)}, got {outcome!r}")
-        if not schedule:
+    ends = max((int(text) for row in attempts if (text := row.text("end_us")).isdigit()), default=OPENS)
+    for row in attempts:
+        submit = row["submit_us"]
+        if submit < last:
+            row.fail("submit_us", f"expected a time of at least {last} (by submission), got {submit}")
+        last = submit
+        outcome = row["outcome"]
+        demand = (row.text("cpu_req"), row.text("mem_req"))
+        if not row.text("schedule_us"):
             dropped["never scheduled"] += 1
-            continue
-        if not cpu or not memory:
+        elif not all(demand):
             dropped["without a request"] += 1
-            continue
-        demand = (cpu, memory)
-        tasks.check_demand(line, demand)
-        kind = kinds[outcome]
-        begun = whole(place, line, "schedule_us", schedule)
-        gone = ends if kind == still and not end else whole(place, line, "end_us", end)
-        arrival, stay = _stay(place, line, came, begun, gone)
-        number = whole(place, line, "attempt", attempt)
-        tasks.add(line, arrival, stay, kind, number, whole(place, line, "priority", priority), demand)
+        else:
+            tasks.check_demand(row.line, demand)
+            schedule = row["schedule_us"]
+            end = ends if outcome == still and not row.text("end_us") else row["end_us"]
+            arrival, stay = _stay(place, row.line, submit, schedule, end)
+            tasks.add(row.line, arrival, stay, outcome, row["attempt"], row["priority"], demand)
     return tasks.trace(GOOGLE, notes=notes_of(dropped, ends))
 
 
@@ -105,8 +131,7 @@ def read_google_events(paths: str | Path | Sequence[str | Path]) -> Trace:
     Parameters
     ----------
     paths : path or sequence of paths
-        CSV or gzip without header, 13 columns: time, missing, job, task, machine, event, user, class, priority, cpu,
-        memory, disk, different machine.
+        CSV or gzip without header, with the 13 columns `EVENTS`.
 
     Returns
     -------
@@ -138,71 +163,57 @@ class Event(NamedTuple):
 
 
 def _events(files: Sequence[Path]) -> Iterator[Event]:
-    """Give the events of original files that matter: updates and what comes after the end are left out."""
+    """Give the events of original files, without those after the end of the trace."""
     last = 0
     for place in files:
-        with opened(place) as table:
-            for line, row in table:
-                if len(row) != EVENT_FIELDS:
-                    fail(place, line, "", f"expected {EVENT_FIELDS} fields, got {len(row)}")
-                now, event = whole(place, line, "time", row[0]), row[5]
-                if now < last:
-                    fail(place, line, "time", f"expected a time of at least {last}, got {now}")
-                last = now if now != AFTER else last
-                if event not in _EVENTS:
-                    fail(place, line, "event", f"expected a whole number from 0 to 8, got {event!r}")
-                what = _WHAT.get(event, "")
-                if now != AFTER:
-                    priority = whole(place, line, "priority", row[8]) if what == SUBMITTED else 0
-                    yield Event(place, line, now, (row[2], row[3]), what, priority, (row[9], row[10]))
+        for row in rows_without_header(place, EVENTS):
+            now = row["time"]
+            if now < last:
+                row.fail("time", f"expected a time of at least {last}, got {now}")
+            last = now if now != AFTER else last
+            what = row["event"]
+            if now != AFTER:
+                priority = row["priority"] if what == SUBMITTED else 0
+                task, demand = (row.text("job"), row.text("task")), (row.text("cpu"), row.text("memory"))
+                yield Event(place, row.line, now, task, what, priority, demand)
 
 
 def follow(tasks: Tasks, events: Iterator[Event], opens: int) -> tuple[dict[str, int], int]:
-    """Turn events in the order of time into tasks, one an attempt.
+    """Turn events in the order of time into tasks, one an attempt; the trace opens at `opens`.
 
-    Parameters
-    ----------
-    tasks : Tasks
-        Takes them.
-    events : iterator of Event
-        Of other kinds than submission, schedule and ends only the time counts.
-    opens : int
-        When the trace opens.
-
-    Returns
-    -------
-    dropped : dict
-        How many attempts were left out, by reason.
-    last : int
-        When the trace ends: attempts that run then are censored.
+    Returns the number of attempts that are left out, by reason, and when the trace ends: attempts that run then are
+    censored. Of events other than submission, schedule and ends only the time counts.
     """
     dropped = {"never scheduled": 0, "without a request": 0}
-    running: dict[tuple[str, str], _Attempt] = {}
-    attempts: dict[tuple[str, str], int] = {}
+    submissions: dict[tuple[str, str], Event] = {}  # of the attempts that wait or run
+    schedules: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str], int] = {}  # of the last attempt of each task
     last = 0
 
-    def close(one: _Attempt, end: int, outcome: Outcome) -> None:
-        if one.schedule < 0:
+    def close(task: tuple[str, str], end: int, outcome: Outcome) -> None:
+        one, schedule = submissions.pop(task), schedules.pop(task, None)
+        if schedule is None:
             dropped["never scheduled"] += 1
         elif not all(one.demand):
             dropped["without a request"] += 1
         else:
-            arrival, stay = _stay(tasks.path, one.line, one.submit, one.schedule, end, opens)
-            tasks.add(one.line, arrival, stay, outcome, one.number, one.priority, one.demand)
+            arrival, stay = _stay(one.place, one.line, one.time, schedule, end, opens)
+            tasks.add(one.line, arrival, stay, outcome, numbers[task], one.priority, one.demand)
 
     for event in events:
         tasks.path, last = event.place, event.time
         if event.what == SUBMITTED:
-            number = attempts[event.task] = attempts.get(event.task, -1) + 1
+            numbers[event.task] = numbers.get(event.task, -1) + 1
             if all(event.demand):
                 tasks.check_demand(event.line, event.demand)
-            running[event.task] = _Attempt(event.line, event.time, number, event.priority, event.demand)
-        elif event.what == SCHEDULED and event.task in running:
-            running[event.task].schedule = event.time
-        elif isinstance(event.what, Outcome) and event.task in running:
-            close(running.pop(event.task), event.time, event.what)
-    for one in running.values():
-        close(one, last, Outcome.censored)
+            submissions[event.task] = event
+            schedules.pop(event.task, None)
+        elif event.what == SCHEDULED and event.task in submissions:
+            schedules[event.task] = event.time
+        elif isinstance(event.what, Outcome) and event.task in submissions:
+            close(event.task, event.time, event.what)
+    for task in list(submissions):
+        close(task, last, Outcome.censored)
     return dropped, last
 
 
@@ -216,9 +227,119 @@ def _stay(place: Path, line: int, submit: int, schedule: int, end: int, opens: i
 
 
 def notes_of(dropped: dict[str, int], ends: int, opens: int = OPENS) -> list[str]:
-    """Return what there is to say of attempts and of the time that the trace is seen."""
+    """Return the notes on the attempts left out and on the time that the trace is seen."""
     span = (ends - opens) / MICROSECONDS
     return [
         f"the trace is seen for {span:.2f} s; stays that end later are right-censored there",
         *(f"{count:,} attempts {reason} dropped" for reason, count in dropped.items()),
     ]
+
+
+# ---- 2019 ------------------------------------------------------------------------------------------------------------
+
+REQUESTS = (("resource_request.cpus", "resource_request.memory"), ("cpus", "memory"))
+"""What the two resources of a request are called: nested records flattened, or plain columns."""
+
+TYPES: dict[str, str | Outcome] = {
+    "SUBMIT": SUBMITTED,
+    "QUEUE": "",
+    "ENABLE": "",
+    "SCHEDULE": SCHEDULED,
+    "EVICT": Outcome.evict,
+    "FAIL": Outcome.fail,
+    "FINISH": Outcome.finish,
+    "KILL": Outcome.kill,
+    "LOST": Outcome.kill,
+    "UPDATE_PENDING": "",
+    "UPDATE_RUNNING": "",
+}
+"""Kinds of events by their name, in the order of their numbers; those without a meaning here are ignored."""
+
+_NUMBERED = tuple(TYPES)
+
+
+def _number_of_type(text: str) -> int:
+    """Read the number or the name of a kind of events."""
+    if text.isdecimal() and int(text) < len(TYPES):
+        return int(text)
+    if text.upper() not in TYPES:
+        raise ValueError(f"expected a whole number from 0 to {len(TYPES) - 1} or a name, got {text!r}")
+    return _NUMBERED.index(text.upper())
+
+
+INSTANCE_EVENTS: Schema = {"time": whole, "type": _number_of_type, "collection_id": str, "instance_index": str}
+"""Columns of the instance events of 2019 that no other format has together."""
+
+
+def read_google_2019(path: str | Path) -> Trace:
+    """Read the instance events of the Google cluster trace of 2019.
+
+    Parameters
+    ----------
+    path : str or Path
+        JSON lines as they are published, CSV with a header, or Parquet, each perhaps compressed: time, type (a number
+        or a name), collection_id, instance_index, priority, collection_type, and the request as
+        ``resource_request.cpus`` and ``resource_request.memory``, or ``cpus`` and ``memory``.
+
+    Returns
+    -------
+    Trace
+        Resources cpu and memory, normalised; labels are priorities. One task an attempt, from SUBMIT over SCHEDULE to
+        an end, as of 2011. Instances of alloc sets are left out and counted.
+
+    Raises
+    ------
+    InputError
+        Missing columns, an unknown type, times that are no whole numbers.
+
+    Notes
+    -----
+    Events are sorted by time, as the published files are not. Events at time 0 came before the trace opens, which is
+    taken to be at the first later event; the greatest time of all stands for events after its end.
+    """
+    place = Path(path)
+    columns = header(place)
+    cpu, memory = next((pair for pair in REQUESTS if set(pair) <= set(columns)), REQUESTS[0])
+    schema: Schema = {**INSTANCE_EVENTS, "priority": lambda text: whole(text or "0"), cpu: str, memory: str}
+    if "collection_type" in columns:
+        schema = {**schema, "collection_type": str}
+    tasks = Tasks(place, _RESOURCES)
+    events: list[tuple[int, Event]] = []
+    allocs = 0
+    for row in rows(place, schema):
+        now, kind = row["time"], row["type"]
+        what = TYPES[_NUMBERED[kind]]
+        if "collection_type" in schema and row["collection_type"] in ("1", "ALLOC_SET"):
+            allocs += what == SUBMITTED
+        elif now != AFTER:
+            priority = row["priority"] if what == SUBMITTED else 0
+            task, demand = (row["collection_id"], row["instance_index"]), (row[cpu], row[memory])
+            events.append((kind, Event(place, row.line, now, task, what, priority, demand)))
+    events.sort(key=lambda one: one[1].time)
+    opens = next((event.time for _, event in events if event.time > 0), 0)
+    dropped, last = follow(tasks, _ordered(events), opens)
+    notes = [*notes_of(dropped, last, opens), f"{allocs:,} submissions of alloc instances dropped"]
+    return tasks.trace(GOOGLE_2019, notes=notes)
+
+
+def _ordered(events: list[tuple[int, Event]]) -> Iterator[Event]:
+    """Put events of one task at one time in the order in which they can have happened.
+
+    A task that is there and is submitted again has ended in between; otherwise kinds follow each other by their number.
+    """
+    there: set[tuple[str, str]] = set()
+    for _, group in groupby(events, key=lambda one: one[1].time):
+        together = list(group)
+        again = {event.task for _, event in together if event.what == SUBMITTED} & there
+        together.sort(key=lambda one: (one[1].task not in again or not isinstance(one[1].what, Outcome), one[0]))
+        for _, event in together:
+            if event.what == SUBMITTED:
+                there.add(event.task)
+            elif isinstance(event.what, Outcome):
+                there.discard(event.task)
+            yield event
+
+
+def is_google_2019(first: list[str]) -> bool:
+    """Return whether a header is that of instance events of 2019."""
+    return set(INSTANCE_EVENTS) <= set(first)

@@ -135,22 +135,10 @@ def last_arrival(scenario: Scenario) -> float:
 def trace_warnings(
     file: TraceFile, scenario: Scenario, *, initial: bool, until: str = "--until", warmup: str = "--warmup"
 ) -> list[str]:
-    """Return the warnings about a trace before it is simulated, a line each.
+    """Return the warnings about a trace before the scenario of its jobs is simulated, a line each.
 
-    Parameters
-    ----------
-    file : TraceFile
-    scenario : Scenario
-        That its jobs make.
-    initial : bool
-        Whether the tasks that run when it opens are to be there at time 0.
-    until, warmup : str
-        What the person calls the horizon and the warm-up.
-
-    Raises
-    ------
-    InputError
-        If its last job comes before the warm-up is over: nothing would be measured.
+    `until` and `warmup` are the user's words for the horizon and the warm-up. A trace whose last job comes before the
+    warm-up is over is refused.
     """
     last = last_arrival(scenario)
     unit = f" {scenario.unit}"

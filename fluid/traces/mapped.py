@@ -1,4 +1,4 @@
-"""Tables of tasks with any columns: which column is what stands in a small table.
+"""Tables of tasks with any columns: a small table says which column is what.
 
 .. code-block:: toml
 
@@ -16,13 +16,15 @@ other name is a resource, and other columns are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from fluid.traces.model import PLAIN, Outcome, Trace
-from fluid.traces.rows import Tasks, fail, rows, ticks, whole
+from fluid.traces.model import MICROSECONDS, PLAIN, Outcome, Trace
+from fluid.traces.typed_table import Row, Schema, Tasks, fail, optional, rows, ticks, whole
 from theory.files.document import Fields
 from theory.numbers import text
 
@@ -81,11 +83,10 @@ def columns_of(fields: Fields) -> Columns | None:
     columns = Columns(named, unit=fields.optional_number("unit", Fraction(1), "seconds in a unit of time", strict=True))
     if not columns.resources and "type" not in columns_named:
         table.fail("type", "missing, expected type, or a resource")
-    words: Mapping[str, Outcome] = {}
+    words: dict[str, Outcome] = {}
     if fields.has("outcomes"):
         inner = fields.table("outcomes", 'a table such as { COMPLETED = "finish" }')
         kinds = [one.name for one in Outcome]
-        words = {}
         for word in inner.names():
             kind = inner.text(word, f"one of {', '.join(kinds)}")
             if kind not in kinds:
@@ -100,7 +101,7 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
     Parameters
     ----------
     path : str or Path
-        CSV, JSON lines or Parquet (`fluid.traces.records`); rows in any order.
+        CSV, JSON lines or Parquet (`fluid.traces.typed_table`); rows in any order.
     columns : Columns
 
     Returns
@@ -115,77 +116,80 @@ def read_mapped(path: str | Path, columns: Columns) -> Trace:
         A column that is missing, fields that are no numbers, an end before the start, an unknown outcome: each names
         file, line and column.
     """
-    place, at = Path(path), dict(columns.column)
+    place, column = Path(path), dict(columns.column)
     tasks = Tasks(place, columns.resources)
     labels: dict[str, int] = {}
     dropped = 0
     open_ended: list[int] = []
-    words = {one.name: one for one in Outcome} | dict(columns.outcomes)
-    wanted = list(dict.fromkeys(at.values()))
-    ends = 0
-    for line, row in rows(place, wanted):
-        cells = dict(zip(wanted, (cell.strip() for cell in row), strict=True))
-        fields = {name: cells[column] for name, column in at.items()}
-        arrival, duration = _times(place, line, at, fields, columns.unit)
-        outcome = _outcome(place, line, at, fields, words)
+    last = 0
+    for row in rows(place, _schema(columns), column):
+        arrival, duration = _times(row, column)
+        outcome = row["outcome"] if "outcome" in column else Outcome.finish
         if duration is None and outcome is not Outcome.censored:
             dropped += 1
             continue
-        demand = tuple(fields[name] or "0" for name in columns.resources)
-        tasks.check_demand(line, demand)
+        demand = tuple(row[name] for name in columns.resources)
+        tasks.check_demand(row.line, demand)
         if demand and not any(tasks.numbers[one] for one in demand):
-            fail(place, line, at[columns.resources[0]], "expected at least one positive demand")
+            row.fail(columns.resources[0], "expected at least one positive demand")
         if duration is None:
             open_ended.append(len(tasks.line))
-        ends = max(ends, arrival + (duration or 0))
-        label = labels.setdefault(fields["type"], len(labels)) if "type" in at else 0
-        if "priority" in at:
-            label = whole(place, line, at["priority"], fields["priority"])
-        attempt = whole(place, line, at["attempt"], fields["attempt"] or "0") if "attempt" in at else 0
-        tasks.add(line, arrival, duration or 0, outcome, attempt, label, demand)
+        last = max(last, arrival + (duration or 0))
+        label = labels.setdefault(row["type"], len(labels)) if "type" in column else 0
+        if "priority" in column:
+            label = row["priority"]
+        attempt = row["attempt"] if "attempt" in column else 0
+        tasks.add(row.line, arrival, duration or 0, outcome, attempt, label, demand)
     if not tasks.line:
         fail(place, 1, "", "expected tasks below the header, found none with an end")
     for i in open_ended:
-        tasks.duration[i] = ends - tasks.arrival[i]
-    first = min(tasks.arrival)
-    tasks.arrival = [time - first for time in tasks.arrival]
-    notes = [f"the first arrival, {text(Fraction(first, 1_000_000))} s, is time 0"] if first else []
+        tasks.duration[i] = last - tasks.arrival[i]
+    first = tasks.begin_at_first_arrival()
+    notes = [f"the first arrival, {text(Fraction(first, MICROSECONDS))} s, is time 0"] if first else []
     notes += [f"{dropped:,} rows without an end dropped"] if dropped else []
     notes += [f"{len(open_ended):,} rows are censored at the last moment of the table"] if open_ended else []
     trace = tasks.trace(PLAIN, tuple(labels), notes)
-    return replace(trace, priorities="priority" in at)
+    return replace(trace, priorities="priority" in column)
 
 
-def _times(
-    place: Path, line: int, at: Mapping[str, str], given: Mapping[str, str], unit: Fraction
-) -> tuple[int, int | None]:
+def _schema(columns: Columns) -> Schema:
+    """Return how the cells of each named column are read; space around them does not count."""
+    words = {one.name: one for one in Outcome} | dict(columns.outcomes)
+
+    def outcome_of(word: str) -> Outcome:
+        outcome = words.get(word, words.get(word.lower())) if word else Outcome.censored
+        if outcome is None:
+            expected = f"expected one of {', '.join(words)} (others: arrivals = {{ outcomes = {{ ... }} }})"
+            raise ValueError(f"{expected}, got {word[:40]!r}")
+        return outcome
+
+    time = partial(ticks, unit=columns.unit)
+    readers: Schema = {
+        "time": time,
+        "duration": optional(time),
+        "start": optional(time),
+        "end": optional(time),
+        "type": str,
+        "outcome": outcome_of,
+        "attempt": lambda cell: whole(cell or "0"),
+        "priority": whole,
+    }
+
+    def stripped(read: Callable[[str], Any]) -> Callable[[str], Any]:
+        return lambda cell: read(cell.strip())
+
+    return {name: stripped(readers.get(name, lambda cell: cell or "0")) for name, _ in columns.column}
+
+
+def _times(row: Row, column: Mapping[str, str]) -> tuple[int, int | None]:
     """Return arrival and duration in microseconds; None where there is no end."""
-
-    def of(name: str) -> int:
-        return ticks(place, line, at[name], given[name], unit)
-
-    arrival = of("time")
-    if "duration" in at:
-        return arrival, of("duration") if given["duration"] else None
-    if not given["end"]:
+    arrival = row["time"]
+    if "duration" in column:
+        return arrival, row["duration"]
+    if not row.text("end").strip():
         return arrival, None
-    begun = of("start") if given.get("start") else arrival
-    end = of("end")
+    start = row["start"] if "start" in column else None
+    begun, end = arrival if start is None else start, row["end"]
     if not arrival <= begun <= end:
-        fail(place, line, at["end"], f"expected arrival <= start <= end, got {given['end']!r}")
+        row.fail("end", f"expected arrival <= start <= end, got {row.text('end').strip()!r}")
     return arrival, end - begun
-
-
-def _outcome(
-    place: Path, line: int, at: Mapping[str, str], given: Mapping[str, str], words: Mapping[str, Outcome]
-) -> Outcome:
-    if "outcome" not in at:
-        return Outcome.finish
-    word = given["outcome"]
-    if not word:
-        return Outcome.censored
-    outcome = words.get(word, words.get(word.lower()))
-    if outcome is None:
-        expected = f"expected one of {', '.join(words)} (others: arrivals = {{ outcomes = {{ ... }} }})"
-        fail(place, line, at["outcome"], f"{expected}, got {word[:40]!r}")
-    return outcome

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluid.traces.model import MICROSECONDS, Outcome, Trace
 from theory.errors import InputError, TooLargeError
+from theory.numbers import to_integers
 
 FINEST = Fraction(1, 2**40)
 """Least unit of sizes: sums of the sizes of millions of jobs still fit a machine word."""
@@ -92,15 +92,12 @@ def single_resource(trace: Trace, capacity: Sequence[Fraction | int] | None = No
     have = [Fraction(1)] * len(trace.unit) if capacity is None else [Fraction(c) for c in capacity]
     if len(have) != len(trace.unit) or min(have) <= 0:
         raise InputError(f"capacity: expected {len(trace.unit)} positive numbers, got {have}")
-    steps = [u / c for u, c in zip(trace.unit, have, strict=True)]
-    below = lcm(*(s.denominator for s in steps))
-    factors = [int(s * below) for s in steps]
-    common = gcd(*factors)
-    unit = Fraction(common, below)
+    # a unit of each resource is a whole multiple of the largest share that all of them have in common
+    factors, unit = to_integers([u / c for u, c in zip(trace.unit, have, strict=True)])
     if unit < FINEST:
         raise TooLargeError(f"shares of a server: expected a common unit of at least {FINEST}, got {unit}: round them")
     most = int(1 / unit)
-    multiples = np.array([f // common for f in factors], np.int64)
+    multiples = np.array(factors, np.int64)
     fits = np.less_equal(trace.demand, most // multiples).min(axis=1)  # checked first, so that no product overflows
     size = (np.where(fits[:, None], trace.demand, 0) * multiples).max(axis=1)
     reduced = replace(trace, resources=("size",), unit=(unit,), demand=size[:, None])

@@ -27,11 +27,8 @@ ROUND = f'round its tasks up to types of one resource: arrivals = {{ trace = ...
 def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace, NDArray[Any]]:
     """Return the tasks of a trace, the one in a file or a part of it, that have types, and the types.
 
-    Raises
-    ------
-    InputError
-        A row whose type or demand the instance does not have, or whose demand is not that of its type: the line is
-        named. Resources that are not those of the instance.
+    Raises InputError, with the line, for a type or demand that the instance does not have, and a demand that is not
+    that of its type; also for resources that are not those of the instance.
     """
     if file.types:
         return _by_power(file, trace, instance)
@@ -45,11 +42,8 @@ def with_types(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace
 def in_shares(file: TraceFile, trace: Trace) -> Trace:
     """Return the tasks of a trace with one resource, ``size``: the largest share of a server that each asks.
 
-    Raises
-    ------
-    InputError
-        A plain trace with a size of 0 or of more than a server: the line is named. From a real trace such tasks are
-        dropped, and counted. A trace that has no shares, and no capacity to make them.
+    Of a plain trace, a size of 0 or of more than a server is refused, with its line; from a real trace such tasks are
+    dropped, and counted.
     """
     capacity = dict(file.capacity)
     if capacity and set(capacity) != set(trace.resources):
@@ -93,7 +87,7 @@ def _by_name(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any]:
                 file,
                 trace,
                 i,
-                f"{name}: expected {says} as the instance says of {_name(instance, types[i])}, got {got}",
+                f"{name}: expected {says} as the instance says of {instance.names[types[i]]}, got {got}",
             )
     return types
 
@@ -124,7 +118,7 @@ def _by_demand(file: TraceFile, trace: Trace, instance: Instance) -> NDArray[Any
                 file, trace, int(first[place]), f"expected the demand of a type of the instance, got {shown}{help_}"
             )
         if len(types) > 1:
-            names = " and ".join(_name(instance, j) for j in types)
+            names = " and ".join(instance.names[j] for j in types)
             _refuse(file, trace, int(first[place]), f"expected a column type, as {names} have the same demand, {shown}")
         number[place] = types[0]
     return number[back.reshape(-1)]
@@ -163,7 +157,7 @@ def _by_power(file: TraceFile, trace: Trace, instance: Instance) -> tuple[Trace,
         c, m = pairs[place].tolist()
         if (c, m) not in type_of:
             which = f"p{c}/{2**m}" if by_class else f"of size {Fraction(1, 2**m)}"
-            have = ", ".join(_name(instance, j) for j in type_of.values())
+            have = ", ".join(instance.names[j] for j in type_of.values())
             i = int(first[place])
             _refuse(file, kept, i, f"expected a type {which} in the instance for {_shown(kept, i)}, found {have}")
         number[place] = type_of[c, m]
@@ -215,10 +209,6 @@ def _number(value: Fraction) -> str:
     return decimal if Fraction(decimal) == value else text(value)
 
 
-def _name(instance: Instance, j: int) -> str:
-    return instance.names[j]
-
-
 def _refuse(file: TraceFile, trace: Trace, i: int, problem: str) -> NoReturn:
     """Raise the one error line of a task."""
     where = f"{file.path}" if trace.line is None else f"{file.path}:{int(trace.line[i])}"
@@ -231,18 +221,10 @@ FACTORS = (1, 2, 4)
 
 @dataclass(frozen=True)
 class TaskSystem:
-    """Jobs of a trace and the instance of their types.
+    """Jobs of a trace, in seconds until it ends, the instance of their types, and the priority class of each type.
 
-    Attributes
-    ----------
-    instance : Instance
-        One resource, capacity 1; type ``pC/N`` has priority class C and size 1/N. Workloads are those of one server.
-    jobs : JobList
-        In seconds.
-    priority : dict of int
-        By type: 0 for class 0, and so on.
-    until : float
-        When the trace ends.
+    The instance has one resource of capacity 1; type ``pC/N`` has priority class C and size 1/N. Workloads are those of
+    one server.
     """
 
     instance: Instance
@@ -289,13 +271,13 @@ def tasks_of(trace: Trace, factors: Sequence[Fraction | int] = FACTORS, finest: 
 
 
 def upper_bound(system: TaskSystem, servers: int, warmup: float, until: float, spans: int = 100) -> float:
-    """Bound the time-average reward per server of any policy over [warmup, until].
+    """Bound the time-average reward per server of any policy over [warmup, until]; more spans, a sharper bound.
 
-    The jobs in service never exceed those of a system that loses none, so at each moment the reward is at most the
-    optimum of the assignment program for the latter's jobs; that optimum is concave in the jobs, so its average over a
-    span of time is at most its value at their average. More spans, a sharper bound. Source: auto-scaling paper,
-    Section 7.2 (the program), and Jensen's inequality.
+    Source: auto-scaling paper, Section 7.2 (the program), and Jensen's inequality.
     """
+    # The jobs in service never exceed those of a system that loses none, so at each moment the reward is at most the
+    # optimum of the assignment program for the latter's jobs; that optimum is concave in the jobs, so its average over
+    # a span of time is at most its value at their average.
     program = AssignmentProgram(system.instance)
     edges = np.linspace(warmup, until, spans + 1)
     rewards = []

@@ -18,8 +18,8 @@ from bounds.views.comparison import charts_of
 from bounds.views.experiment_pictures import experiment_charts, picture_of_experiment
 from bounds.views.panels import Chart, Curve, draw
 from bounds.views.pictures import figure
+from fluid.experiment.forecast import references
 from fluid.experiment.grid import read_grid
-from fluid.experiment.references import references
 from fluid.experiment.store import Store
 from fluid.experiment.summaries import summary
 from fluid.limits.sharing import Event, Schedule, run_at_once, run_schedule

@@ -15,7 +15,7 @@ import typer
 from bounds.cli import app, run
 from bounds.cli.options import expectation, refusal
 from theory.files.kinds import KINDS_OF_FILES
-from theory.files.own_types import read_own_types
+from theory.files.price_catalogue import read_own_types
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOUR, RULES = str(EXAMPLES / "four_types.toml"), EXAMPLES / "rules_to_attack.py"

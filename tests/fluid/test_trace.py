@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid.traces.alibaba import read_alibaba
 from fluid.traces.google import read_google_events, read_google_table
 from fluid.traces.model import Outcome, Trace
 from fluid.traces.preprocess import (
@@ -22,7 +23,7 @@ from fluid.traces.preprocess import (
     stretched,
     window,
 )
-from fluid.traces.readers import read_alibaba, read_plain
+from fluid.traces.readers import read_plain
 from theory.errors import InputError
 
 HEADER = "job,task,attempt,user,submit_us,schedule_us,end_us,outcome,sched_class,priority,cpu_req,mem_req,disk_req,x\n"

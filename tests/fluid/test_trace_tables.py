@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fluid.traces.clusters import TYPES
 from fluid.traces.file import trace_of
-from fluid.traces.google import read_google_events
+from fluid.traces.google import TYPES, read_google_events
 from fluid.traces.model import ALIBABA_2018, GOOGLE_2019, Outcome, Trace
 from fluid.traces.readers import read_trace
 from tests.fluid.test_trace import EVENTS
@@ -174,7 +173,7 @@ def in_2019(rows: list[list[str]], names: bool) -> list[dict[str, Any]]:
     return [
         {
             "time": row[0],
-            "type": TYPES[kinds[row[5]]] if names else str(kinds[row[5]]),
+            "type": list(TYPES)[kinds[row[5]]] if names else str(kinds[row[5]]),
             "collection_id": row[2],
             "instance_index": row[3],
             "collection_type": "JOB" if names else "0",

@@ -18,13 +18,13 @@ from theory.compiled import (
     bound,
     cache_prefix,
     checked,
+    checked_copy,
     code_cache,
     kernel,
     noticing_compilation,
     plain,
     plain_unless_compiled,
     reference,
-    retooled,
     routine,
     source_of,
     uncollected,
@@ -201,13 +201,13 @@ def sum_of_two(x: int) -> int:
 
 @pytest.mark.parametrize("function", [step, middle, top, sum_of_two, increased])
 def test_copies_mean_what_the_reference_says(function: Callable[[int], int]) -> None:
-    """Compiled or not, whether a function is replaced by its name or by itself."""
+    """Compiled or not, with a function replaced by its name or none."""
     source = source_of(function)
     assert [way(source)(5) for way in (kernel, routine, plain)] == [source(5)] * 3 == [reference.kernel(source)(5)] * 3
-    by_name, by_tool = reference.bound(function, step=negated), reference.retooled(function, {step: negated})
+    by_name = reference.bound(function, step=negated)
     for x in (0, 3, -8):
         assert bound(function, step=negated)(x) == plain(function, step=negated)(x) == by_name(x)
-        assert retooled(function, {step: negated})(x) == plain(function, {step: negated})(x) == by_tool(x)
+        assert checked_copy(function)(x) == reference.checked_copy(function)(x) == function(x)
 
 
 UNTESTED = """

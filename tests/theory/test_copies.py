@@ -1,4 +1,4 @@
-"""What a function reaches is seen and replaced, whatever the way."""
+"""What a function reaches is seen and copied, whatever the way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 
 import packproof
-from theory.compiled import cache_prefix, called_as, checked, kernel, plain, retooled, source_of, step
+from theory.compiled import cache_prefix, called_as, checked, checked_copy, kernel, plain, source_of, step
 from theory.compiled.copies import references
 
 
@@ -92,14 +92,12 @@ WAYS = [
 
 @pytest.mark.filterwarnings("ignore:First-class function type")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_every_way_to_a_tool_is_seen_and_replaced(way: Callable[..., int]) -> None:
+def test_every_way_to_a_tool_is_seen_and_copied(way: Callable[..., int]) -> None:
     values = np.arange(4)
     assert way(values, 2) == 2
     reached = {source_of(thing) for _, thing in references(source_of(way)) if callable(thing)}
     assert source_of(tool) in reached or way in (by_helper, by_njit)
-    assert plain(way, {tool: other})(values, 2) == -1
-    assert retooled(way, {tool: other})(values, 2) == -1
-    looking = retooled(way, {})
+    looking = checked_copy(way)
     assert looking(values, -1) == plain(way)(values, -1) == 3
     for function in (looking, plain(way)):
         with pytest.raises(IndexError):
@@ -148,8 +146,8 @@ def test_recursion() -> None:
         return tool(values, 0) if at == 0 else down(values, at - 1)
 
     with pytest.raises(TypeError, match="down calls itself"):
-        retooled(down, {})
-    assert plain(down, {tool: other})(np.arange(4), 2) == -1
+        checked_copy(down)
+    assert plain(down, tool=other)(np.arange(4), 2) == -1
 
 
 def test_constants_of_other_modules_are_part_of_the_digest() -> None:

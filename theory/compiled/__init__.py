@@ -7,22 +7,21 @@
 from theory.compiled.code_cache import called_as, uncollected
 from theory.compiled.copies import OURS, source_of
 from theory.compiled.kernels import (
-    Tools,
     bound,
     cache_prefix,
     checked,
+    checked_copy,
     checked_kernel,
     has_machine_code,
     kernel,
     noticing_compilation,
     plain,
     plain_unless_compiled,
-    retooled,
     routine,
     step,
 )
 
 __all__ = [
-    "OURS", "Tools", "bound", "cache_prefix", "called_as", "checked", "checked_kernel", "has_machine_code", "kernel",
-    "noticing_compilation", "plain", "plain_unless_compiled", "retooled", "routine", "source_of", "step", "uncollected",
+    "OURS", "bound", "cache_prefix", "called_as", "checked", "checked_copy", "checked_kernel", "has_machine_code",
+    "kernel", "noticing_compilation", "plain", "plain_unless_compiled", "routine", "source_of", "step", "uncollected",
 ]  # fmt: skip

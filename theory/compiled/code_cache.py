@@ -110,6 +110,7 @@ def _sound_content(path: Path) -> bytes | None:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: another process that reads it finds the old content or the new one."""
+    # each process has a temporary file of its own; the last one to replace the target wins
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         temporary.write_bytes(content)

@@ -68,6 +68,7 @@ def _names(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     They are sorted, so that what depends on their order is the same in every process.
     """
+    # inner functions have code objects of their own, among the constants
     loaded = {one.argval for one in get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     names = set(code.co_names)
     for constant in code.co_consts:
@@ -130,49 +131,24 @@ def rebuilt(
     finish_of: Callable[[Function, bool], Finish | None],
     *,
     names: Mapping[str, Function] | None = None,
-    tools: Mapping[Function, Function] | None = None,
 ) -> Function:
-    """Copy a function and those that it reaches, innermost first.
+    """Copy a function and those that it reaches, innermost first, with other functions under the given global names.
 
-    Parameters
-    ----------
-    function : callable
-    finish_of : callable
-        ``finish_of(original, changes)`` returns what finishes the copy of a function in which something is replaced
-        (`changes`) or nothing is; None where the original stays.
-    names : mapping
-        What global names shall mean, wherever the function or what it reaches uses them.
-    tools : mapping
-        Replacements of functions, by whatever way these are reached.
-
-    Raises
-    ------
-    TypeError
-        A function that shall be compiled anew calls itself: the copy cannot be compiled before it exists.
+    ``finish_of(original, changes)`` returns what finishes the copy of a function in which something is replaced
+    (`changes`) or nothing is; None where the original stays. Raises TypeError where a function that shall be compiled
+    anew calls itself: the copy cannot be compiled before it exists.
     """
-    return _Copies(finish_of, names or {}, tools or {}).of_tool(function)
+    return _Copies(finish_of, names or {}).of_function(function)
 
 
 class _Copies:
     """The copies of functions that reach each other; see `rebuilt`."""
 
-    def __init__(
-        self,
-        finish_of: Callable[[Function, bool], Finish | None],
-        names: Mapping[str, Function],
-        tools: Mapping[Function, Function],
-    ) -> None:
+    def __init__(self, finish_of: Callable[[Function, bool], Finish | None], names: Mapping[str, Function]) -> None:
         self._finish_of, self._names = finish_of, names
-        # by identity: some callables cannot be hashed
-        self._replacement = {id(source_of(tool)): other for tool, other in tools.items()}
-        self._replacing = {id(source_of(other)) for other in tools.values()}
         self._copies: dict[int, tuple[Any, Any]] = {}
         """Originals and copies, by the identity of the original, which must live as long as its number is used."""
         self._unfinished: set[int] = set()
-
-    def of_tool(self, function: Function) -> Function:
-        """Return the copy of a function, or of its replacement."""
-        return self._of_function(self._replacement.get(id(source_of(function)), function))
 
     def _of(self, value: Any, source: FunctionType) -> Any:
         """Return what takes the place of a value that a function reaches; the same object where nothing changes."""
@@ -189,10 +165,10 @@ class _Copies:
             return value
         if id(value) in self._unfinished and self._finish_of(value, False) not in (None, as_python):
             raise TypeError(f"{source_of(value).__name__} calls itself")
-        # the replacement of a tool may call the tool itself
-        return self._of_function(value) if id(source) in self._replacing else self.of_tool(value)
+        return self.of_function(value)
 
-    def _of_function(self, function: Function) -> Function:
+    def of_function(self, function: Function) -> Function:
+        """Return the copy of a function."""
         if id(function) in self._copies:
             return cast(Function, self._copies[id(function)][1])
         source, finish_changed = source_of(function), self._finish_of(function, True)

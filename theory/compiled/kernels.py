@@ -10,7 +10,7 @@ which takes a third of the time. With any other version everything is compiled i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
@@ -23,9 +23,6 @@ from theory.compiled.code_cache import CachedKernel
 from theory.compiled.copies import Finish, as_python, by_user, rebuilt, source_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-Tools = Mapping[Callable[..., Any], Callable[..., Any]]
-"""Replacements of functions, by whatever way these are reached."""
 
 TESTED = ("0.63.1", "0.64.0", "0.65.1", "0.66.0", "0.67.0", "0.68.1")
 """Versions of numba that `theory.compiled.inside` was tested with, by `tests/theory` and a run of each model."""
@@ -133,6 +130,7 @@ def bound(function: Function, /, **functions: Callable[..., Any]) -> Function:
     compiled = {
         name: other if _is_compiled(other) else finish(cast(FunctionType, other)) for name, other in functions.items()
     }
+    # a checked function makes the whole copy checked; one that allocates needs kernels on the way to it
     ways = [_finish_of(other) for other in compiled.values()]
     is_allocating = checked_kernel in ways
 
@@ -146,8 +144,8 @@ def bound(function: Function, /, **functions: Callable[..., Any]) -> Function:
     return cast(Function, rebuilt(function, finish_of, names=compiled))
 
 
-def retooled(function: Function, tools: Tools, *, allocating: bool = False) -> Function:
-    """Compile a function of a user, with tools replaced, so that every index is checked.
+def checked_copy(function: Function, *, allocating: bool = False) -> Function:
+    """Compile a function of a user so that every index is checked.
 
     It is compiled as a step, or as a kernel if it makes arrays (`allocating`). Plain functions of users that it reaches
     are compiled likewise, and functions that users have compiled in other ways are compiled anew.
@@ -161,12 +159,13 @@ def retooled(function: Function, tools: Tools, *, allocating: bool = False) -> F
     --------
     >>> def half(x): return x // 2
     >>> def quarter(x): return half(half(x))
-    >>> retooled(quarter, {})(20)
+    >>> checked_copy(quarter)(20)
     5
     """
     finish = checked_kernel if allocating else checked
 
     def finish_of(original: Callable[..., Any], changes: bool) -> Finish | None:
+        # packproof's own functions stay as they are, unless they call what is compiled anew
         is_packproofs = _is_compiled(original) and "compiled_as" in source_of(original).__dict__
         if original is function or by_user(source_of(original)) or (_is_compiled(original) and not is_packproofs):
             return finish
@@ -174,19 +173,11 @@ def retooled(function: Function, tools: Tools, *, allocating: bool = False) -> F
             return None
         return finish if allocating else _finish_of(original)
 
-    return cast(Function, rebuilt(function, finish_of, tools=tools))
+    return cast(Function, rebuilt(function, finish_of))
 
 
-def plain(function: Function, tools: Tools | None = None, /, **functions: Callable[..., Any]) -> Function:
-    """Copy a kernel, and every kernel it calls, as plain Python; names may be bound to other functions.
-
-    Parameters
-    ----------
-    function : callable
-    tools : mapping, optional
-        Replacements of functions, by whatever way these are reached (`theory.compiled.copies`).
-    functions : callable
-        What each name shall mean.
+def plain(function: Function, /, **functions: Callable[..., Any]) -> Function:
+    """Copy a kernel, and every kernel it calls, as plain Python, with other functions under the given global names.
 
     Examples
     --------
@@ -200,8 +191,8 @@ def plain(function: Function, tools: Tools | None = None, /, **functions: Callab
     def finish_of(original: Callable[..., Any], changes: bool) -> Finish | None:
         return as_python if changes or _is_compiled(original) else None
 
-    sources = {name: rebuilt(other, finish_of, tools=tools) for name, other in functions.items()}
-    return cast(Function, rebuilt(function, finish_of, names=sources, tools=tools))
+    sources = {name: rebuilt(other, finish_of) for name, other in functions.items()}
+    return cast(Function, rebuilt(function, finish_of, names=sources))
 
 
 def plain_unless_compiled(function: Function) -> Function:

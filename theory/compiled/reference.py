@@ -1,14 +1,14 @@
 """What the names of this room mean, in plain Python: compiling changes how fast a function runs, and nothing else.
 
-``kernel(f)``, ``step(f)`` and their like return f. ``bound``, ``plain`` and ``retooled`` return a copy of f, and of the
-functions that it calls by their global names, in which some of these are replaced: ``bound`` replaces what a global
-name means, ``retooled`` what a function means, ``plain`` either. `theory.compiled.copies` follows further ways from a
-function to another one (modules, closures, defaults, tuples), with the same meaning.
+``kernel(f)``, ``step(f)`` and their like return f. ``bound`` and ``plain`` return a copy of f, and of what it
+calls by global names, in which some of these names mean other functions; ``checked_copy`` returns such a copy
+without replacements. `theory.compiled.copies` follows further ways from a function to another one (modules, closures,
+defaults, tuples), with the same meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -23,19 +23,9 @@ def kernel(function: Function) -> Function:
 step = routine = checked = checked_kernel = kernel
 
 
-def bound(function: Function, /, **functions: Function) -> Function:
+def plain(function: Function, /, **functions: Function) -> Function:
     """Copy a function with others under the given global names, wherever it or what it calls uses them."""
-    return plain(function, **functions)
-
-
-def retooled(function: Function, tools: Mapping[Function, Function]) -> Function:
-    """Copy a function with tools replaced, wherever it or what it calls uses them."""
-    return plain(function, tools)
-
-
-def plain(function: Function, tools: Mapping[Function, Function] | None = None, /, **functions: Function) -> Function:
-    """Copy a function with tools replaced, and others under the given global names."""
-    replacements, copies = tools or {}, dict[Function, Function]()
+    copies: dict[Function, Function] = {}
 
     def copy_of(original: Any) -> Any:
         source = getattr(original, "py_func", original)
@@ -46,7 +36,10 @@ def plain(function: Function, tools: Mapping[Function, Function] | None = None, 
             copies[source] = FunctionType(source.__code__, names, source.__name__, source.__defaults__)
             for name in source.__code__.co_names:
                 if callable(names.get(name)):
-                    names[name] = functions.get(name, copy_of(replacements.get(names[name], names[name])))
+                    names[name] = functions.get(name, copy_of(names[name]))
         return copies[source]
 
-    return copy_of(replacements.get(function, function))  # type: ignore[no-any-return]
+    return copy_of(function)  # type: ignore[no-any-return]
+
+
+bound = checked_copy = plain

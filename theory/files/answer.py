@@ -37,6 +37,7 @@ def answer_apart() -> Iterator[TextIO]:
     finally:
         _ANSWER.reset(token)
         if on_descriptor:
+            # in this order: what libraries hold back belongs to standard error, where descriptor 1 still leads
             _flush_libraries(output)
             os.dup2(stream.fileno(), 1)
             with suppress(OSError):  # it was flushed where a failure is reported
@@ -85,6 +86,7 @@ def answer_stream() -> TextIO:
 
 def answer_width() -> int:
     """Return the columns of the terminal that shows the answer (or COLUMNS); 80 where standard output is none."""
+    # as programs on Unix do: COLUMNS first, then the terminal, then 80
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
         return int(columns)

@@ -1,16 +1,20 @@
-"""The cluster file: reading servers and users, and writing them back in the user's units."""
+"""Files of fair sharing: servers and users, also written back in the user's units; stored allocations with prices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theory import numbers
 from theory.errors import listed
 from theory.files.document import Fields, read_document, refuse_doubles, warn_if_alike
-from theory.sharing.model import Cluster, Row, ServerClass, User, eligibility
+from theory.sharing.model import Cluster, Matrix, Row, ServerClass, User, eligibility
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _RESOURCE = "a number of at least 0"
 
@@ -57,6 +61,7 @@ def parse_cluster(document: Mapping[str, Any], source: str = "cluster") -> Clust
     refuse_doubles([user.name for user in users], user_tables)
     warn_if_alike(resources, source)
     cluster = Cluster(tuple(resources), tuple(servers), tuple(users))
+    # shares are tasks divided by those that a user could run alone, which must not be 0
     for fields, user, row in zip(user_tables, users, eligibility(cluster), strict=True):
         if not row.any():
             allowed = "" if user.servers is None else f" among {listed(user.servers)}"
@@ -95,6 +100,7 @@ def _user(fields: Fields, servers: list[ServerClass], places: Mapping[str, int],
             for resource in own:
                 if not server.capacity[resources.index(resource)]:
                     table.fail(f"{server_name}.{resource}", f"expected a resource that server {server_name!r} has")
+            # where the user says nothing of a resource, the capacity of the server holds
             pairs = zip(resources, server.capacity, strict=True)
             effective[server_name] = tuple(own.get(resource, c) for resource, c in pairs)
     fields.finish()
@@ -143,7 +149,7 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
 
     servers = []
     for place, server in enumerate(cluster.servers):
-        capacity = table(server.capacity)
+        capacity = table(server.capacity)  # a capacity of 0 is left out
         if place == 0:  # the first table names every resource, so that their order survives
             pairs = zip(cluster.resources, server.capacity, strict=True)
             capacity = {name: numbers.text(value) for name, value in pairs}
@@ -161,3 +167,58 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
             document["effective"] = {name: table(row) for name, row in user.effective.items()}
         users.append(document)
     return {"server": servers, "user": users}
+
+
+# ---- stored allocations ----------------------------------------------------------------------------------------------
+
+Places = tuple[str, Mapping[str, int]]
+"""What names stand for, and where each stands."""
+
+
+def read_allocation(path: str | Path, cluster: Cluster) -> tuple[str, Matrix]:
+    """Read the mechanism and the tasks, shape (N, K), of an allocation of a cluster.
+
+    The file has ``mechanism`` and the table ``allocation``, by user and server; what is left out is 0, and a decimal
+    means its decimal text. Other fields, such as the totals of an answer, are not read.
+    """
+    top = Fields(read_document(path), str(path))
+    mechanism = top.text("mechanism", "the name of a mechanism")
+    table = top.table("allocation", "a table of users")
+    users = {user.name: n for n, user in enumerate(cluster.users)}
+    servers = {server.name: i for i, server in enumerate(cluster.servers)}
+    tasks = [[Fraction(0)] * len(servers) for _ in users]
+    for n, i, number in _cells(table, ("user", users), ("server", servers), "a number of tasks, at least 0"):
+        tasks[n][i] = number
+    return mechanism, tuple(map(tuple, tasks))
+
+
+def read_prices(path: str | Path, cluster: Cluster) -> list[NDArray[np.float64]]:
+    """Read the prices that come with numeric shares of a max-min fair mechanism: float64[K, R] for each stage.
+
+    A price is that of the whole of a resource of a class of servers; what is left out is 0.
+    """
+    import numpy as np  # here, since the command `check` reads clusters without numpy
+
+    top = Fields(read_document(path), str(path))
+    servers = {server.name: i for i, server in enumerate(cluster.servers)}
+    resources = {resource: r for r, resource in enumerate(cluster.resources)}
+    stages = []
+    for stage in top.tables("prices", "the prices that --tolerance writes, by server and resource, one list a stage"):
+        prices = np.zeros((len(servers), len(resources)))
+        for i, r, number in _cells(stage, ("server", servers), ("resource", resources), "a price, at least 0"):
+            prices[i, r] = float(number)
+        stages.append(prices)
+    return stages
+
+
+def _cells(table: Fields, outer: Places, inner: Places, expected: str) -> Iterator[tuple[int, int, Fraction]]:
+    """Yield the numbers of a table of tables, with the places of both names."""
+    (kind, rows), (inner_kind, columns) = outer, inner
+    for name in table.names():
+        if name not in rows:
+            table.fail(name, f"expected a {kind} of the cluster")
+        row = table.table(name, f"a table of {inner_kind}s")
+        for column in row.names():
+            if column not in columns:
+                row.fail(column, f"expected a {inner_kind} of the cluster")
+            yield rows[name], columns[column], row.number(column, expected)

@@ -1,12 +1,13 @@
-"""Documents: reading TOML and JSON without losing a digit, field by field."""
+"""Documents: reading TOML and JSON without losing a digit, field by field, and rows of comma-separated values."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,7 @@ def warn_if_alike(names: Sequence[str], source: str) -> None:
     """Say on stderr, once, which different names of a file are one name but for composition, width or case."""
     first: dict[str, str] = {}
     for name in names:
+        # compatibility composition before and after folding, since folding may undo it
         other = first.setdefault(normalize("NFKC", normalize("NFKC", name).casefold()), name)
         if other != name:
             _warn_of(ascii(other), ascii(name), source)
@@ -120,10 +122,21 @@ def parse_document(text: str, source: str, *, is_json: bool) -> dict[str, Any]:
 def _unlike(text: str, source: str, kind: str, why: str) -> str:
     """Word the refusal of a text that is no document of a kind: what it is, or where it stops being one."""
     kind_found = kind_of_text(text)
+    # a text of the expected kind is refused for one of its parts, so the parser's words help most
     if not kind_found or kind_found.startswith(f"a {kind} "):  # the latter where a key stands twice, say
         return f"{source}: expected a {kind} document, found text that is not well-formed {kind}: {why}"
     named = "ends" if kind == "JSON" else "does not end"
     return f"{source}: expected a {kind} document, as the name {named} in .json, found {kind_found}"
+
+
+def rows_of_table(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table, empty ones too, with the numbers of their lines; a line that is no row is refused."""
+    reader = csv.reader(read_text(path).splitlines())
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: expected comma-separated values ({error})") from None
 
 
 class Fields:
@@ -210,6 +223,7 @@ class Fields:
             result = numbers.rational(value)
         except ValueError as error:
             self.fail(name, f"expected {expected}, got {_shown(value)} ({error})")
+        # the bound is refused, too, where it is strict
         if result < least or (strict and result == least):
             self.fail(name, f"expected {expected}, got {_shown(value)}")
         return result

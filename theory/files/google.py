@@ -62,6 +62,7 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
         raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None
     except (KeyError, ValueError, IndexError, csv.Error) as error:
         raise InputError(f"{place}: expected the columns of the extract, got {error}") from None
+    # by falling number of requests; of equal users the one with the smaller number
     chosen = sorted(requests, key=lambda name: (-requests[name].total(), int(name)))[:users]
     return Cluster(
         ("cpu", "memory"),
@@ -75,31 +76,17 @@ def google_cluster(folder: str | Path, users: int = 20) -> Cluster:
 
 
 def google_law(folder: str | Path, resource: str) -> Law:
-    """Read the requests of the trace for one resource as an empirical law.
+    """Read the requests of the trace for one resource as an empirical law, in parts of the largest machine.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Holds `REQUESTS`.
-    resource : {'cpu', 'memory', 'larger'}
-        ``larger`` is the larger of both, the single resource of the high-throughput paper, Section VII-B.
-
-    Returns
-    -------
-    Law
-        In parts of the largest machine; attempts without a request, or with a request of 0, are left out.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or has other columns.
+    ``larger`` takes the larger of cpu and memory, the single resource of the high-throughput paper, Section VII-B.
+    Attempts without a request, or with a request of 0, are left out.
     """
     chosen = {"cpu": slice(0, 1), "memory": slice(1, 2), "larger": slice(0, 2)}[resource]
     place = Path(folder) / REQUESTS
     try:
         sizes: Counter[Fraction] = Counter()
         for cells, number in Counter(_requests(place, "cpu_req", "mem_req")).items():
-            if all(cells[chosen]):
+            if all(cells[chosen]):  # each different request is read once
                 sizes[max(map(rational, cells[chosen]))] += number
     except OSError as error:
         raise InputError(f"{place}: cannot be read: {error.strerror or error}") from None

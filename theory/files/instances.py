@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import gcd, lcm
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +66,7 @@ def parse_instance(document: Mapping[str, Any], source: str = "instance") -> Ins
     refuse_doubles([t.name for t in types], kinds)
     warn_if_alike(resources, source)
 
+    # shares are normalised: pool i has shares[i] / sum of shares of the servers
     shares = numbers.total(share for _, share, _, _ in raw)
     spaces = _spaces([(capacity, generators) for *_, capacity, generators in raw], resources, demands, top)
     for j, fields in enumerate(kinds):
@@ -139,8 +139,8 @@ def _spaces(
     units = []
     for resource in resources:
         values = [d.get(resource, Fraction(0)) for d in demands] + [c[resource] for c, _ in servers if resource in c]
-        denominator = lcm(*(value.denominator for value in values))
-        unit = Fraction(gcd(*(int(value * denominator) for value in values)), denominator)
+        # the largest unit of which all capacities and demands are whole multiples
+        _, unit = numbers.to_integers(values)
         if max(values) / unit > LARGEST:
             top.fail(
                 f"capacity.{resource}",
@@ -154,6 +154,7 @@ def _spaces(
     spaces: list[Space] = []
     for capacity, generators in servers:
         if generators:
+            # listed configurations: the set is what lies below them, so that only the maximal ones count
             spaces.append(Explicit(maximal_generators(generators)))
         else:
             scaled = (
@@ -180,6 +181,7 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         if isinstance(space, Explicit):
             server["configurations"] = [list(k) for k in space.generators]
         else:
+            # a resource that a pool does not have is left out, as the file wants it
             in_units = zip(space.resources, space.capacity, space.unit, strict=True)
             server["capacity"] = {name: numbers.text(c * unit) for name, c, unit in in_units if c}
             for j, row in enumerate(space.demands):

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from theory import numbers
-from theory.files.comma_separated import rows_of_table
-from theory.files.document import Fields
+from theory.files.document import Fields, rows_of_table
 from theory.instance import Instance, additive
 
 COUNT = "count"
@@ -46,6 +45,7 @@ class ItemList:
 
     def instance(self) -> Instance:
         """Return the kinds as types of an instance, of reward 1, in whole units of each resource."""
+        # the lcm of the denominators makes the sizes of a resource, and its capacity, whole
         units = [
             lcm(*(amount.denominator for amount in column)) for column in zip(self.capacity, *self.sizes, strict=True)
         ]
@@ -68,19 +68,9 @@ def has_items(document: Mapping[str, Any]) -> bool:
 def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path | None = None) -> ItemList:
     """Turn a document with a table ``items`` into a list of items; `source` names it in errors.
 
-    Parameters
-    ----------
-    document : mapping
-        ``items`` holds ``capacity``, a table by resource, or a list, one number a resource; and either ``sizes``, a
-        list of items, each a list of sizes in the order of the resources, or ``csv``, a file with a header of the
-        resources, a row an item, and perhaps a column ``count`` of equal items. ``packing`` is left out of account.
-    folder : Path, optional
-        Where a relative ``csv`` starts; the working directory unless given.
-
-    Raises
-    ------
-    InputError
-        One line that names the file, the field or the line, and what was expected.
+    ``items`` holds ``capacity``, a table by resource, or a list, one number a resource; and either ``sizes``, a list of
+    items, each a list of sizes in the order of the resources, or ``csv``, a file (relative to `folder`) with a header
+    of the resources, a row an item, and perhaps a column ``count`` of equal items. ``packing`` is not read.
 
     Examples
     --------
@@ -106,6 +96,7 @@ def parse_items(document: Mapping[str, Any], source: str = "items", folder: Path
 
 def _capacity(fields: Fields) -> dict[str, Fraction]:
     expected = "a positive number for each resource"
+    # resources without names are called r1, r2, ...
     if isinstance(fields.peek("capacity"), list):
         row = fields.take("capacity", expected)
         table = Fields({f"r{i}": value for i, value in enumerate(row, 1)}, fields.source, f"{fields.place}.capacity")

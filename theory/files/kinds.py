@@ -9,7 +9,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 KINDS_OF_FILES = {
@@ -47,9 +46,6 @@ CSV = (
 LINES = "JSON lines: packproof simulate --trace reads those of jobs"
 CODE = "Python code: packproof attack, and packproof simulate --policy, take it as FILE.py:NAME"
 
-LOOK = 2**20
-"""Bytes of a file that are looked at."""
-
 
 def kind_of_document(document: Mapping[str, Any]) -> tuple[str, str]:
     """Return what a document is, and what reads it; empty texts where it is of no known kind.
@@ -84,6 +80,7 @@ def kind_of_text(text: str) -> str:
     >>> kind_of_text("words without any form")
     ''
     """
+    # JSON first: a text such as [1] is both, and hardly anybody writes such TOML
     for form, loads in (("JSON", json.loads), ("TOML", tomllib.loads)):
         try:
             document = loads(text)
@@ -94,26 +91,10 @@ def kind_of_text(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()][:20]
     if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
         return LINES
+    # a table has the same number of commas in each line, and TOML an equals sign in the first
     commas = {line.count(",") for line in lines}
     if len(lines) > 1 and len(commas) == 1 and 0 not in commas and "=" not in lines[0]:
         return CSV
     if any(re.match(r"(from|import) [\w.]+|(def|class) \w+.*:$", line) for line in text.splitlines()):
         return CODE
     return "XML" if text.lstrip().startswith("<") else ""
-
-
-def kind_of_file(path: str | Path) -> str:
-    """Return what a file is that could not be read as it should; empty where that is not known, or it is large."""
-    from theory.files.places import open_regular
-
-    with open_regular(path) as stream:
-        content = stream.read(LOOK + 1)
-    if not content.strip():
-        return "an empty file"
-    kind = kind_of_bytes(content)
-    if kind or len(content) > LOOK:
-        return kind
-    try:
-        return kind_of_text(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return ""

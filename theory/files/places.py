@@ -24,10 +24,13 @@ from pathlib import Path
 
 from theory.errors import InputError
 from theory.files.answer import print_file
-from theory.files.kinds import kind_of_bytes
+from theory.files.kinds import kind_of_bytes, kind_of_text
 
 MAX_BYTES = 64 * 2**20
 """Largest document that is read."""
+
+LOOK = 2**20
+"""Bytes of a file that are looked at to tell its kind."""
 
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output."""
@@ -69,6 +72,7 @@ def files_of_a_command() -> Iterator[None]:
 
 def _identities(path: Path) -> set[Identity]:
     """Return what tells a file from others: two names of one file share one of these."""
+    # the name, for a file that is not there yet; device and number, for links and second names of one that is
     identities: set[Identity] = {os.path.realpath(path)}
     try:
         there = os.stat(path)
@@ -89,29 +93,18 @@ def _is_standard_output(path: str | Path) -> bool:
 
 
 def note_input(path: str | Path) -> None:
-    """Note that the command reads a file.
-
-    Raises
-    ------
-    InputError
-        If the command is to write it, too.
-    """
+    """Note that the command reads a file; one that it is to write, too, is refused."""
     files = _FILES.get()
     if files is not None:
         same = _identities(Path(path))
+        # one identity in common is enough: the name, or device and number
         if same & files.outputs:
             raise _refuse_twice(Path(path))
         files.inputs |= same
 
 
 def open_input(path: str | Path) -> BufferedReader:
-    """Open a regular file for reading.
-
-    Raises
-    ------
-    InputError
-        If it is missing, anything but a regular file, cannot be read, or is an output of the command.
-    """
+    """Open a regular file for reading; an output of the command and whatever cannot be read is refused."""
     note_input(path)
     return open_regular(path)
 
@@ -120,6 +113,7 @@ def open_regular(path: str | Path) -> BufferedReader:
     """Open a regular file for reading, whether or not the command writes it, too (see `open_input`)."""
     path = Path(path)
     try:
+        # seen before it is opened, since opening some devices has effects
         _refuse_irregular(path, os.stat(path).st_mode, "expected a file")
         # what was a file may be a pipe by now: without O_NONBLOCK, opening one waits for a writer
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -136,13 +130,7 @@ def open_regular(path: str | Path) -> BufferedReader:
 
 
 def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
-    """Read a regular file of at most so many bytes, whatever size the system says that it has.
-
-    Raises
-    ------
-    InputError
-        What `open_input` refuses, and a larger file.
-    """
+    """Read a regular file of at most a number of bytes, whatever size the system says that it has."""
     try:
         with open_input(path) as stream:
             content = stream.read(most + 1)
@@ -154,13 +142,7 @@ def read_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    """Read a regular file of UTF-8 text that is not empty; a byte order mark is no part of it.
-
-    Raises
-    ------
-    InputError
-        What `read_bytes` refuses, an empty file, and bytes that are not UTF-8.
-    """
+    """Read a regular file of UTF-8 text that is not empty; a byte order mark is no part of it."""
     content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig")
@@ -175,6 +157,21 @@ def not_text(path: str | Path, content: bytes, error: UnicodeDecodeError) -> str
     """Word the refusal of a file that is no text; `content` is how it begins."""
     content_found = kind_of_bytes(content) or f"byte {error.object[error.start]:#04x}"
     return f"{path}: expected UTF-8 text, found {content_found}"
+
+
+def kind_of_file(path: str | Path) -> str:
+    """Return what a file is that could not be read as it should; empty where that is not known, or it is large."""
+    with open_regular(path) as stream:
+        content = stream.read(LOOK + 1)  # one byte more tells whether it is longer
+    if not content.strip():
+        return "an empty file"
+    kind = kind_of_bytes(content)
+    if kind or len(content) > LOOK:
+        return kind
+    try:
+        return kind_of_text(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return ""
 
 
 _KINDS = (
@@ -198,18 +195,8 @@ def _refuse_irregular(path: Path, mode: int, expected: str) -> None:
 def announce_output(path: str | Path, *, printed: bool = False, folder: bool = False) -> None:
     """Refuse a place that cannot be written before any work is done, and keep it apart from other files.
 
-    Parameters
-    ----------
-    path : str or Path
-    printed : bool
-        Whether names of standard output are taken as such.
-    folder : bool
-        Whether a folder may be there (`write_folder` refuses one that holds files).
-
-    Raises
-    ------
-    InputError
-        What `refuse_unwritable` refuses; a file that the command reads, or another of its outputs.
+    With `printed`, names of standard output are taken as such; with `folder`, a folder may be there (`write_folder`
+    refuses one that holds files).
     """
     path = Path(path)
     if _is_standard_output(path):
@@ -228,13 +215,7 @@ def announce_output(path: str | Path, *, printed: bool = False, folder: bool = F
 
 
 def announce_print(what: str) -> None:
-    """Refuse that two documents are printed: standard output holds the answer as JSON, or one output, and no more.
-
-    Raises
-    ------
-    InputError
-        If something else is printed already.
-    """
+    """Refuse that two documents are printed: standard output holds the answer as JSON, or one output, and no more."""
     files = _FILES.get()
     if files is not None:
         if files.printed:
@@ -268,6 +249,7 @@ def refuse_unwritable(path: str | Path) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
     if os.path.abspath(path).startswith(("/dev/fd/", "/dev/std", "/proc/")):
         raise InputError(f"{path}: expected a file name to write, found a device")
+    # the file is made beside the place behind all links, and renamed, so that folder must take new files
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise InputError(
@@ -299,13 +281,7 @@ def write_json(path: str | Path, document: object) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole or not at all: a temporary file beside it, then renamed. Links are followed and stay.
-
-    Raises
-    ------
-    InputError
-        If the place cannot be written, or is a file that the command has read.
-    """
+    """Write a file whole or not at all: a temporary file beside it, then renamed. Links are followed and stay."""
     path = Path(path)
     refuse_unwritable(path)
     place = _place_to_write(path)
@@ -315,6 +291,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         try:
             with temporary.open("xb") as stream:
                 stream.write(content)
+            # a file that is replaced keeps its permissions
             if place.exists():
                 temporary.chmod(place.stat().st_mode & 0o777)
             temporary.replace(place)
@@ -326,19 +303,9 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def write_folder(path: str | Path, files: Mapping[str, str]) -> None:
-    """Write a folder of text files whole or not at all: made under another name, then renamed.
+    """Write text files by name into a folder that is empty or not there, whole or not at all.
 
-    Parameters
-    ----------
-    path : str or Path
-        A folder that does not exist, or is empty.
-    files : mapping
-        Text by file name.
-
-    Raises
-    ------
-    InputError
-        If there is anything at that place but an empty folder, or the place cannot be written.
+    The folder is made under another name, then renamed.
     """
     path = Path(path)
     try:

@@ -1,4 +1,4 @@
-"""The shipped price table of cloud VM types, and instances made from it."""
+"""The shipped price table of cloud VM types, job types of a user beside them, and instances made from both."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from theory.errors import InputError
+from theory.files.document import Fields, read_document, rows_of_table
 from theory.files.instances import parse_instance
 from theory.instance import Instance
 from theory.numbers import rational, text
@@ -78,10 +80,7 @@ def catalogue() -> dict[str, MachineType]:
 def matching(pattern: str = "") -> list[str]:
     """Return the names of the types that a pattern names, in the order of the table.
 
-    Parameters
-    ----------
-    pattern : str
-        A name, with ``*`` and ``?`` as in a shell, with or without the provider; or part of a name. Empty: all.
+    A pattern is a name, with ``*`` and ``?`` as in a shell, with or without the provider; or a part of a name.
 
     Examples
     --------
@@ -105,6 +104,7 @@ def near(name: str, number: int = 3) -> list[str]:
     """
     wanted = name.strip().lower().removesuffix(".*")
     machines = catalogue()
+    # first the same name under a provider, then the same family, then whatever is spelt alike
     without_provider = [one for one in machines if one.partition(":")[2] == wanted]
     if without_provider:
         return without_provider[:number]
@@ -116,16 +116,8 @@ def near(name: str, number: int = 3) -> list[str]:
 def missing_sizes(provider: str, line: str) -> list[str]:
     """Return the sizes that half of the sister lines or more have in the table, and this one lacks.
 
-    Parameters
-    ----------
-    provider, line : str
-        Such as ``aws`` and ``m5``, whose sisters are m5a, m5d, m5n, ...; or ``gcp`` and ``n2-highcpu``, whose sisters
-        are n2-standard and n2-highmem.
-
-    Notes
-    -----
-    The table does not say which sizes a provider sells, so this is a hint and no proof: a sister may have a size that
-    was never sold in this line. Sizes ``metal`` are the same hardware as the largest and are left out.
+    Sisters of m5 on AWS are m5a, m5d, m5n, ...; those of n2-highcpu on GCP are n2-standard and n2-highmem. This is a
+    hint, no proof: the table does not say which sizes a provider sells.
 
     Examples
     --------
@@ -136,11 +128,13 @@ def missing_sizes(provider: str, line: str) -> list[str]:
     every = [machine for machine in catalogue().values() if machine.provider == provider]
     sisters: dict[str, dict[str, int]] = {}
     for one in every:
+        # sizes `metal` are the same hardware as the largest
         if _generation(provider, one.line) == generation and not one.size.startswith("metal"):
             sisters.setdefault(one.line, {})[one.size] = one.vcpu
     if line not in sisters:
         return []
     own = sisters.pop(line)
+    # a size counts as missing where at least half of the sisters have it; listed by vCPUs
     vcpu = {size: number for sizes in sisters.values() for size, number in sizes.items() if size not in own}
     often = [size for size in vcpu if 2 * sum(size in sizes for sizes in sisters.values()) >= len(sisters)]
     return sorted(often, key=lambda size: (vcpu[size], size))
@@ -165,6 +159,7 @@ def _found(pattern: str, source: str) -> list[str]:
         return matching
     provider, _, name = pattern.partition(":")
     line, _, size = name.rpartition("." if provider == "aws" else "-")
+    # such as m5.xlarge: a size that the line is likely to have on sale, although the table has no price of it
     lacks = " the price table lacks this size;" if line and size in missing_sizes(provider, line) else ""
     hint = near(pattern)
     raise InputError(
@@ -176,19 +171,7 @@ def _found(pattern: str, source: str) -> list[str]:
 def catalogue_tables(types: Sequence[str], workload: Fraction, source: str = "--types") -> list[dict[str, Any]]:
     """Return types of the catalogue as tables of an instance file; the reward of a type is its price an hour.
 
-    Parameters
-    ----------
-    types : sequence of str
-        ``aws:NAME`` or ``gcp:NAME``; a whole family as ``aws:m5.*``.
-    workload : Fraction
-        Offered jobs of every type per server.
-    source : str
-        Names the input in errors.
-
-    Raises
-    ------
-    InputError
-        Unknown type: the line names near ones.
+    A type is ``aws:NAME`` or ``gcp:NAME``, a whole family ``aws:m5.*``; an unknown one is refused with near names.
     """
     machines = catalogue()
     return [
@@ -210,8 +193,12 @@ def catalogue_instance(
 
     Parameters
     ----------
-    types, workload, source
-        See `catalogue_tables`.
+    types : sequence of str
+        ``aws:NAME`` or ``gcp:NAME``; a whole family as ``aws:m5.*``.
+    workload : Fraction
+        Offered jobs of every type per server.
+    source : str
+        Names the input in errors.
     server : dict
         Capacity ``{"cpu": vCPUs, "memory": GiB}``.
 
@@ -230,3 +217,72 @@ def catalogue_instance(
         raise InputError(f"--server: expected cpu=NUMBER,memory=NUMBER, got {', '.join(server) or 'nothing'}")
     capacity = {name: text(amount) for name, amount in server.items()}
     return parse_instance({"server": {"capacity": capacity}, "type": tables}, source)
+
+
+# ---- types of a user -------------------------------------------------------------------------------------------------
+
+FIXED = ("name", "reward", "price", "workload", "service_rate")
+"""Columns of a CSV that are no resources; ``price`` is another word for ``reward``."""
+
+
+def read_own_types(path: str | Path) -> list[dict[str, Any]]:
+    """Read types as tables of an instance file, in which workloads may be left out.
+
+    A CSV (its name ends in ``.csv``) has a header with ``name``, ``reward`` or ``price``, perhaps ``workload`` and
+    ``service_rate``, and every other column is a resource, an empty cell for none. TOML and JSON have tables
+    ``[[type]]`` as an instance file has them; other tables are not read. The form of the table is checked here, the
+    values where the instance is made (`theory.files.instances.parse_instance`).
+    """
+    place = Path(path)
+    if place.suffix.lower() == ".csv":
+        return _of_csv(place)
+    tables = Fields(read_document(place), str(place)).take("type", "tables [[type]]")
+    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+        raise InputError(f"{place}: type: expected at least one table [[type]]")
+    return [dict(one) for one in tables]
+
+
+def _of_csv(place: Path) -> list[dict[str, Any]]:
+    rows = [(line, row) for line, row in rows_of_table(place) if any(cell.strip() for cell in row)]
+    names = [cell.strip() for cell in rows[0][1]] if rows else []
+    twice = next((name for name in names if names.count(name) > 1), None)
+    # the reward is also called price, but not both
+    paid = [name for name in ("reward", "price") if name in names]
+    resources = [name for name in names if name not in FIXED]
+    if twice is not None or "" in names or "name" not in names or len(paid) != 1 or not resources:
+        header_found = ", ".join(names)[:120] or "no columns"
+        raise InputError(
+            f"{place}:1: expected a header with name, reward (or price), resources, and perhaps workload and "
+            f"service_rate, each once; found {header_found}"
+        )
+    types = []
+    for line, row in rows[1:]:
+        if len(row) != len(names):
+            raise InputError(f"{place}:{line}: expected {len(names)} fields, got {len(row)}")
+        cells = {name: cell.strip() for name, cell in zip(names, row, strict=True)}
+        _refuse_cells(place, line, cells, {"name", *paid})
+        table: dict[str, Any] = {"name": cells["name"], "reward": cells[paid[0]]}
+        table["demand"] = {name: cells[name] for name in resources if cells[name]}
+        table |= {name: cells[name] for name in ("workload", "service_rate") if cells.get(name)}
+        types.append(table)
+    if not types:
+        raise InputError(f"{place}: expected at least one type below the header")
+    return types
+
+
+def _refuse_cells(place: Path, line: int, cells: dict[str, str], required: set[str]) -> None:
+    """Refuse a field that is empty or no number, by line and column; their bounds are those of an instance."""
+    for name, cell in cells.items():
+        what = "the name of a type" if name == "name" else "a number"
+        if not cell and name in required:
+            raise InputError(f"{place}:{line}: {name}: expected {what}, got an empty field")
+        if not cell or name == "name":
+            continue
+        positive = name in ("reward", "price", "service_rate")
+        expected = f"a number {'greater than' if positive else 'of at least'} 0"
+        try:
+            value = rational(cell)
+        except ValueError as error:
+            raise InputError(f"{place}:{line}: {name}: expected {expected}, got {cell[:60]!r} ({error})") from None
+        if value < 0 or (positive and value == 0):
+            raise InputError(f"{place}:{line}: {name}: expected {expected}, got {cell[:60]}")

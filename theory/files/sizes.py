@@ -11,8 +11,7 @@ from typing import Any
 
 from theory import numbers
 from theory.errors import InputError
-from theory.files.comma_separated import rows_of_table
-from theory.files.document import Fields, read_document
+from theory.files.document import Fields, read_document, rows_of_table
 from theory.partition.cuts import Partition, by_cuts, by_sets
 from theory.partition.laws import Law, empirical, piecewise, uniform
 
@@ -96,8 +95,10 @@ def parse_sizes(document: Mapping[str, Any], source: str = "sizes", folder: Path
     if laws_given[0] in ("counts", "items"):
         counted = _counted(_counts(fields) if laws_given[0] == "counts" else _items(fields))
         law, counts = counted.law, counted.counts
+    elif laws_given[0] == "csv":
+        law = read_sample((folder or Path()) / fields.text("csv", "the name of a file"))
     else:
-        law = _READERS[laws_given[0]](fields, folder or Path())
+        law = {"discrete": _discrete, "uniform": _uniform, "piecewise": _piecewise}[laws_given[0]](fields)
     servers = fields.integer("servers", "a whole number of at least 1", least=1) if fields.has("servers") else 1
     partition = _partition(fields) if fields.has("partition") else None
     fields.finish()
@@ -114,6 +115,7 @@ def sizes_document(sizes: Sizes) -> dict[str, Any]:
     """
     law, text = sizes.law, numbers.text
     table: dict[str, Any] = {}
+    # the shortest of the forms that says the law exactly
     if not law.pieces:
         table["discrete"] = {text(size): text(p) for size, p in law.atoms}
     elif len(law.pieces) == 1 and not law.atoms:
@@ -138,8 +140,7 @@ def _sums_to_one(fields: Fields, name: str, probabilities: list[Fraction]) -> No
         fields.fail(name, f"expected probabilities that sum to 1, got {numbers.text(sum_of_all)}")
 
 
-def _discrete(fields: Fields, folder: Path) -> Law:
-    del folder
+def _discrete(fields: Fields) -> Law:
     table = fields.table("discrete", "a table of probabilities by size")
     exact: dict[Fraction, Fraction] = {}
     for name in table.names():
@@ -189,7 +190,7 @@ def _relative_items(fields: Fields) -> Counter[Fraction]:
         (size,) = _row(fields, f"sizes[{i}]", row, 1, "a list of one number: one resource")
         if not 0 < size <= capacity:
             fields.fail(f"sizes[{i}]", f"expected a size from 0 to the capacity, got {numbers.text(size)}")
-        counts[size / capacity] += 1
+        counts[size / capacity] += 1  # servers of a law of sizes have capacity 1
     fields.finish()
     return counts
 
@@ -213,8 +214,7 @@ def _row(fields: Fields, name: str, row: Any, length: int, expected: str) -> lis
     return [_number(fields, name, value, expected) for value in row]
 
 
-def _uniform(fields: Fields, folder: Path) -> Law:
-    del folder
+def _uniform(fields: Fields) -> Law:
     expected = "two ends [lower, upper] with 0 <= lower < upper <= 1"
     lower, upper = _row(fields, "uniform", fields.take("uniform", expected), 2, expected)
     if not 0 <= lower < upper <= 1:
@@ -222,8 +222,7 @@ def _uniform(fields: Fields, folder: Path) -> Law:
     return uniform(lower, upper)
 
 
-def _piecewise(fields: Fields, folder: Path) -> Law:
-    del folder
+def _piecewise(fields: Fields) -> Law:
     expected = "rows [lower, upper, probability] with 0 <= lower <= upper <= 1 and upper > 0"
     rows = fields.take("piecewise", expected)
     if not isinstance(rows, list) or not rows:
@@ -235,11 +234,14 @@ def _piecewise(fields: Fields, folder: Path) -> Law:
             fields.fail(f"piecewise[{i}]", f"expected {expected}, got the ends {ends}")
         if p <= 0:
             fields.fail(f"piecewise[{i}]", f"expected a probability greater than 0, got {numbers.text(p)}")
+    # In the order of their lower ends, a piece overlaps one before it where it begins below the greatest upper end so
+    # far. Atoms may lie within pieces.
     before = None
     for lower, upper, _ in sorted(exact):
         if before is not None and lower < before and lower != upper:
             fields.fail("piecewise", f"expected pieces without overlap, but two hold sizes above {numbers.text(lower)}")
         before = upper if before is None else max(before, upper)
+    # lower = upper is an atom
     atoms = [lower for lower, upper, _ in exact if lower == upper]
     if len(set(atoms)) < len(atoms):
         fields.fail("piecewise", "expected each atom once")
@@ -247,20 +249,8 @@ def _piecewise(fields: Fields, folder: Path) -> Law:
     return piecewise([(lower, upper, p) for lower, upper, p in exact])
 
 
-def _csv(fields: Fields, folder: Path) -> Law:
-    name = fields.text("csv", "the name of a file")
-    return read_sample(folder / name)
-
-
 def read_sample(path: str | Path) -> Law:
-    """Read one column of sizes, and return the empirical law.
-
-    Raises
-    ------
-    InputError
-        An empty file, more than one column, a cell that is no number or not in (0, 1]; the line is named. The first
-        line may be a header.
-    """
+    """Read one column of sizes in (0, 1], perhaps with a header, and return the empirical law."""
     counts: Counter[Fraction] = Counter()
     size_of_text: dict[str, Fraction] = {}
     for line, row in rows_of_table(path):
@@ -273,6 +263,7 @@ def read_sample(path: str | Path) -> Law:
             try:
                 size_of_text[cell] = numbers.rational(cell)
             except ValueError as error:
+                # the first line may be a header; numbers that are not finite are none
                 if line == 1 and cell[:1].isalpha() and cell.lower() not in ("nan", "inf", "infinity"):
                     continue
                 raise InputError(f"{path}: line {line}: expected {_SIZE}, got {cell[:40]!r} ({error})") from None
@@ -289,6 +280,7 @@ def _partition(fields: Fields) -> Partition:
     rows = fields.take("partition", expected)
     if not isinstance(rows, list) or not rows:
         fields.fail("partition", f"expected {expected}, got {rows!r}")
+    # three forms: cuts; an interval a queue; several intervals a queue
     if not any(isinstance(row, list) for row in rows):
         cuts = [_number(fields, f"partition[{i}]", row, "a cut in (0, 1)") for i, row in enumerate(rows, 1)]
         for i, cut in enumerate(cuts, 1):
@@ -305,6 +297,3 @@ def _partition(fields: Fields) -> Partition:
         return by_sets(cells)
     except ValueError as error:
         fields.fail("partition", f"expected intervals that cover (0, 1] once: {error}")
-
-
-_READERS = {"discrete": _discrete, "uniform": _uniform, "piecewise": _piecewise, "csv": _csv}

@@ -1,0 +1,352 @@
+"""Tables with typed columns: rows of CSV, JSON lines and Parquet, and the tasks that they become.
+
+A schema names the columns of a format and says how the text of each is read. A cell is read when it is asked for, so a
+row that is left out (a task that never ran) need not be well formed; whatever is wrong is told with file, line, column.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import numpy as np
+
+from fluid.traces.model import MICROSECONDS, Trace
+from theory.errors import InputError, TooLargeError
+from theory.files.places import open_input
+from theory.numbers import rational, to_integers
+
+LARGEST = 2**63 - 1
+"""The largest whole number of a field."""
+
+DIGITS = len(str(LARGEST))
+
+SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
+"""Formats by the end of a name, before ``.gz`` where there is one; everything else is a CSV."""
+
+LOOK = 1000
+"""Lines whose fields make the header of JSON lines: a record may leave out what it does not have."""
+
+Schema = Mapping[str, Callable[[str], Any]]
+"""How the text of each column is read; a reader raises ValueError that says what is expected."""
+
+Columns = Mapping[str, tuple[int, str, Callable[[str], Any]]]
+"""The number of each column among those that are read, its name in the file, and how it is read."""
+
+Cells = Iterator[tuple[int, list[str]]]
+"""Rows of text with the numbers of their lines."""
+
+
+class Row:
+    """A row of a table; ``row[name]`` is a cell as the schema reads it."""
+
+    __slots__ = ("_cells", "_columns", "line", "place")
+
+    def __init__(self, place: Path, line: int, cells: tuple[str, ...], columns: Columns) -> None:
+        self.place, self.line, self._cells, self._columns = place, line, cells, columns
+
+    def __getitem__(self, name: str) -> Any:
+        """Read a cell."""
+        number, _, read = self._columns[name]
+        try:
+            return read(self._cells[number])
+        except ValueError as error:
+            self.fail(name, str(error))
+
+    def text(self, name: str) -> str:
+        """Return a cell as it is in the file."""
+        return self._cells[self._columns[name][0]]
+
+    def fail(self, name: str, problem: str) -> NoReturn:
+        """Raise the one error line of a cell."""
+        fail(self.place, self.line, self._columns[name][1], problem)
+
+
+def rows(place: Path, schema: Schema, columns: Mapping[str, str] | None = None) -> Iterator[Row]:
+    """Yield the rows of a table with a header, whose schema names at least two columns.
+
+    `columns` gives the names in the header where they are not those of the schema.
+
+    Raises
+    ------
+    InputError
+        A column that is missing or stands twice, a row of another length than the header.
+    """
+    names = [name if columns is None else columns[name] for name in schema]
+    with opened(place) as table:
+        first, header = next(table, (1, []))
+        header = [cell.strip() for cell in header]
+        missing = [name for name in names if name not in header]
+        if missing:
+            fail(place, first, missing[0], f"expected a column of this name, found {', '.join(header) or 'no columns'}")
+        twice = next((name for name in header if header.count(name) > 1), None)
+        if twice is not None:
+            fail(place, first, twice, f"expected each column once, found {', '.join(header)}")
+        chosen = itemgetter(*(header.index(name) for name in names))
+        yield from _typed(place, table, len(header), _columns(schema, names), chosen)
+
+
+def rows_without_header(place: Path, schema: Schema) -> Iterator[Row]:
+    """Yield the rows of a table whose columns are those of the schema in this order."""
+    with opened(place) as table:
+        yield from _typed(place, table, len(schema), _columns(schema, list(schema)), tuple)
+
+
+def _columns(schema: Schema, names: Sequence[str]) -> Columns:
+    return {key: (i, name, schema[key]) for i, (key, name) in enumerate(zip(schema, names, strict=True))}
+
+
+def _typed(
+    place: Path, table: Cells, length: int, columns: Columns, chosen: Callable[[list[str]], tuple[str, ...]]
+) -> Iterator[Row]:
+    for line, cells in table:
+        if len(cells) != length:
+            fail(place, line, "", f"expected {length} fields, got {len(cells)}")
+        yield Row(place, line, chosen(cells), columns)
+
+
+def fail(place: Path, line: int, name: str, problem: str) -> NoReturn:
+    """Raise the one error line of a field (empty: of the row)."""
+    where = f"{place}:{line}: {name}" if name else f"{place}:{line}"
+    raise InputError(f"{where}: {problem}")
+
+
+# ---- how cells are read ----------------------------------------------------------------------------------------------
+
+
+def whole(text: str) -> int:
+    """Read a whole number of at least 0 that fits a machine word."""
+    if text.isascii() and text.isdigit() and len(text) <= DIGITS:
+        value = int(text)
+        if value <= LARGEST:
+            return value
+    text_found = f"{text[:80]!r}{'' if text else ' (it is empty)'}"
+    raise ValueError(f"expected a whole number from 0 to {LARGEST}, got {text_found}")
+
+
+def nonnegative(text: str) -> Fraction:
+    """Read a number of at least 0 exactly."""
+    try:
+        value = rational(text)
+    except ValueError as error:
+        raise ValueError(f"expected a number, got {text!r} ({error})") from None
+    if value < 0:
+        raise ValueError(f"expected a number of at least 0, got {text!r}")
+    return value
+
+
+def ticks(text: str, unit: Fraction = Fraction(1)) -> int:
+    """Read a time, in units of so many seconds, as whole microseconds."""
+    value = round(nonnegative(text) * unit * MICROSECONDS)
+    if value >= 2**62:
+        raise ValueError(f"expected a time within 146,000 years, got {text!r}")
+    return value
+
+
+def optional(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Make a reader that turns an empty cell into None."""
+    return lambda text: read(text) if text else None
+
+
+def one_of(values: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Make a reader of words."""
+
+    def read(text: str) -> Any:
+        if text not in values:
+            raise ValueError(f"expected one of {', '.join(values)}, got {text!r}")
+        return values[text]
+
+    return read
+
+
+# ---- files of rows ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[Cells]:
+    """Open a table and give its rows with the numbers of their lines; a byte order mark and blank lines are no rows.
+
+    The name of the file tells JSON lines and Parquet; their first row is a header, too. Lines of Parquet are its rows.
+    """
+    name = place.name.lower().removesuffix(".gz")
+    kind = next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), "csv")
+    try:
+        if kind == "parquet":
+            yield _of_parquet(place)
+            return
+        with open_input(place) as content, _decoded(place, content) as stream:
+            if kind == "json":
+                yield _of_json_lines(place, stream)
+                return
+            reader = csv.reader(stream, strict=True)
+            yield ((reader.line_num, row) for row in reader if len(row) > 1 or any(cell.strip() for cell in row))
+    except (OSError, EOFError) as error:
+        raise InputError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
+    except csv.Error as error:
+        raise InputError(f"{place}:{reader.line_num}: expected comma-separated values ({error})") from None
+
+
+def _decoded(place: Path, content: io.BufferedReader) -> TextIO:
+    if place.suffix == ".gz":
+        return gzip.open(content, "rt", newline="", encoding="utf-8-sig")
+    return io.TextIOWrapper(content, newline="", encoding="utf-8-sig")
+
+
+def header(path: str | Path) -> list[str]:
+    """Return the cells of the first row of a table, without the space around them; nothing if it is empty."""
+    with opened(Path(path)) as table:
+        return next(([cell.strip() for cell in row] for _, row in table), [])
+
+
+def _of_json_lines(place: Path, stream: TextIO) -> Cells:
+    """Give JSON lines as rows; objects within objects by names with dots, lists left out."""
+    objects = _objects(place, stream)
+    first = [one for _, one in zip(range(LOOK), objects, strict=False)]
+    names = list(dict.fromkeys(name for _, one in first for name in one))
+    if names:
+        yield 1, names
+    columns = set(names)
+    for group in (first, objects):
+        for line, one in group:
+            if not columns.issuperset(one):
+                strange = next(name for name in one if name not in columns)
+                fail(place, line, strange, f"expected a field of the first {LOOK:,} lines")
+            yield line, [one.get(name, "") for name in names]
+
+
+def _objects(place: Path, stream: TextIO) -> Iterator[tuple[int, dict[str, str]]]:
+    for line, text in enumerate(stream, 1):
+        if not text.strip():
+            continue
+        try:
+            value = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
+        except (ValueError, RecursionError):
+            fail(place, line, "", "expected one JSON object a line")
+        if not isinstance(value, dict):
+            fail(place, line, "", f"expected one JSON object a line, got {text.strip()[:40]!r}")
+        yield line, dict(_flat(value, ""))
+
+
+def _flat(table: dict[str, Any], before: str) -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        elif not isinstance(value, list):
+            yield f"{before}{name}", _text(value)
+
+
+def _text(value: Any) -> str:
+    """Return a number or a word of a record as the text that a CSV has for it."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _of_parquet(place: Path) -> Cells:
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError(f"{place}: Parquet needs pyarrow (pip install 'packproof[parquet]')") from None
+    with open_input(place) as content:
+        try:
+            file = parquet.ParquetFile(content)
+            line = 0
+            for batch in file.iter_batches():
+                table = arrow.Table.from_batches([batch])
+                while any(arrow.types.is_struct(field.type) for field in table.schema):
+                    table = table.flatten()
+                plain = [field.name for field in table.schema if not arrow.types.is_nested(field.type)]
+                for field in table.schema:
+                    if arrow.types.is_temporal(field.type):
+                        raise InputError(f"{place}: {field.name}: expected a number or text, found {field.type}")
+                if line == 0:
+                    yield 1, plain
+                for row in zip(*(table.column(name).to_pylist() for name in plain), strict=True):
+                    line += 1
+                    yield line, [_text(value) for value in row]
+        except arrow.ArrowException as error:
+            raise InputError(f"{place}: expected a Parquet file: {' '.join(str(error).split())[:120]}") from None
+
+
+# ---- tasks -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tasks:
+    """Tasks as they are read, before they are arrays."""
+
+    path: Path
+    resources: tuple[str, ...]
+    arrival: list[int] = field(default_factory=list)
+    duration: list[int] = field(default_factory=list)
+    outcome: list[int] = field(default_factory=list)
+    attempt: list[int] = field(default_factory=list)
+    label: list[int] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    demand: list[tuple[str, ...]] = field(default_factory=list)
+    numbers: dict[str, Fraction] = field(default_factory=dict)
+
+    def add(
+        self, line: int, arrival: int, duration: int, outcome: int, attempt: int, label: int, demand: tuple[str, ...]
+    ) -> None:
+        """Take a task whose demand has been checked."""
+        self.line.append(line)
+        self.arrival.append(arrival)
+        self.duration.append(duration)
+        self.outcome.append(outcome)
+        self.attempt.append(attempt)
+        self.label.append(label)
+        self.demand.append(demand)
+
+    def check_demand(self, line: int, demand: tuple[str, ...]) -> None:
+        """Read each new numeral once."""
+        for name, text in zip(self.resources, demand, strict=True):
+            if text not in self.numbers:
+                try:
+                    self.numbers[text] = nonnegative(text)
+                except ValueError as error:
+                    fail(self.path, line, name, str(error))
+
+    def begin_at_first_arrival(self) -> int:
+        """Make the first arrival time 0, and return when it was, in microseconds."""
+        first = min(self.arrival, default=0)
+        self.arrival = [time - first for time in self.arrival]
+        return first
+
+    def trace(self, source: str, labels: Sequence[str] = (), notes: Sequence[str] = (), *, lines: bool = True) -> Trace:
+        """Sort by arrival (ties in the order of the file) and put demands on their largest common unit."""
+        order = np.argsort(np.array(self.arrival, np.int64), kind="stable")
+        columns, units = [], []
+        for r, name in enumerate(self.resources):
+            texts = [row[r] for row in self.demand]
+            values = {text: self.numbers[text] for text in set(texts)}
+            integers, unit = to_integers(list(values.values()))
+            multiples = dict(zip(values, integers, strict=True))
+            if max(multiples.values(), default=0) >= 2**62:
+                raise TooLargeError(f"{self.path}: {name}: expected numbers with fewer digits in all: round them")
+            columns.append(list(map(multiples.__getitem__, texts)))
+            units.append(unit)
+        demand = np.array(columns, np.int64).reshape(len(self.resources), len(order)).T
+        names = ("arrival", "duration", "outcome", "attempt", "label", *(["line"] if lines else []))
+        columns_by_name: dict[str, Any] = {name: np.array(getattr(self, name), np.int64)[order] for name in names}
+        return Trace(
+            resources=self.resources,
+            unit=tuple(units),
+            demand=np.ascontiguousarray(demand[order]),
+            labels=tuple(labels),
+            notes=tuple(notes),
+            source=source,
+            **columns_by_name,
+        )
