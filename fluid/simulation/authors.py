@@ -10,7 +10,7 @@ A policy is an author's unless packproof has it as it is. It is watched in three
 
 What goes wrong ends in one line with file, line, function and event. An exception that comes out of the author's code,
 or out of a tool of packproof that the author has called, is the author's; others stay what they are. What a policy may
-do differs by model: each model has its `GUARD`, in the file ``authors.py`` of its folder.
+do differs by model: each has its `GUARD`, in the file ``model.py`` of its folder.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WAITING, SERVED = 0, 1
 _HOME = Path(__file__).resolve().parent
 _TOOLS = (
     *(str(_HOME / f"{name}.py") for name in ("policy_interface", "state", "options", "prepared")),
-    *(str(_HOME / "structures" / f"{name}.py") for name in ("bits", "bitset", "trees")),
+    *(str(_HOME / "structures" / f"{name}.py") for name in ("bitset", "searches")),
     str(_HOME / "slotted" / "state.py"),
     str(_HOME.parent / "chains" / "loss.py"),
     str(_HOME.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
@@ -118,7 +118,7 @@ def worded(error: BaseException, state: State | None = None) -> str:
 
 def guard_of(policy: Policy) -> type[Guard]:
     """Return the guard of a policy's model, from the folder of that name."""
-    guard: type[Guard] = import_module(f"fluid.simulation.{policy.model}.authors").GUARD
+    guard: type[Guard] = import_module(f"fluid.simulation.{policy.model}.model").GUARD
     return guard
 
 
@@ -156,8 +156,6 @@ class Unwatched:
 def first_difference(array: NDArray[Any], expected: NDArray[Any]) -> str | None:
     """Return ``[place] = value, expected value`` where an array first differs from another, None if it does not.
 
-    Examples
-    --------
     >>> first_difference(np.array([[1, 2], [3, 4]]), np.array([[1, 2], [5, 4]]))
     '[1, 0] = 3, expected 5'
     """
@@ -174,32 +172,7 @@ def first_difference(array: NDArray[Any], expected: NDArray[Any]) -> str | None:
 class Guard(ABC):
     """What is checked of an author's policy; each model has a subclass.
 
-    Parameters
-    ----------
-    policy : Policy
-    names : sequence of str
-        Of the types, for messages; numbers from 0 where left out.
-
-    Attributes
-    ----------
-    fields : tuple of str
-        What the state holds beside the policy's own arrays.
-    maker : str
-        The function that makes these fields.
-    free_fields : tuple of str
-        Those of them that a policy may change without a tool.
-    constants : tuple of str
-        Those of them that never change.
-    lengths : mapping
-        ``lengths[name](state)``: whether the array of a field that may have several shapes has one of them.
-    called : tuple of str
-        The policy's functions that the event loop calls.
-    checks : mapping
-        What stands for names of the event loop in compiled runs.
-    clock, tools : str
-        What messages call the time, and the tools by which jobs in service may change.
-    now : float64[1] or None
-        The time, where there is one.
+    Messages call the types by `names`, by numbers where there are none.
     """
 
     fields: ClassVar[tuple[str, ...]]

@@ -36,15 +36,7 @@ def beside() -> bool:
 
 
 class Compilation:
-    """The compilation of a loop for inputs of some types.
-
-    Parameters
-    ----------
-    function : callable
-        A kernel, as `theory.compiled.bound` makes it.
-    inputs : tuple
-        With which ``function(*inputs, 0)`` compiles it, and runs nothing.
-    """
+    """The compilation of a kernel (`theory.compiled.bound`): ``function(*inputs, 0)`` compiles and runs nothing."""
 
     def __init__(self, function: Function, inputs: tuple[Any, ...]) -> None:
         self._function, self._inputs = function, inputs
@@ -107,8 +99,8 @@ _GOING_ON: dict[Function, Compilation] = {}
 def alone(function: Function) -> Iterator[None]:
     """Wait until no other process compiles a kernel: what it has compiled is at hand afterwards.
 
-    The lock is a file beside the machine code, which other users cannot open. Whoever holds it removes it in the end;
-    those who wait for it still hold what was removed, and go on one after another.
+    The lock is a file beside the machine code, which other users cannot open. The process that holds it removes it in
+    the end; those that wait for it still hold the removed file, and go on one after another.
     """
     place = cache_prefix(function)
     if place is None or sys.platform == "win32":

@@ -184,24 +184,10 @@ def replicate(
     finished: dict[int, Run] | None = None,
     store: Callable[[int, Run], None] | None = None,
 ) -> tuple[tuple[Run, ...], bool]:
-    """Run replications and return them in their order, and whether Ctrl-C came before all of them were finished.
+    """Run the replications of `numbers` (see `simulate`) beside those that are `finished` already.
 
-    Parameters
-    ----------
-    policy, scenario, seed, workers, engine, progress
-        See `simulate`.
-    numbers : iterable of int
-        Replications to run.
-    finished : dict, optional
-        Replications that are there already.
-    store : callable, optional
-        ``store(number, run)`` for each that was not cut short.
-
-    Returns
-    -------
-    runs : tuple of Run
-        After Ctrl-C, what was finished; a run that was cut short only if there is no other.
-    interrupted : bool
+    Each one that was not cut short is handed to ``store(number, run)``. Returned are the runs in their order and
+    whether Ctrl-C came before the end: then what was finished, and a run that was cut short only if there is no other.
     """
     wanted = list(numbers)
     done, interrupted = dict(finished or {}), False

@@ -44,21 +44,12 @@ NO_SERVER = "place: expected a server with room for the job, or -1"
 
 
 class Coming(NamedTuple):
-    """The chunk of jobs that come next (`fluid.simulation.arrivals.JobList`).
+    """The chunk of jobs that come next (`fluid.simulation.arrivals.JobList`)."""
 
-    Attributes
-    ----------
-    times : float64[n] or int64[n]
-    types : int32[n]
-    durations : float64[n] or int64[n]
-    at : int64[2]
-        The next of them, and whether no chunk follows (1) or one may (0).
-    """
-
-    times: NDArray[Any]
+    times: NDArray[Any]  # float64[n] or int64[n]
     types: NDArray[np.int32]
-    durations: NDArray[Any]
-    at: NDArray[np.int64]
+    durations: NDArray[Any]  # float64[n] or int64[n]
+    at: NDArray[np.int64]  # [2]: the next of them, and whether no chunk follows (1) or one may (0)
 
 
 @step

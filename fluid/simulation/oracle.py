@@ -59,12 +59,8 @@ asked : int64[1]
 def configured_fields(setting: Setting, name: str) -> dict[str, NDArray[Any]]:
     """Make the fields `CONFIGURED` for empty servers that have no configuration yet.
 
-    Raises
-    ------
-    InputError
-        ``greedy`` where a pool lists its configurations.
-    TooLargeError
-        More than `LIMIT` entries to search at every event.
+    Refused are ``greedy`` where a pool lists its configurations, and more than `LIMIT` entries to search at every
+    event.
     """
     spaces = [pool.space for pool in setting.instance.pools]
     types, pools = len(setting.instance.types), len(spaces)

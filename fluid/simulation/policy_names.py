@@ -31,7 +31,7 @@ HOMES = {
     "vqs": "fluid.simulation.slotted.policies.vqs:VQS",
     "vqs-bf": "fluid.simulation.slotted.policies.vqs_bf:VQS_BF",
     "max-weight": "fluid.simulation.slotted.policies.max_weight:MAX_WEIGHT",
-    "fifo-ff": "fluid.simulation.slotted.policies.fifo_ff:FIFO_FF",
+    "fifo-ff": "fluid.simulation.slotted.policies.best_fit:FIFO_FF",
 }
 """Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
 
@@ -71,10 +71,7 @@ copyreg.pickle(Policy, _reduced)
 def sent_policy(name: str, folder: str, code: str) -> Policy:
     """Return a policy that another process sent by name, for which relative paths begin at its folder, not at ours.
 
-    Raises
-    ------
-    InputError
-        What `policy` refuses, and code of an author that is not what the other process has.
+    An author's policy whose code is not that of the other process is refused.
     """
     if ".py:" not in name:
         return policy(name)

@@ -24,12 +24,7 @@ def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
     """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
 
     As Python if `python`. Where the servers are few, only those of its kernels that would have to be compiled run so.
-
-    Raises
-    ------
-    InputError
-        One line that names the author's file and line, if it raises or is no NamedTuple of arrays with the fields of
-        the policy's model. An option that nobody knows.
+    An author's error, or a state that is none, ends in one line that names the author's file and line.
     """
     setting = replace(setting, options=read_by(policy, setting.options))
     prepare = policy.prepare

@@ -43,28 +43,8 @@ Function = Callable[..., Any]
 class Runner:
     """A loop under a policy, to be called as ``run(*inputs, most)``.
 
-    Parameters
-    ----------
-    policy : Policy
-    loop : callable
-        An event loop (`fluid.simulation.driver.Engine`).
-    parts : mapping
-        The model's functions that the loop names.
-    watch : callable, optional
-        Stands for `fluid.simulation.loop.observe`; there is no compiled form of it, so the loop runs as Python.
-    compiled : bool
-        False: as Python.
-    types : sequence of str
-        Names of the types, for messages.
-    setting : Setting
-        What the policy was prepared for.
-
-    Attributes
-    ----------
-    functions : dict
-        The policy's functions as Python, by name.
-    watch : callable
-        What looks at the system after an event.
+    `parts` are the model's functions that the loop names, and `types` the names of the types in messages. `watch`
+    stands for `fluid.simulation.loop.observe`; there is no compiled form of it, so that the loop then runs as Python.
     """
 
     def __init__(
@@ -105,13 +85,7 @@ class Runner:
         return self._run == self._as_python
 
     def ready(self, *inputs: Any) -> None:
-        """Rehearse and compile, with the inputs of the first call; nothing in them changes.
-
-        Raises
-        ------
-        InputError
-            An author's policy that does what it must not.
-        """
+        """Rehearse and compile, with the inputs of the first call; nothing in them changes."""
         if self.guard is not None:
             self.guard.remember(self._setting, inputs[0])
         if not self._compiles:

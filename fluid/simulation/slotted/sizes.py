@@ -77,8 +77,6 @@ def discrete(sizes: Mapping[Fraction, Fraction | float], capacity: Fraction | in
 def uniform(low: Fraction, high: Fraction, grid: Fraction = GRID) -> SizeLaw:
     """Make the uniform law on [low, high], parts of a server, on a grid: low, low + grid, ..., high.
 
-    Examples
-    --------
     >>> law = uniform(Fraction(1, 10), Fraction(9, 10))
     >>> len(law.sizes), law.mean
     (800001, 0.5)
@@ -174,24 +172,12 @@ def listed_slots(jobs: JobList) -> Stream:
 def service_slots(
     rates: NDArray[np.float64], classes: NDArray[np.int32], *, fixed: bool, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw slots in service: geometric on 1, 2, ... with mean 1/rate, or the whole number next to it.
+    """Draw slots in service, geometric on 1, 2, ... with mean 1/rate, or, if `fixed`, the whole number next to it.
 
-    Parameters
-    ----------
-    rates : float64[1] or float64[n]
-        Of all classes or of each.
-    classes : int32[N]
-        Of each job.
-    fixed : bool
-    generator : numpy.random.Generator
+    `rates` hold one entry for all classes, or one for each. ``Generator.geometric`` inverts the distribution function
+    where rates are less than 1/3: an exponential number over -log(1 - rate), rounded up. Here this is done for all jobs
+    at once, in half the time: the numbers are the same.
 
-    Notes
-    -----
-    ``Generator.geometric`` inverts the distribution function where rates are less than 1/3: an exponential number over
-    -log(1 - rate), rounded up. Here this is done for all jobs at once, in half the time: the numbers are the same.
-
-    Examples
-    --------
     >>> one, twin = np.random.default_rng(1), np.random.default_rng(1)
     >>> work = service_slots(np.array([0.01]), np.zeros(9, np.int32), fixed=False, generator=one)
     >>> (work == twin.geometric(0.01, 9)).all()

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.state import MOVES, PolicyError, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, greatest_upto, insert, least
-from fluid.simulation.structures.trees import NOTHING, close_up, first_at_least, leaf_value, new_tree, set_leaf
+from fluid.simulation.structures.searches import NOTHING, close_up, first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -94,7 +94,7 @@ keeps : bool[4]
     other; and which of the fields below are kept up to date: ``arrived`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
     ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
 arrived : int64[2P]
-    The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.trees`)
+    The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.searches`)
     with twice as many leaves as there are places: the value of a job is minus its class. `join` uses the next leaf, and
     lets the jobs close up where all have been used. The policy takes each job out that it starts (`take_out`).
 queue_of : int8[n], or wider
@@ -252,6 +252,8 @@ def classes_upto(state: Any, size: int) -> int:
 @step
 def largest_fitting(state: Any, free: int) -> int:
     """Return the largest class that waits and fits so much free capacity, -1 if there is none."""
+    if state.counters[WAITING] == 0:
+        return -1
     return greatest_upto(state.words, state.levels, 0, classes_upto(state, free) - 1)
 
 
@@ -359,7 +361,7 @@ def begin(state: Any, job_class: int, server: int) -> None:
     if at < 0 or size > state.free[server] or row == len(state.moves):
         raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
     line[job_class, COUNT] -= 1
-    behind = state.after[at]
+    behind = state.after[at] if line[job_class, COUNT] > 0 else -1  # most lines of many classes are one job long
     line[job_class, FIRST] = behind
     if behind < 0:
         line[job_class, LAST] = -1

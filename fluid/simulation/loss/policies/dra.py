@@ -271,13 +271,7 @@ def _fill(state: Any, ids: NDArray[np.int32]) -> None:
 
 
 def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
-    """Make the arrays of a reservation state, and the configuration of each server, its initial jobs; CRA has not run.
-
-    Raises
-    ------
-    InputError
-        More than 62 types, an option out of bounds.
-    """
+    """Make the arrays of a reservation state before CRA has run, and the configuration of each server: its jobs."""
     types, pools = len(setting.instance.types), len(setting.pool_sizes)
     if types > TYPES:
         raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")

@@ -59,20 +59,13 @@ def plan_stands(state: Any) -> bool:
 
 @step
 def plan_greedily(state: Any) -> int:
-    """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; write ``plan_``.
+    """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; return the rows of its plan.
 
-    Row i P + p of ``plan_`` is the configuration of stage i in pool p, of P, and how many servers it gets; stages after
-    the servers have ended are left out. The numbers of jobs for which the plan is surely the same go to ``stands_``.
-
-    Returns
-    -------
-    int
-        The number of rows; -1 if MaxReward of a set of types is not known (``done[ASKS]`` then holds the set).
-
-    Notes
-    -----
     Algorithm 1 of the auto-scaling paper: stage i gives min_j ceil(residual_j / k_j) servers to k = MaxReward of the
-    types left, as far as there are servers, and drops the first type of that minimum.
+    types left, as far as there are servers, and drops the first type of that minimum. Row i P + p of ``plan_`` is the
+    configuration of stage i in pool p, of P, and how many servers it gets; stages after the servers have ended are left
+    out. The numbers of jobs for which the plan is surely the same go to ``stands_``. If MaxReward of a set of types is
+    not known, -1 is returned and ``done[ASKS]`` holds the set.
 
     With several pools, which the paper does not have, servers come up in proportion, each with MaxReward of its pool
     and the types left, as in `theory.greedy.servers.greedy_placement`: ``tick n // last`` servers of a pool of n are up

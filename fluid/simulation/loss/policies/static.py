@@ -42,13 +42,7 @@ def configurations(setting: Setting) -> NDArray[np.int32]:
 
 
 def prepare(setting: Setting) -> Any:
-    """Make the state of static reservation; any number of pools.
-
-    Raises
-    ------
-    InputError
-        Initial jobs that are in no slot of the assignment.
-    """
+    """Make the state of static reservation; initial jobs that are in no slot of the assignment are refused."""
     base = common(setting, resources=False)
     reserved = configurations(setting)
     vacant = reserved - base["counts"]

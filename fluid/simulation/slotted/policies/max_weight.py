@@ -26,7 +26,7 @@ from fluid.simulation.slotted.state import (
     shared,
 )
 from fluid.simulation.state import MOVES, state_type
-from fluid.simulation.structures.trees import first_at_least, leaf_value, new_tree, set_leaf
+from fluid.simulation.structures.searches import first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
@@ -37,17 +37,11 @@ MOST_SIZES = 64
 WeightState = state_type(__name__, "WeightState", COMMON, "table", "weights_", "slots", "empty")
 """``table`` int64[n, G]: maximal configurations as columns in decreasing lexicographic order. ``weights_`` int64[G]:
 memory for their weights. ``slots`` int64[n, 2P]: for each class a tree of maxima of the free slots of each server
-(`fluid.simulation.structures.trees`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
+(`fluid.simulation.structures.searches`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
-    """Make the state of MaxWeight.
-
-    Raises
-    ------
-    TooLargeError
-        Too many configurations to search at every event.
-    """
+    """Make the state of MaxWeight; too many configurations to search at every event are refused."""
     classes = len(setting.sizes)
     if classes > MOST_SIZES:
         raise TooLargeError(
