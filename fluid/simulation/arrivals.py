@@ -210,17 +210,10 @@ def batches(
     service: Law,
     generator: np.random.Generator,
 ) -> Stream:
-    """Draw Poisson requests, each for a vector of jobs, types in their order (non-preemptive paper, 5.2).
+    """Draw Poisson requests, `rate` a unit of time, each for a vector of jobs (non-preemptive paper, 5.2).
 
-    Parameters
-    ----------
-    rate : float
-        Requests per unit time.
-    vectors : sequence, shape (V, J)
-        Jobs of each type in a request.
-    probabilities : sequence of float, shape (V,)
-    services, service, generator
-        As for `poisson`.
+    `vectors` (V, J) are the jobs of each type in a request, served in their order, and `probabilities` (V,) those of
+    the vectors; services as for `poisson`.
     """
     table = np.asarray(vectors, np.int64)
     mean = 1 / np.asarray(services, float)

@@ -175,14 +175,15 @@ class Guard(ABC):
     Messages call the types by `names`, by numbers where there are none.
     """
 
-    fields: ClassVar[tuple[str, ...]]
-    maker: ClassVar[str]
-    free_fields: ClassVar[tuple[str, ...]] = ("moves", "done", "slots")
-    constants: ClassVar[tuple[str, ...]]
+    fields: ClassVar[tuple[str, ...]]  # what the state holds beside the policy's own arrays
+    maker: ClassVar[str]  # the function that makes these fields
+    free_fields: ClassVar[tuple[str, ...]] = ("moves", "done", "slots")  # those that change without a tool
+    constants: ClassVar[tuple[str, ...]]  # those that never change
+    # of a field that may have several shapes: whether its array in a state has one of them
     lengths: ClassVar[Mapping[str, Callable[[State], bool]]]
-    called: ClassVar[tuple[str, ...]] = ("place", "depart", "refresh")
-    checks: ClassVar[Mapping[str, Function]]
-    clock: ClassVar[str] = "time"
+    called: ClassVar[tuple[str, ...]] = ("place", "depart", "refresh")  # by the event loop
+    checks: ClassVar[Mapping[str, Function]]  # what stands for names of the event loop in compiled runs
+    clock: ClassVar[str] = "time"  # as messages call it, and the tools by which jobs in service may change
     tools: ClassVar[str] = "move and stop"
 
     def __init__(self, policy: Policy, names: Sequence[str] = ()) -> None:

@@ -180,11 +180,11 @@ class _OfServers(Option):
 class _ByType(Option):
     """An option whose value is a table with an entry for each type.
 
-    `entry` is what messages call one: a whole number, or an exact one where `whole` is false, of at least 0.
+    `entry` is what messages call one: a whole number, or an exact one where `is_whole` is false, of at least 0.
     """
 
     entry: str = "a number of at least 0"
-    whole: bool = False
+    is_whole: bool = False
 
     def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
         """Take the table from a file."""
@@ -192,7 +192,7 @@ class _ByType(Option):
         if types is None:
             return fields.take(self.name, expected)
         table = fields.table(self.name, expected)
-        values = {name: (table.integer if self.whole else table.number)(name, self.entry) for name in types}
+        values = {name: (table.integer if self.is_whole else table.number)(name, self.entry) for name in types}
         table.finish()
         return values
 
@@ -281,7 +281,7 @@ PRIORITY = _ByType(
     "the priority of each type; jobs of priority 0 can be stopped",
     _as_given,
     "a priority, 0 the lowest",
-    whole=True,
+    is_whole=True,
 )
 TRIGGER = Option(
     "trigger", "lost", "what becomes of the job for which others are stopped: lost or served", _one_of("lost", "served")

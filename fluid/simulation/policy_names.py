@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from fluid.simulation.policy_interface import Policy
@@ -51,7 +50,14 @@ def policy(name: str) -> Policy:
     """
     if ".py:" in name:
         path, _, attribute = name.rpartition(":")
-        return _authored(name, module_of(path, "--policy"), path, attribute)
+        module = module_of(path, "--policy")
+        value = getattr(module, attribute, None)
+        if not isinstance(value, Policy):
+            names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
+            raise InputError(
+                f"--policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
+            )
+        return replace(value, source=name, code=code_digest(module))
     if name not in HOMES:
         expected = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
         raise InputError(f"--policy: expected {expected}, got {name!r}{meant(name, HOMES)}")
@@ -94,14 +100,3 @@ def _policy_of_packproof(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
     built_in: Policy = getattr(import_module(module), attribute)
     return replace(built_in, source=name)
-
-
-def _authored(name: str, module: ModuleType, path: str, attribute: str) -> Policy:
-    """Return a policy of an author's module."""
-    value = getattr(module, attribute, None)
-    if not isinstance(value, Policy):
-        names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
-        raise InputError(
-            f"--policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
-        )
-    return replace(value, source=name, code=code_digest(module))

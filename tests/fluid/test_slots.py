@@ -16,7 +16,7 @@ from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
+from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, drawn_slots, service_slots, uniform
 from fluid.simulation.slotted.state import (
     SlottedCommon,
     SlottedSetting,
@@ -52,7 +52,7 @@ def test_the_literal_policies_take_the_same_path(
     generator = np.random.default_rng(seed)
     mean = float(sizes.mean()) / capacity
     law = discrete({Fraction(int(s), capacity): 1 for s in sizes})
-    chunk = next(poisson_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
+    chunk = next(drawn_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
     count = int(np.searchsorted(chunk.times, chunk.times[min(120, len(chunk.times) - 1)]))
     jobs = JobList(*(array[:count] for array in chunk))
     until = int(jobs.times[-1]) + 30

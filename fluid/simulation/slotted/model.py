@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import JobList, Stream, refuse_endless
+from fluid.simulation.arrivals import JobList, Stream, listed, refuse_endless
 from fluid.simulation.authors import Guard
-from fluid.simulation.loop import Engine, next_chunk
+from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import QueueResult, Run
@@ -23,9 +23,7 @@ from fluid.simulation.slotted import loop
 from fluid.simulation.slotted.loop import Jobs, accumulate, carry_out, most_calls, no_newcomers
 from fluid.simulation.slotted.sizes import (
     SizeLaw,
-    bernoulli_slots,
-    listed_slots,
-    poisson_slots,
+    drawn_slots,
     service_slots,
     whole_slots,
 )
@@ -174,10 +172,10 @@ class SlottedScenario(Scenario):
     def stream(self, arrival_rng: np.random.Generator, start_rng: np.random.Generator) -> Stream:
         """Return the stream of jobs: those that wait in slot 0, and those that come."""
         if self.jobs is not None:
-            coming = listed_slots(self.jobs)
+            coming = whole_slots(listed(self.jobs, np.int64))
         else:
-            draw = bernoulli_slots if self.bernoulli else poisson_slots
-            coming = draw(self.rate, self.law, self.service, arrival_rng, fixed=self.fixed)
+            how = {"fixed": self.fixed, "bernoulli": self.bernoulli}
+            coming = drawn_slots(self.rate, self.law, self.service, arrival_rng, **how)
         waiting = self._waiting(start_rng)
         return whole_slots(chain(waiting, coming)) if waiting else coming
 
@@ -203,15 +201,12 @@ class _Slots(Engine):
 
     loop = staticmethod(loop.run)
     part = 1 << 17
+    kind = np.int64
 
     def __init__(self, stream: Stream, state: State, parts: Mapping[str, Function]) -> None:
-        self._stream, self.parts = stream, parts
+        self.stream, self.parts = stream, parts
         self.jobs = Jobs(new_ends(len(state.after)), np.zeros((len(state.after), 2), np.int64))
         self.supply()
-
-    def supply(self) -> None:
-        """Take the next chunk of jobs."""
-        self.coming = next_chunk(self._stream, np.int64)
 
     def enlarge(self, state: State) -> State:
         """Make more memory for the jobs in service, and more places for those that wait."""

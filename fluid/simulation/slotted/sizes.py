@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import CHUNK, JobList, Stream, joined, listed, step_of
+from fluid.simulation.arrivals import CHUNK, JobList, Stream, joined, step_of
 from theory.errors import InputError, TooLargeError
 from theory.partition.laws import Law, Piece
 
@@ -164,11 +164,6 @@ def whole_slots(chunks: Stream) -> Stream:
         yield last_slot
 
 
-def listed_slots(jobs: JobList) -> Stream:
-    """Give the jobs of a list in chunks of whole slots."""
-    return whole_slots(listed(jobs, np.int64))
-
-
 def service_slots(
     rates: NDArray[np.float64], classes: NDArray[np.int32], *, fixed: bool, generator: np.random.Generator
 ) -> NDArray[np.int64]:
@@ -197,30 +192,30 @@ def service_slots(
     return np.minimum(np.ceil(work, out=work), float(NEVER), out=work).astype(np.int64)
 
 
-def poisson_slots(
-    rate: float, law: SizeLaw, service: float | Sequence[float], generator: np.random.Generator, *, fixed: bool = False
+def drawn_slots(
+    rate: float,
+    law: SizeLaw,
+    service: float | Sequence[float],
+    generator: np.random.Generator,
+    *,
+    fixed: bool = False,
+    bernoulli: bool = False,
 ) -> Stream:
-    """Draw a Poisson number of jobs in each slot.
+    """Draw a Poisson number of jobs in each slot, of mean `rate`; if `bernoulli`, at most one, with that probability.
 
-    Parameters
-    ----------
-    rate : float
-        Mean number of arrivals a slot.
-    law : SizeLaw
-    service : float or sequence, shape (n,)
-        Probability that a job in service ends in a slot, of all classes or of each.
-    generator : numpy.random.Generator
-    fixed : bool
-        Service of exactly the mean number of slots.
+    `service` is the probability that a job in service ends in a slot, of all classes or of each; if `fixed`, service
+    takes exactly its mean number of slots. Jobs beyond `NEVER` come at `NEVER`.
     """
-    return whole_slots(_jobs_at(_poisson_times(rate, generator), law, service, generator, fixed=fixed))
+    rates = np.atleast_1d(np.asarray(service, float))
+    arrivals = _bernoulli_times if bernoulli else _poisson_times
 
+    def chunks() -> Stream:
+        for times in arrivals(rate, generator):
+            classes = law.draw(generator, len(times))
+            work = service_slots(rates, classes, fixed=fixed, generator=generator)
+            yield JobList(np.minimum(times, float(NEVER)).astype(np.int64), classes, work)
 
-def bernoulli_slots(
-    rate: float, law: SizeLaw, service: float | Sequence[float], generator: np.random.Generator, *, fixed: bool = False
-) -> Stream:
-    """Draw at most one job in each slot, with probability `rate` (see `poisson_slots`)."""
-    return whole_slots(_jobs_at(_bernoulli_times(rate, generator), law, service, generator, fixed=fixed))
+    return whole_slots(chunks())
 
 
 def _poisson_times(rate: float, generator: np.random.Generator) -> Iterator[NDArray[np.float64]]:
@@ -242,19 +237,3 @@ def _bernoulli_times(rate: float, generator: np.random.Generator) -> Iterator[ND
         slots = now + np.cumsum(generator.geometric(rate, CHUNK).astype(float))
         now = float(slots[-1])
         yield slots
-
-
-def _jobs_at(
-    chunks: Iterator[NDArray[np.float64]],
-    law: SizeLaw,
-    service: float | Sequence[float],
-    generator: np.random.Generator,
-    *,
-    fixed: bool,
-) -> Stream:
-    """Draw a job for each time; those beyond `NEVER` come at `NEVER`."""
-    rates = np.atleast_1d(np.asarray(service, float))
-    for times in chunks:
-        classes = law.draw(generator, len(times))
-        work = service_slots(rates, classes, fixed=fixed, generator=generator)
-        yield JobList(np.minimum(times, float(NEVER)).astype(np.int64), classes, work)

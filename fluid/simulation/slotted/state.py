@@ -54,25 +54,9 @@ MOST_ROWS = 1 << 16
 """Most rows of ``moves``."""
 
 COMMON = (
-    "sizes",
-    "capacity",
-    "free",
-    "jobs",
-    "lines",
-    "after",
-    "number",
-    "counters",
-    "words",
-    "levels",
-    "keeps",
-    "arrived",
-    "queue_of",
-    "queues",
-    "order",
-    "fronts",
-    "moves",
-    "done",
-)
+    "sizes", "capacity", "free", "jobs", "lines", "after", "number", "counters", "words", "levels", "keeps", "arrived",
+    "queue_of", "queues", "order", "fronts", "moves", "done",
+)  # fmt: skip
 """Fields of every slotted state.
 
 sizes : int64[n]

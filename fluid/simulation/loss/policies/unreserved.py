@@ -142,11 +142,11 @@ def prepare_best_fit(setting: Setting) -> Any:
             if more >= 0:
                 down[more, j] = c
     base = common(setting)
-    held = zip(setting.pool.tolist(), map(tuple, base["counts"].tolist()), strict=True)
+    servers = zip(setting.pool.tolist(), map(tuple, base["counts"].tolist()), strict=True)
     words, levels = empty_sets(types, len(rows))
     state = BestFitState(
         **base,
-        kind=np.array([number[contents] for contents in held], np.int32),
+        kind=np.array([number[contents] for contents in servers], np.int32),
         after=np.full(setting.servers, -1, np.int32),
         before=np.full(setting.servers, -1, np.int32),
         head=np.full(len(rows), -1, np.int32),

@@ -47,6 +47,7 @@ def prepare(setting: SlottedSetting) -> Any:
         raise TooLargeError(
             f"--policy max-weight: expected at most {MOST_SIZES} sizes, got {classes:,}; use vqs-bf or bf-js"
         )
+    # a maximal configuration has at least the weight of those below it, as queues are not negative
     demands = tuple((int(size),) for size in setting.sizes)
     try:
         table = maximal(Additive(("size",), (setting.capacity,), demands, (1,)), limit=LIMIT)  # type: ignore[arg-type]
@@ -97,6 +98,7 @@ def _next_server(state: SlottedCommon) -> int:
     """Return the first server that has a slot for a waiting job or is empty, -1 if there is none."""
     if state.counters[WAITING] == 0:
         return -1
+    # an empty server takes a configuration of positive weight, since some job waits
     first = first_at_least(state.empty, 0, 1)
     for c in range(len(state.sizes)):
         if state.lines[c, COUNT] > 0:
