@@ -82,7 +82,7 @@ def place_of(function: Callable[..., Any], line: int | None = None) -> str:
     return f"{near}:{line}"
 
 
-def blamed(function: Callable[..., Any], error: BaseException) -> str | None:
+def place_to_blame(function: Callable[..., Any], error: BaseException) -> str | None:
     """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it comes from elsewhere.
 
     A function of packproof in a policy of an author's is named itself: it may not suit the other functions.
@@ -104,7 +104,7 @@ def blamed(function: Callable[..., Any], error: BaseException) -> str | None:
     return place_of(function, line)
 
 
-def worded(error: BaseException, state: State | None = None) -> str:
+def words_of_error(error: BaseException, state: State | None = None) -> str:
     """Return an exception of an author's function in a few words."""
     if isinstance(error, PolicyError):
         return f": {error}"
@@ -297,10 +297,10 @@ class Guard(ABC):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            where = blamed(getattr(self.policy, name), error)
+            where = place_to_blame(getattr(self.policy, name), error)
             if where is None:
                 raise
-            raise self._error(where, name, worded(error, state), state) from None
+            raise self._error(where, name, words_of_error(error, state), state) from None
         if complaint := self._wrong_change(state, rows, expected):
             raise self.refuse(name, state, complaint)
         return answer
@@ -394,7 +394,13 @@ class TypedGuard(Guard):
         "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
         "clocks": lambda state: state.clocks.ndim == 1,
     }
+    make_empty: ClassVar[Callable[..., dict[str, NDArray[Any]]]]  # called as `maker` says
     _fits, _put, _take = (staticmethod(plain(tool)) for tool in (fits, put, take))
+
+    @classmethod
+    def empty(cls, setting: Any, state: State) -> dict[str, NDArray[Any]]:
+        """Return the common part of an empty system, with resources where the state holds them."""
+        return cls.make_empty(setting, resources=bool(state.free.size or state.generators.size), room=1)
 
     def fits(self, state: State, server: int, job_type: int) -> bool:
         """Return whether a server has free capacity for a job."""

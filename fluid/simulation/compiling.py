@@ -30,7 +30,7 @@ FEW_SERVERS = 20_000
 Function = Callable[..., Any]
 
 
-def beside() -> bool:
+def compiles_beside() -> bool:
     """Return whether compilation may go on beside a run."""
     return os.environ.get("PACKPROOF_COMPILE", "beside") != "first" and sys.platform == "linux"
 
@@ -45,7 +45,7 @@ class Compilation:
     @classmethod
     def needed(cls, function: Function, inputs: tuple[Any, ...]) -> Self | None:
         """Return the compilation of a kernel, None if machine code is at hand or cannot be kept for later."""
-        if not beside() or cache_prefix(function) is None or has_machine_code(function, *inputs, 0):
+        if not compiles_beside() or cache_prefix(function) is None or has_machine_code(function, *inputs, 0):
             return None
         return _GOING_ON.setdefault(function, cls(function, inputs))  # type: ignore[return-value]
 
@@ -77,7 +77,7 @@ class Compilation:
             silence = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(silence, stream)
-            with alone(self._function):
+            with compiling_alone(self._function):
                 self._function(*self._inputs, 0)
             os._exit(0)
         finally:
@@ -96,7 +96,7 @@ _GOING_ON: dict[Function, Compilation] = {}
 
 
 @contextmanager
-def alone(function: Function) -> Iterator[None]:
+def compiling_alone(function: Function) -> Iterator[None]:
     """Wait until no other process compiles a kernel: what it has compiled is at hand afterwards.
 
     The lock is a file beside the machine code, which other users cannot open. The process that holds it removes it in

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, refuse_endless
+from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, Stream, refuse_endless, stream_of
 from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
@@ -137,6 +137,10 @@ class TypedScenario(Scenario):
         from theory.region.membership import traffic_intensity
 
         return float(traffic_intensity(self.instance))
+
+    def stream_of_jobs(self, rng: np.random.Generator) -> Stream:
+        """Return the stream of the jobs that come."""
+        return stream_of(self.arrivals, self.service, self.rates, self.service_rates, rng, self.jobs)
 
     def setting(self) -> Setting:
         """Return what a policy is prepared for: empty servers."""

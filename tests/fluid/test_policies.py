@@ -18,7 +18,7 @@ from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
 from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.loss.policies.dra import drained
+from fluid.simulation.loss.policies.dra import drained_server
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
@@ -315,7 +315,7 @@ def test_preemption_takes_from_drained_servers_first() -> None:
     place, seen = plain(ours.place), [0, 0]
 
     def watched(state: Any, job_type: int, draws: Any) -> int:
-        source = int(plain(drained)(state, 0))
+        source = int(plain(drained_server)(state, 0))
         others = bool((state.counts[:, 0] > 0).sum() > 1)
         server = int(place(state, job_type, draws))
         if state.done[MOVES] and source >= 0:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import sample, stream_of
+from fluid.simulation.arrivals import sample
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.loop import Engine
 from fluid.simulation.loss import jobs as lists
@@ -113,7 +113,7 @@ class _EventList(_LossEngine):
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State, rng: np.random.Generator) -> None:
         rates, services = scenario.rates, scenario.service_rates
-        self.stream = stream_of(scenario.arrivals, scenario.service, rates, services, rng, scenario.jobs)
+        self.stream = scenario.stream_of_jobs(rng)
         expected = ceil(1.2 * float((rates / services).sum())) + (1 << 16)
         if scenario.jobs is not None:  # no more can be there at once
             expected = min(expected, len(scenario.jobs.times))
@@ -138,12 +138,8 @@ class LossGuard(TypedGuard):
 
     fields = Common._fields
     maker = "common"
+    make_empty = staticmethod(common)
     checks: ClassVar[dict[str, Any]] = {"note": note_and_count, "observe": check_totals}
-
-    @classmethod
-    def empty(cls, setting: Setting, state: State) -> dict[str, NDArray[Any]]:
-        """Return the common part of an empty system, with resources where the state holds them."""
-        return common(setting, resources=bool(state.free.size or state.generators.size), room=1)
 
     def follow(self, state: State, job_type: int, source: int, target: int) -> None:
         """Move or stop a job."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import JobList, Stream, joined, sample, stream_of
+from fluid.simulation.arrivals import JobList, Stream, joined, sample
 from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures
@@ -19,7 +19,7 @@ from fluid.simulation.queue.loop import Jobs, accumulate, carry_out, longer_line
 from fluid.simulation.results import QueueResult
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
-from fluid.simulation.state import OUTSIDE, QUEUE, PolicyError, Setting, State, most_calls, queue_fields
+from fluid.simulation.state import OUTSIDE, QUEUE, PolicyError, State, most_calls, queue_fields
 from fluid.simulation.structures.event_list import enlarged, new_event_list
 from theory.compiled import plain, step
 
@@ -65,9 +65,7 @@ class QueueScenario(TypedScenario):
 
     def stream_of_jobs(self, rng: np.random.Generator) -> Stream:
         """Return the stream of the jobs that come."""
-        if self.stream is not None:
-            return self.stream(rng)
-        return stream_of(self.arrivals, self.service, self.rates, self.service_rates, rng, self.jobs)
+        return super().stream_of_jobs(rng) if self.stream is None else self.stream(rng)
 
     def waiting_at_start(self, rng: np.random.Generator) -> JobList:
         """Return the jobs that wait at time 0."""
@@ -142,11 +140,7 @@ class QueueGuard(TypedGuard):
     called = ("place", "depart", "refresh", "ring")
     checks: ClassVar[dict[str, Any]] = {"note": note_and_count, "observe": check_queue}
     tools = "start"
-
-    @classmethod
-    def empty(cls, setting: Setting, state: State) -> dict[str, NDArray[Any]]:
-        """Return the common part of an empty system, with resources where the state holds them."""
-        return queue_fields(setting, resources=bool(state.free.size or state.generators.size), room=1)
+    make_empty = staticmethod(queue_fields)
 
     def follow(self, state: State, job_type: int, source: int, target: int) -> None:
         """Start a waiting job."""

@@ -115,7 +115,7 @@ def size_law(law: Law, grid: Fraction = GRID) -> SizeLaw:
     >>> len(size_law(uniform("1/3", "2/3")).sizes)
     333335
     """
-    steps = [_steps(piece, grid) for piece in law.pieces]
+    steps = [_number_of_steps(piece, grid) for piece in law.pieces]
     atoms = [size for size, _ in law.atoms]
     if len(atoms) + sum(steps) + len(steps) > CLASSES:
         raise TooLargeError(f"sizes: expected at most {CLASSES:,} sizes: draw the pieces from a coarser grid")
@@ -140,7 +140,7 @@ def size_law(law: Law, grid: Fraction = GRID) -> SizeLaw:
     return SizeLaw(values, capacity, probabilities)
 
 
-def _steps(piece: Piece, grid: Fraction) -> int:
+def _number_of_steps(piece: Piece, grid: Fraction) -> int:
     return ceil((piece.upper - piece.lower) / grid)
 
 
