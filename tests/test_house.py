@@ -87,7 +87,7 @@ HOUSE = {
     "partition": Room(("theory/partition",), 13, 2_680, (9, 1_500), 0.04),
     "sharing": Room(("theory/sharing",), 17, 4_030, (17, 3_500)),
     "files": Room(("theory/files",), 17, 2_605, (11, 1_800)),
-    "simulation": Room(("fluid/simulation",), 50, 9_238, (50, 8_750)),
+    "simulation": Room(("fluid/simulation",), 50, 9_253, (50, 8_750)),
     "limits and chains": Room(("fluid/limits", "fluid/chains"), 22, 4_735, (20, 4_200)),
     "admission": Room(("fluid/admission",), 26, 5_340, (25, 5_000)),
     "traces, files and experiments": Room(

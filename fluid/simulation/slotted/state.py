@@ -156,7 +156,10 @@ def shared(
         are none, and no other.
     """
     n, places = len(setting.sizes), PLACES
-    lines = np.full((n, 4), -1)
+    # at the beginning of a line of the cache (64 bytes), so that the row of a class never lies in two of them
+    memory = np.full(4 * n + 8, -1)
+    first = -memory.ctypes.data % 64 // 8
+    lines = memory[first : first + 4 * n].reshape(n, 4)
     lines[:, SIZE], lines[:, COUNT] = setting.sizes, 0
     words, levels = empty_sets(1, n)
     keeps = np.zeros(4, bool)
