@@ -1,4 +1,4 @@
-"""Loss systems, in which a job that finds no server is lost: their scenarios, and the engines that run them."""
+"""Loss systems, in which a job that finds no server is lost: scenarios, engines, and what an author's policy may do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues in continuous time, in which jobs that find no place wait: their scenarios, and the engine that runs them."""
+"""Queues in continuous time: scenarios, the engine that runs them, and what an author's policy may do."""
 
 from __future__ import annotations
 

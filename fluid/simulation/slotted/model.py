@@ -1,4 +1,4 @@
-"""Slotted queues of jobs with real sizes: their scenarios, and the engine that runs them."""
+"""Slotted queues of jobs with real sizes: scenarios, the engine, and what an author's policy may do."""
 
 from __future__ import annotations
 
