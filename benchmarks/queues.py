@@ -23,7 +23,7 @@ from fluid.simulation.driver import run_once, seed_of
 from fluid.simulation.policy_names import policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.slotted.model import SlottedScenario
-from fluid.simulation.slotted.sizes import SizeLaw, poisson_slots, uniform
+from fluid.simulation.slotted.sizes import SizeLaw, drawn_slots, uniform
 from fluid.simulation.slotted.state import SlottedSetting
 from fluid.simulation.state import Setting
 from fluid.traces.google import read_google_table
@@ -50,7 +50,7 @@ def jobs_per_second(name: str, law: SizeLaw, servers: int, queued: int, jobs: in
         def stream(self, arrival_rng: np.random.Generator, start_rng: np.random.Generator) -> Iterator[JobList]:
             zeros = np.zeros(queued, np.int64)
             yield JobList(zeros, law.draw(arrival_rng, queued), arrival_rng.geometric(0.01, queued))
-            for chunk in poisson_slots(rate, law, 0.01, arrival_rng):
+            for chunk in drawn_slots(rate, law, 0.01, arrival_rng):
                 yield chunk._replace(times=chunk.times + 1)
 
     slots = max(2, int(jobs / rate))

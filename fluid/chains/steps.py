@@ -15,7 +15,7 @@ from fluid.simulation.authors import python_functions
 from fluid.simulation.policy_interface import RESTLESS, Policy
 from fluid.simulation.slotted import state as slotted
 from fluid.simulation.state import MOVES, PATIENCE, Setting, State, copied, most_calls, put, take
-from fluid.simulation.structures.trees import new_tree
+from fluid.simulation.structures.searches import new_tree
 from theory.compiled import plain
 
 Step = tuple[float, State, Any]

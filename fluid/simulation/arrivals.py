@@ -112,13 +112,7 @@ def joined(first: JobList, then: JobList) -> JobList:
 
 
 def refuse_endless(jobs: float) -> None:
-    """Refuse a run that would take weeks.
-
-    Raises
-    ------
-    TooLargeError
-        More than `MOST` jobs are expected.
-    """
+    """Raise TooLargeError where more than `MOST` jobs are expected: the run would take weeks."""
     if jobs > MOST:
         raise TooLargeError(
             f"--until: {jobs:.3g} jobs are expected by then, more than {MOST:g}: take a shorter time or fewer servers"
@@ -163,17 +157,7 @@ Rates = Sequence[float] | NDArray[np.float64]
 
 
 def poisson(rates: Rates, services: Rates, service: Law, generator: np.random.Generator) -> Stream:
-    """Draw Poisson arrivals of each type.
-
-    Parameters
-    ----------
-    rates : sequence of float, shape (J,)
-        Arrivals per unit time, all servers together.
-    services : sequence of float, shape (J,)
-        Service rates; the mean work is their inverse.
-    service : Law
-    generator : numpy.random.Generator
-    """
+    """Draw Poisson arrivals of each type j, `rates`_j a unit of time, with work of mean 1 / `services`_j."""
     arriving, mean = np.asarray(rates, float), 1 / np.asarray(services, float)
     total = float(arriving.sum())
     if total <= 0:
@@ -191,9 +175,7 @@ def poisson(rates: Rates, services: Rates, service: Law, generator: np.random.Ge
 def renewal(rates: Rates, services: Rates, between: Law, service: Law, generator: np.random.Generator) -> Stream:
     """Draw an independent renewal process for each type, with interarrival times of a law (see `poisson`).
 
-    Notes
-    -----
-    The first interarrival time of each type is a whole one, counted from time 0.
+    The first interarrival time of each type is counted from time 0.
     """
     arriving, mean = np.asarray(rates, float), 1 / np.asarray(services, float)
     live = np.flatnonzero(arriving > 0)
@@ -228,17 +210,10 @@ def batches(
     service: Law,
     generator: np.random.Generator,
 ) -> Stream:
-    """Draw Poisson requests, each for a vector of jobs, types in their order (non-preemptive paper, 5.2).
+    """Draw Poisson requests, `rate` a unit of time, each for a vector of jobs (non-preemptive paper, 5.2).
 
-    Parameters
-    ----------
-    rate : float
-        Requests per unit time.
-    vectors : sequence, shape (V, J)
-        Jobs of each type in a request.
-    probabilities : sequence of float, shape (V,)
-    services, service, generator
-        As for `poisson`.
+    `vectors` (V, J) are the jobs of each type in a request, served in their order, and `probabilities` (V,) those of
+    the vectors; services as for `poisson`.
     """
     table = np.asarray(vectors, np.int64)
     mean = 1 / np.asarray(services, float)
@@ -273,8 +248,6 @@ def listed(jobs: JobList, kind: type[np.float64] | type[np.int64] = np.float64) 
 def sample(law: Law, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
     """Draw `count` times of a law with mean 1.
 
-    Examples
-    --------
     >>> times = sample(Law("hyper-exponential", 4.0), np.random.default_rng(1), 200_000)
     >>> round(float(times.mean()), 1), round(float(times.var()))
     (1.0, 4)
@@ -295,8 +268,6 @@ def sample(law: Law, generator: np.random.Generator, count: int) -> NDArray[np.f
 def step_of(steps: NDArray[np.float64], level: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return which step each level falls on, the last one for those beyond.
 
-    Examples
-    --------
     >>> step_of(np.array([0.5, 0.5, 1.0]), np.array([0.1, 0.5, 1.0])).tolist()
     [0, 2, 2]
     """

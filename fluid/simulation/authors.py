@@ -10,7 +10,7 @@ A policy is an author's unless packproof has it as it is. It is watched in three
 
 What goes wrong ends in one line with file, line, function and event. An exception that comes out of the author's code,
 or out of a tool of packproof that the author has called, is the author's; others stay what they are. What a policy may
-do differs by model: each model has its `GUARD`, in the file ``authors.py`` of its folder.
+do differs by model: each has its `GUARD`, in the file ``model.py`` of its folder.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WAITING, SERVED = 0, 1
 _HOME = Path(__file__).resolve().parent
 _TOOLS = (
     *(str(_HOME / f"{name}.py") for name in ("policy_interface", "state", "options", "prepared")),
-    *(str(_HOME / "structures" / f"{name}.py") for name in ("bits", "bitset", "trees")),
+    *(str(_HOME / "structures" / f"{name}.py") for name in ("bitset", "searches")),
     str(_HOME / "slotted" / "state.py"),
     str(_HOME.parent / "chains" / "loss.py"),
     str(_HOME.parents[1] / "theory" / "compiled" / "code_cache.py"),  # `called_as`
@@ -82,7 +82,7 @@ def place_of(function: Callable[..., Any], line: int | None = None) -> str:
     return f"{near}:{line}"
 
 
-def blamed(function: Callable[..., Any], error: BaseException) -> str | None:
+def place_to_blame(function: Callable[..., Any], error: BaseException) -> str | None:
     """Return ``FILE:LINE`` of an author's function that an exception comes from; None where it comes from elsewhere.
 
     A function of packproof in a policy of an author's is named itself: it may not suit the other functions.
@@ -104,7 +104,7 @@ def blamed(function: Callable[..., Any], error: BaseException) -> str | None:
     return place_of(function, line)
 
 
-def worded(error: BaseException, state: State | None = None) -> str:
+def words_of_error(error: BaseException, state: State | None = None) -> str:
     """Return an exception of an author's function in a few words."""
     if isinstance(error, PolicyError):
         return f": {error}"
@@ -118,7 +118,7 @@ def worded(error: BaseException, state: State | None = None) -> str:
 
 def guard_of(policy: Policy) -> type[Guard]:
     """Return the guard of a policy's model, from the folder of that name."""
-    guard: type[Guard] = import_module(f"fluid.simulation.{policy.model}.authors").GUARD
+    guard: type[Guard] = import_module(f"fluid.simulation.{policy.model}.model").GUARD
     return guard
 
 
@@ -156,8 +156,6 @@ class Unwatched:
 def first_difference(array: NDArray[Any], expected: NDArray[Any]) -> str | None:
     """Return ``[place] = value, expected value`` where an array first differs from another, None if it does not.
 
-    Examples
-    --------
     >>> first_difference(np.array([[1, 2], [3, 4]]), np.array([[1, 2], [5, 4]]))
     '[1, 0] = 3, expected 5'
     """
@@ -174,42 +172,18 @@ def first_difference(array: NDArray[Any], expected: NDArray[Any]) -> str | None:
 class Guard(ABC):
     """What is checked of an author's policy; each model has a subclass.
 
-    Parameters
-    ----------
-    policy : Policy
-    names : sequence of str
-        Of the types, for messages; numbers from 0 where left out.
-
-    Attributes
-    ----------
-    fields : tuple of str
-        What the state holds beside the policy's own arrays.
-    maker : str
-        The function that makes these fields.
-    free_fields : tuple of str
-        Those of them that a policy may change without a tool.
-    constants : tuple of str
-        Those of them that never change.
-    lengths : mapping
-        ``lengths[name](state)``: whether the array of a field that may have several shapes has one of them.
-    called : tuple of str
-        The policy's functions that the event loop calls.
-    checks : mapping
-        What stands for names of the event loop in compiled runs.
-    clock, tools : str
-        What messages call the time, and the tools by which jobs in service may change.
-    now : float64[1] or None
-        The time, where there is one.
+    Messages call the types by `names`, by numbers where there are none.
     """
 
-    fields: ClassVar[tuple[str, ...]]
-    maker: ClassVar[str]
-    free_fields: ClassVar[tuple[str, ...]] = ("moves", "done", "slots")
-    constants: ClassVar[tuple[str, ...]]
+    fields: ClassVar[tuple[str, ...]]  # what the state holds beside the policy's own arrays
+    maker: ClassVar[str]  # the function that makes these fields
+    free_fields: ClassVar[tuple[str, ...]] = ("moves", "done", "slots")  # those that change without a tool
+    constants: ClassVar[tuple[str, ...]]  # those that never change
+    # of a field that may have several shapes: whether its array in a state has one of them
     lengths: ClassVar[Mapping[str, Callable[[State], bool]]]
-    called: ClassVar[tuple[str, ...]] = ("place", "depart", "refresh")
-    checks: ClassVar[Mapping[str, Function]]
-    clock: ClassVar[str] = "time"
+    called: ClassVar[tuple[str, ...]] = ("place", "depart", "refresh")  # by the event loop
+    checks: ClassVar[Mapping[str, Function]]  # what stands for names of the event loop in compiled runs
+    clock: ClassVar[str] = "time"  # as messages call it, and the tools by which jobs in service may change
     tools: ClassVar[str] = "move and stop"
 
     def __init__(self, policy: Policy, names: Sequence[str] = ()) -> None:
@@ -323,10 +297,10 @@ class Guard(ABC):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            where = blamed(getattr(self.policy, name), error)
+            where = place_to_blame(getattr(self.policy, name), error)
             if where is None:
                 raise
-            raise self._error(where, name, worded(error, state), state) from None
+            raise self._error(where, name, words_of_error(error, state), state) from None
         if complaint := self._wrong_change(state, rows, expected):
             raise self.refuse(name, state, complaint)
         return answer
@@ -420,7 +394,13 @@ class TypedGuard(Guard):
         "moves": lambda state: state.moves.ndim == 2 and state.moves.shape[1] == 3 and len(state.moves) > 0,
         "clocks": lambda state: state.clocks.ndim == 1,
     }
+    make_empty: ClassVar[Callable[..., dict[str, NDArray[Any]]]]  # called as `maker` says
     _fits, _put, _take = (staticmethod(plain(tool)) for tool in (fits, put, take))
+
+    @classmethod
+    def empty(cls, setting: Any, state: State) -> dict[str, NDArray[Any]]:
+        """Return the common part of an empty system, with resources where the state holds them."""
+        return cls.make_empty(setting, resources=bool(state.free.size or state.generators.size), room=1)
 
     def fits(self, state: State, server: int, job_type: int) -> bool:
         """Return whether a server has free capacity for a job."""

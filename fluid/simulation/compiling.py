@@ -30,21 +30,13 @@ FEW_SERVERS = 20_000
 Function = Callable[..., Any]
 
 
-def beside() -> bool:
+def compiles_beside() -> bool:
     """Return whether compilation may go on beside a run."""
     return os.environ.get("PACKPROOF_COMPILE", "beside") != "first" and sys.platform == "linux"
 
 
 class Compilation:
-    """The compilation of a loop for inputs of some types.
-
-    Parameters
-    ----------
-    function : callable
-        A kernel, as `theory.compiled.bound` makes it.
-    inputs : tuple
-        With which ``function(*inputs, 0)`` compiles it, and runs nothing.
-    """
+    """The compilation of a kernel (`theory.compiled.bound`): ``function(*inputs, 0)`` compiles and runs nothing."""
 
     def __init__(self, function: Function, inputs: tuple[Any, ...]) -> None:
         self._function, self._inputs = function, inputs
@@ -53,7 +45,7 @@ class Compilation:
     @classmethod
     def needed(cls, function: Function, inputs: tuple[Any, ...]) -> Self | None:
         """Return the compilation of a kernel, None if machine code is at hand or cannot be kept for later."""
-        if not beside() or cache_prefix(function) is None or has_machine_code(function, *inputs, 0):
+        if not compiles_beside() or cache_prefix(function) is None or has_machine_code(function, *inputs, 0):
             return None
         return _GOING_ON.setdefault(function, cls(function, inputs))  # type: ignore[return-value]
 
@@ -85,7 +77,7 @@ class Compilation:
             silence = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(silence, stream)
-            with alone(self._function):
+            with compiling_alone(self._function):
                 self._function(*self._inputs, 0)
             os._exit(0)
         finally:
@@ -104,11 +96,11 @@ _GOING_ON: dict[Function, Compilation] = {}
 
 
 @contextmanager
-def alone(function: Function) -> Iterator[None]:
+def compiling_alone(function: Function) -> Iterator[None]:
     """Wait until no other process compiles a kernel: what it has compiled is at hand afterwards.
 
-    The lock is a file beside the machine code, which other users cannot open. Whoever holds it removes it in the end;
-    those who wait for it still hold what was removed, and go on one after another.
+    The lock is a file beside the machine code, which other users cannot open. The process that holds it removes it in
+    the end; those that wait for it still hold the removed file, and go on one after another.
     """
     place = cache_prefix(function)
     if place is None or sys.platform == "win32":

@@ -96,7 +96,7 @@ def run_once(
             seconds += perf_counter() - begin
             interpreted += (int(measures.events[0]) - before) * as_python
             if state.done[ASKS]:
-                state = _answered(run, engine, setting, state, measures, policy_rng)
+                state = _state_after_answers(run, engine, setting, state, measures, policy_rng)
             if progress is not None:
                 progress(float(measures.now[0]), int(measures.events[0]))
     except KeyboardInterrupt:
@@ -106,7 +106,9 @@ def run_once(
     return Run(scenario, measures, state, seconds, interpreted)
 
 
-def _answered(run: Runner, engine: Engine, setting: Any, state: State, measures: Measures, draws: Any) -> State:
+def _state_after_answers(
+    run: Runner, engine: Engine, setting: Any, state: State, measures: Measures, draws: Any
+) -> State:
     """Extend a state until its policy asks no more, and let the policy go on at the same event."""
     for _ in range(PATIENCE):
         state = answered(run.policy, setting, state)
@@ -184,24 +186,10 @@ def replicate(
     finished: dict[int, Run] | None = None,
     store: Callable[[int, Run], None] | None = None,
 ) -> tuple[tuple[Run, ...], bool]:
-    """Run replications and return them in their order, and whether Ctrl-C came before all of them were finished.
+    """Run the replications of `numbers` (see `simulate`) beside those that are `finished` already.
 
-    Parameters
-    ----------
-    policy, scenario, seed, workers, engine, progress
-        See `simulate`.
-    numbers : iterable of int
-        Replications to run.
-    finished : dict, optional
-        Replications that are there already.
-    store : callable, optional
-        ``store(number, run)`` for each that was not cut short.
-
-    Returns
-    -------
-    runs : tuple of Run
-        After Ctrl-C, what was finished; a run that was cut short only if there is no other.
-    interrupted : bool
+    Each one that was not cut short is handed to ``store(number, run)``. Returned are the runs in their order and
+    whether Ctrl-C came before the end: then what was finished, and a run that was cut short only if there is no other.
     """
     wanted = list(numbers)
     done, interrupted = dict(finished or {}), False
@@ -210,10 +198,10 @@ def replicate(
         progress(f"{policy.name}: starting")
     try:
         if engine == "local" and (len(wanted) == 1 or workers == 1):
-            runs = ((r, _one(policy, scenario, seed_of(seed, r), progress)) for r in wanted)
+            runs = ((r, _run_replication(policy, scenario, seed_of(seed, r), progress)) for r in wanted)
         else:
             tasks = [(policy, scenario, seed_of(seed, r), None) for r in wanted]
-            runs = ((wanted[i], run) for i, run in run_all(_one, tasks, workers=workers, engine=engine))
+            runs = ((wanted[i], run) for i, run in run_all(_run_replication, tasks, workers=workers, engine=engine))
         for r, bare in runs:
             run = replace(bare, scenario=scenario)
             if run.interrupted:
@@ -231,7 +219,7 @@ def replicate(
     return tuple(done[r] for r in sorted(done)), interrupted
 
 
-def _one(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progress: Progress) -> Run:
+def _run_replication(policy: Policy, scenario: Scenario, seed: np.random.SeedSequence, progress: Progress) -> Run:
     """Run one replication; return it without scenario and state, which would have to travel between processes."""
 
     def reached(time: float, events: int) -> None:

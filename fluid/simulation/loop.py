@@ -44,21 +44,12 @@ NO_SERVER = "place: expected a server with room for the job, or -1"
 
 
 class Coming(NamedTuple):
-    """The chunk of jobs that come next (`fluid.simulation.arrivals.JobList`).
+    """The chunk of jobs that come next (`fluid.simulation.arrivals.JobList`)."""
 
-    Attributes
-    ----------
-    times : float64[n] or int64[n]
-    types : int32[n]
-    durations : float64[n] or int64[n]
-    at : int64[2]
-        The next of them, and whether no chunk follows (1) or one may (0).
-    """
-
-    times: NDArray[Any]
+    times: NDArray[Any]  # float64[n] or int64[n]
     types: NDArray[np.int32]
-    durations: NDArray[Any]
-    at: NDArray[np.int64]
+    durations: NDArray[Any]  # float64[n] or int64[n]
+    at: NDArray[np.int64]  # [2]: the next of them, and whether no chunk follows (1) or one may (0)
 
 
 @step
@@ -136,35 +127,28 @@ def settle(state: Common, jobs: Any, measures: Measures, draws: Any) -> None:
 
 
 class Engine:
-    """A model at work: its event loop and the loop's own lists of jobs.
-
-    Attributes
-    ----------
-    loop : callable
-    parts : mapping
-        The model's functions that the loop names.
-    stream : iterator of JobList
-        The jobs that come.
-    jobs, coming : NamedTuple
-        What the loop is called with.
-    part : int
-        Events between two looks at the clock on the wall; no part of what a seed means.
-    """
+    """A model at work: its event loop and the loop's own lists of jobs."""
 
     loop: Function
-    parts: Mapping[str, Function]
-    stream: Stream
-    jobs: Any
+    parts: Mapping[str, Function]  # the model's functions that the loop names
+    stream: Stream  # the jobs that come
+    jobs: Any  # what the loop is called with, as is `coming`
     coming: Any
-    part: int = 1 << 18
+    part: int = 1 << 18  # events between two looks at the clock on the wall; no part of what a seed means
+    kind: type[np.float64] | type[np.int64] = np.float64  # of times
 
     def next_part(self) -> int:
         """Return how many events the next part may run, with memory for them."""
         return self.part
 
     def supply(self) -> None:
-        """Take the next chunk of jobs."""
-        self.coming = next_chunk(self.stream)
+        """Take the next chunk of the stream, or the note that none follows."""
+        chunk = next(self.stream, None)
+        if chunk is None:
+            empty = np.zeros(0, self.kind)
+            self.coming = Coming(empty, np.zeros(0, np.int32), empty.copy(), np.array([0, 1]))
+        else:
+            self.coming = Coming(*chunk, np.zeros(2, np.int64))
 
     def enlarge(self, state: State) -> State:
         """Make more memory for jobs, where the loop needs it; return the state, which may hold some of it."""
@@ -179,11 +163,3 @@ class Engine:
     def resume(self, functions: Mapping[str, Function], state: State, measures: Measures, draws: Any) -> None:
         """Let the policy go on after an answer (`fluid.simulation.policy_interface.Policy.answer`)."""
         del functions, state, measures, draws
-
-
-def next_chunk(stream: Stream, kind: type[np.float64] | type[np.int64] = np.float64) -> Coming:
-    """Return the next chunk of a stream, or the note that none follows."""
-    chunk = next(stream, None)
-    if chunk is None:
-        return Coming(np.zeros(0, kind), np.zeros(0, np.int32), np.zeros(0, kind), np.array([0, 1]))
-    return Coming(*chunk, np.zeros(2, np.int64))

@@ -36,79 +36,38 @@ BY_BIN = (*SUMS, *COUNTS, "migrations", "reassigned")
 
 
 class Measures(NamedTuple):
-    """Sums over B bins of time, for G groups of jobs: the types, or groups of size classes.
+    """Sums over B bins of time, for G groups of jobs: the types, or groups of size classes."""
 
-    Attributes
-    ----------
-    edges : float64[B + 1]
-        Ends of the bins, increasing from 0 to T.
-    now : float64[1]
-        The time up to which everything is counted.
-    bin, first : int64[1]
-        The bin that this time lies in (B at the end), and the first bin after the warm-up.
-    events : int64[1]
-        Arrivals, departures and rings of a policy's clocks so far.
-    jobs : float64[B, G]
-        Integral over time of the jobs in service.
-    slots : float64[B, G]
-        Of the slots that a reserving policy holds ready.
-    waiting : float64[B, G]
-        Of the jobs that wait.
-    load, busy : float64[B, G]
-        Of the sizes of the jobs that wait, and of those in service.
-    delay : float64[B, G]
-        Sum of the waiting times of the jobs that start.
-    arrivals, starts, ends, preempted : int64[B, G]
-        How many jobs came, began their service, left after it, and were stopped.
-    migrations, reassigned : int64[B]
-        How many jobs moved, and how many servers were given another configuration.
-    sketch : int64[N]
-        Waiting times of the jobs that start after the warm-up, by buckets.
-    group : int32[n]
-        The group of each size class.
-    inside : int64[4, G]
-        Jobs that wait, jobs in service, and the sizes of both, now.
-    log : float64[N, 5]
-        The first N events: time, kind, type (or class, or clock), server, other server.
-    logged : int64[1]
-        Rows of the log that are written.
-    """
-
-    edges: NDArray[np.float64]
-    now: NDArray[np.float64]
-    bin: NDArray[np.int64]
-    first: NDArray[np.int64]
-    events: NDArray[np.int64]
+    edges: NDArray[np.float64]  # [B + 1]: ends of the bins, increasing from 0 to T
+    now: NDArray[np.float64]  # [1]: the time up to which everything is counted
+    bin: NDArray[np.int64]  # [1]: the bin that this time lies in, B at the end
+    first: NDArray[np.int64]  # [1]: the first bin after the warm-up
+    events: NDArray[np.int64]  # [1]: arrivals, departures and rings of a policy's clocks so far
+    # [B, G], integrals over time: jobs in service, slots that a reserving policy holds ready, jobs that wait, and the
+    # sizes of the jobs that wait and of those in service
     jobs: NDArray[np.float64]
     slots: NDArray[np.float64]
     waiting: NDArray[np.float64]
     load: NDArray[np.float64]
     busy: NDArray[np.float64]
-    delay: NDArray[np.float64]
+    delay: NDArray[np.float64]  # [B, G]: sum of the waiting times of the jobs that start
+    # [B, G]: jobs that came, began their service, left after it, and were stopped
     arrivals: NDArray[np.int64]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     preempted: NDArray[np.int64]
-    migrations: NDArray[np.int64]
-    reassigned: NDArray[np.int64]
-    sketch: NDArray[np.int64]
-    group: NDArray[np.int32]
-    inside: NDArray[np.int64]
-    log: NDArray[np.float64]
-    logged: NDArray[np.int64]
+    migrations: NDArray[np.int64]  # [B]: jobs that moved
+    reassigned: NDArray[np.int64]  # [B]: servers that were given another configuration
+    sketch: NDArray[np.int64]  # [N]: waiting times of the jobs that start after the warm-up, by buckets
+    group: NDArray[np.int32]  # [n]: the group of each size class
+    inside: NDArray[np.int64]  # [4, G]: jobs that wait, jobs in service, and the sizes of both, now
+    log: NDArray[np.float64]  # [N, 5], the first N events: time, kind, type (or class, or clock), server, other server
+    logged: NDArray[np.int64]  # [1]: rows of the log that are written
 
 
 def bin_edges(until: float, warmup: float, bins: int = 200) -> tuple[NDArray[np.float64], int]:
-    """Cut [0, T] into bins with an edge at the warm-up.
+    """Cut [0, T] into bins with an edge at the warm-up; return float64[B + 1] and the first bin after the warm-up.
 
-    Returns
-    -------
-    edges : float64[B + 1]
-    first : int
-        The first bin after the warm-up; `bins` of equal length follow.
-
-    Examples
-    --------
     >>> bin_edges(10.0, 2.0, 4)
     (array([ 0.,  2.,  4.,  6.,  8., 10.]), 1)
     """
@@ -129,22 +88,10 @@ def new_measures(
     log: int = 0,
     group: NDArray[np.int32] | None = None,
 ) -> Measures:
-    """Make empty measures.
+    """Make empty measures with `bins` equal bins of [warmup, until], for a number of groups and of logged events.
 
-    Parameters
-    ----------
-    until, warmup : float
-        Horizon, and the time from which averages are taken.
-    bins : int
-        Equal bins of [warmup, until].
-    groups : int
-        G.
-    fields : tuple of str
-        Those of `SUMS` and `COUNTS` that the model measures; the others have width 0.
-    log : int
-        Events to be logged.
-    group : int32[n], optional
-        The group of each size class.
+    ``fields`` are those of `SUMS` and `COUNTS` that the model measures; the others have width 0. ``group`` int32[n] is
+    the group of each size class.
     """
     edges, first = bin_edges(until, warmup, bins)
     count = len(edges) - 1
@@ -233,24 +180,17 @@ def new_sketch() -> NDArray[np.int64]:
 
 @step
 def count_delay(sketch: NDArray[np.int64], delay: float) -> None:
-    """Count one delay."""
-    sketch[bucket_of(sketch, delay)] += 1
-
-
-@step
-def bucket_of(sketch: NDArray[np.int64], delay: float) -> int:
-    """Return the bucket that a delay falls in."""
-    if delay <= 1e-9:
-        return 0
-    bucket = int(np.ceil(np.log(delay) / _STEP)) - _LOWEST + 1
-    return min(max(bucket, 1), len(sketch) - 1)
+    """Count one delay in its bucket."""
+    bucket = 0
+    if delay > 1e-9:
+        bucket = int(np.ceil(np.log(delay) / _STEP)) - _LOWEST + 1
+        bucket = min(max(bucket, 1), len(sketch) - 1)
+    sketch[bucket] += 1
 
 
 def quantile(sketch: NDArray[np.int64], q: float) -> float:
     """Return the delay of rank ceil(q n), NaN of an empty sketch.
 
-    Examples
-    --------
     >>> sketch = new_sketch()
     >>> for delay in (0.0, 1.0, 2.0, 30.0): count_delay(sketch, delay)
     >>> quantile(sketch, 0.25), abs(quantile(sketch, 0.95) / 30 - 1) <= RELATIVE_ERROR

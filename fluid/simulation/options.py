@@ -140,13 +140,7 @@ class Option:
         )
 
     def __call__(self, options: Mapping[str, Any]) -> Any:
-        """Return the value in a table of options, or the default.
-
-        Raises
-        ------
-        InputError
-            A value out of bounds.
-        """
+        """Return the value in a table of options, or the default; raise InputError for one that is out of bounds."""
         if self.name not in options:
             return self.default
         try:
@@ -155,14 +149,9 @@ class Option:
             raise InputError(f"simulation.{self.name}: {error}, got {repr(options[self.name])[:60]}") from None
 
     def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
-        """Take the value from a file: the error then names the file.
+        """Take the value from the table ``[simulation]`` of a file, so that the error names the file.
 
-        Parameters
-        ----------
-        fields : Fields
-            The table ``[simulation]``.
-        types : tuple of str, optional
-            Names of the types of jobs; None beside a law of sizes.
+        `types` are the names of the types of jobs, None beside a law of sizes.
         """
         del types
         value = fields.take(self.name, "a value")
@@ -191,16 +180,11 @@ class _OfServers(Option):
 class _ByType(Option):
     """An option whose value is a table with an entry for each type.
 
-    Attributes
-    ----------
-    entry : str
-        What an entry is, for messages.
-    whole : bool
-        Whether entries are whole numbers; otherwise they are exact numbers. They are at least 0.
+    `entry` is what messages call one: a whole number, or an exact one where `is_whole` is false, of at least 0.
     """
 
     entry: str = "a number of at least 0"
-    whole: bool = False
+    is_whole: bool = False
 
     def take(self, fields: Fields, types: tuple[str, ...] | None) -> Any:
         """Take the table from a file."""
@@ -208,7 +192,7 @@ class _ByType(Option):
         if types is None:
             return fields.take(self.name, expected)
         table = fields.table(self.name, expected)
-        values = {name: (table.integer if self.whole else table.number)(name, self.entry) for name in types}
+        values = {name: (table.integer if self.is_whole else table.number)(name, self.entry) for name in types}
         table.finish()
         return values
 
@@ -297,7 +281,7 @@ PRIORITY = _ByType(
     "the priority of each type; jobs of priority 0 can be stopped",
     _as_given,
     "a priority, 0 the lowest",
-    whole=True,
+    is_whole=True,
 )
 TRIGGER = Option(
     "trigger", "lost", "what becomes of the job for which others are stopped: lost or served", _one_of("lost", "served")
@@ -335,15 +319,8 @@ OPTIONS: dict[str, Option] = {
 
 
 def read_by(policy: Policy, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a policy reads.
+    """Return the options that a policy reads; raise InputError for one that neither it nor any policy of packproof has.
 
-    Raises
-    ------
-    InputError
-        One that neither it nor any policy of packproof has.
-
-    Examples
-    --------
     >>> from fluid.simulation.policy_names import policy
     >>> read_by(policy("power-of-d"), {"d": 3, "beta": 0.8})
     {'d': 3}

@@ -59,12 +59,8 @@ asked : int64[1]
 def configured_fields(setting: Setting, name: str) -> dict[str, NDArray[Any]]:
     """Make the fields `CONFIGURED` for empty servers that have no configuration yet.
 
-    Raises
-    ------
-    InputError
-        ``greedy`` where a pool lists its configurations.
-    TooLargeError
-        More than `LIMIT` entries to search at every event.
+    Refused are ``greedy`` where a pool lists its configurations, and more than `LIMIT` entries to search at every
+    event.
     """
     spaces = [pool.space for pool in setting.instance.pools]
     types, pools = len(setting.instance.types), len(spaces)
@@ -98,6 +94,7 @@ def _oracle(setting: Setting) -> dict[str, NDArray[Any]]:
             except TooLargeError as error:
                 raise TooLargeError(f"simulation.oracle: {error}; or oracle = 'greedy'") from None
         elif name == "single":
+            # Lemma 6.1: the greatest weight of a configuration of one type, (largest number that fits) times Q_j
             diagonal = np.diag([space.most(j) for j in range(types)]).astype(np.int32)
             tables[p] = diagonal[diagonal.any(axis=1)]
         elif not isinstance(space, Additive):
@@ -155,6 +152,7 @@ def _fill_greedily(state: Any, pool: int) -> int:
         value = -1.0
         for j in range(types):
             if state.best_[j] < 0:
+                # weight per largest share, Q_j / max_r (d_jr / c_r); the share is infinite where the type does not fit
                 worth = state.waiting[j] / state.share[pool, j]
                 if worth > value:
                     chosen, value = j, worth

@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from fluid.simulation.policy_interface import Policy
@@ -30,7 +29,7 @@ HOMES = {
     "vqs": "fluid.simulation.slotted.policies.vqs:VQS",
     "vqs-bf": "fluid.simulation.slotted.policies.vqs_bf:VQS_BF",
     "max-weight": "fluid.simulation.slotted.policies.max_weight:MAX_WEIGHT",
-    "fifo-ff": "fluid.simulation.slotted.policies.fifo_ff:FIFO_FF",
+    "fifo-ff": "fluid.simulation.slotted.policies.best_fit:FIFO_FF",
 }
 """Where each policy stands, ``module:name``; a module is imported when its policy is asked for."""
 
@@ -50,7 +49,14 @@ def policy(name: str) -> Policy:
     """
     if ".py:" in name:
         path, _, attribute = name.rpartition(":")
-        return _authored(name, module_of(path, "--policy"), path, attribute)
+        module = module_of(path, "--policy")
+        value = getattr(module, attribute, None)
+        if not isinstance(value, Policy):
+            names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
+            raise InputError(
+                f"--policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
+            )
+        return replace(value, source=name, code=code_digest(module))
     if name not in HOMES:
         expected = "FILE.py:NAME" if name.endswith(".py") else f"one of {', '.join(HOMES)}, or FILE.py:NAME"
         raise InputError(f"--policy: expected {expected}, got {name!r}{meant(name, HOMES)}")
@@ -70,10 +76,7 @@ copyreg.pickle(Policy, _reduced)
 def sent_policy(name: str, folder: str, code: str) -> Policy:
     """Return a policy that another process sent by name, for which relative paths begin at its folder, not at ours.
 
-    Raises
-    ------
-    InputError
-        What `policy` refuses, and code of an author that is not what the other process has.
+    An author's policy whose code is not that of the other process is refused.
     """
     if ".py:" not in name:
         return policy(name)
@@ -96,14 +99,3 @@ def _policy_of_packproof(name: str) -> Policy:
     module, _, attribute = HOMES[name].partition(":")
     built_in: Policy = getattr(import_module(module), attribute)
     return replace(built_in, source=name)
-
-
-def _authored(name: str, module: ModuleType, path: str, attribute: str) -> Policy:
-    """Return a policy of an author's module."""
-    value = getattr(module, attribute, None)
-    if not isinstance(value, Policy):
-        names = [each for each, other in vars(module).items() if isinstance(other, Policy)]
-        raise InputError(
-            f"--policy: {path}: expected the name of a Policy ({', '.join(names) or 'none'}), got {attribute!r}"
-        )
-    return replace(value, source=name, code=code_digest(module))

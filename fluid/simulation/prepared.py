@@ -11,8 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from fluid.simulation.authors import Guard, blamed, by_author, guard_of, place_of, worded, written_by_author
-from fluid.simulation.compiling import FEW_SERVERS, beside
+from fluid.simulation.authors import (
+    Guard,
+    by_author,
+    guard_of,
+    place_of,
+    place_to_blame,
+    words_of_error,
+    written_by_author,
+)
+from fluid.simulation.compiling import FEW_SERVERS, compiles_beside
 from fluid.simulation.options import read_by
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import State, type_of
@@ -24,44 +32,39 @@ def prepared(policy: Policy, setting: Any, *, python: bool = False) -> State:
     """Return ``policy.prepare(setting)``; of an author's policy, check that it is a state.
 
     As Python if `python`. Where the servers are few, only those of its kernels that would have to be compiled run so.
-
-    Raises
-    ------
-    InputError
-        One line that names the author's file and line, if it raises or is no NamedTuple of arrays with the fields of
-        the policy's model. An option that nobody knows.
+    An author's error, or a state that is none, ends in one line that names the author's file and line.
     """
     setting = replace(setting, options=read_by(policy, setting.options))
     prepare = policy.prepare
     if not by_author(policy):
         if python:
             prepare = plain(prepare)
-        elif beside() and setting.servers <= FEW_SERVERS:
+        elif compiles_beside() and setting.servers <= FEW_SERVERS:
             prepare = plain_unless_compiled(prepare)
-    return _made(policy, setting, prepare, "prepare", setting)
+    return _checked_state(policy, setting, prepare, "prepare", setting)
 
 
 def answered(policy: Policy, setting: Any, state: State) -> State:
     """Return ``policy.answer(setting, state)``, checked likewise."""
-    return _made(policy, setting, policy.answer, "answer", setting, state)
+    return _checked_state(policy, setting, policy.answer, "answer", setting, state)
 
 
-def _made(policy: Policy, setting: Any, function: Callable[..., State], name: str, *arguments: Any) -> State:
+def _checked_state(policy: Policy, setting: Any, function: Callable[..., State], name: str, *arguments: Any) -> State:
     is_authors = written_by_author(function)
     # the tools that the author's function calls: as Python, or where that would take long with every index looked at
-    form: Any = cache(plain if setting.servers <= FEW_SERVERS else _looking)
+    form: Any = cache(plain if setting.servers <= FEW_SERVERS else _with_checked_indices)
     try:
         with called_as(form) if is_authors else nullcontext():
             state = function(*arguments)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        where = blamed(function, error) if by_author(policy) else None
+        where = place_to_blame(function, error) if by_author(policy) else None
         of_setting = not is_authors or str(error).startswith(("simulation.", "--policy"))
         if where is None or (isinstance(error, InputError) and of_setting):
             raise
         kind = type(error) if isinstance(error, InputError) else InputError
-        words = f": {error}" if isinstance(error, InputError) else worded(error)
+        words = f": {error}" if isinstance(error, InputError) else words_of_error(error)
         raise kind(f"--policy: {where}: {name} of {policy.name}{words}") from None
     if not by_author(policy):
         return state
@@ -74,7 +77,7 @@ def _made(policy: Policy, setting: Any, function: Callable[..., State], name: st
     return state if type(state).__module__.startswith("fluid.") else type_of(state._fields)(*state)
 
 
-def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_checked_indices(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked_copy(function, allocating=True)
 
 

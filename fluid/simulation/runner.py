@@ -23,8 +23,8 @@ from io import StringIO
 from time import perf_counter
 from typing import Any
 
-from fluid.simulation.authors import Guard, by_author, guard_of, place_of, worded, written_by_author
-from fluid.simulation.compiling import PART, Compilation, alone
+from fluid.simulation.authors import Guard, by_author, guard_of, place_of, words_of_error, written_by_author
+from fluid.simulation.compiling import PART, Compilation, compiling_alone
 from fluid.simulation.loop import observe
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import ASKS, PolicyError
@@ -43,28 +43,8 @@ Function = Callable[..., Any]
 class Runner:
     """A loop under a policy, to be called as ``run(*inputs, most)``.
 
-    Parameters
-    ----------
-    policy : Policy
-    loop : callable
-        An event loop (`fluid.simulation.driver.Engine`).
-    parts : mapping
-        The model's functions that the loop names.
-    watch : callable, optional
-        Stands for `fluid.simulation.loop.observe`; there is no compiled form of it, so the loop runs as Python.
-    compiled : bool
-        False: as Python.
-    types : sequence of str
-        Names of the types, for messages.
-    setting : Setting
-        What the policy was prepared for.
-
-    Attributes
-    ----------
-    functions : dict
-        The policy's functions as Python, by name.
-    watch : callable
-        What looks at the system after an event.
+    `parts` are the model's functions that the loop names, and `types` the names of the types in messages. `watch`
+    stands for `fluid.simulation.loop.observe`; there is no compiled form of it, so that the loop then runs as Python.
     """
 
     def __init__(
@@ -87,7 +67,7 @@ class Runner:
         self.functions: dict[str, Function] = (
             self.guard.functions if self.guard else {name: getattr(policy, name) for name in self._names}
         )
-        self._parts = dict(_counting(policy, tuple(parts.items())) if self.guard else parts)
+        self._parts = dict(_counting_parts(policy, tuple(parts.items())) if self.guard else parts)
         self._setting = setting
         self._compiles = compiled and watch is None and not config.DISABLE_JIT
         self._run = self._as_python
@@ -105,13 +85,7 @@ class Runner:
         return self._run == self._as_python
 
     def ready(self, *inputs: Any) -> None:
-        """Rehearse and compile, with the inputs of the first call; nothing in them changes.
-
-        Raises
-        ------
-        InputError
-            An author's policy that does what it must not.
-        """
+        """Rehearse and compile, with the inputs of the first call; nothing in them changes."""
         if self.guard is not None:
             self.guard.remember(self._setting, inputs[0])
         if not self._compiles:
@@ -124,12 +98,12 @@ class Runner:
             if run is not None:
                 self._run = self._watched(run)
             return
-        run = _bound(self.policy, self._loop, self._names, parts)
+        run = _bound_loop(self.policy, self._loop, self._names, parts)
         awaited = Compilation.needed(run, inputs)
         if awaited is not None:
             self._awaited = awaited, run
             return
-        with alone(run):
+        with compiling_alone(run):
             run(*inputs, 0)  # compiles, and runs nothing
         self._run = run
 
@@ -182,7 +156,7 @@ class Runner:
         name, _, complaint = str(error).partition(": ")
         if isinstance(error, PolicyError) and name in self._names:
             return self.guard.refuse(name, state, complaint)
-        words = str(error) if isinstance(error, PolicyError) else worded(error)
+        words = str(error) if isinstance(error, PolicyError) else words_of_error(error)
         return self.guard.refuse("refresh", state, words)
 
     def _rehearse(self, inputs: tuple[Any, ...]) -> None:
@@ -242,14 +216,14 @@ Parts = tuple[tuple[str, Function], ...]
 
 
 @cache
-def _counting(policy: Policy, parts: Parts) -> Mapping[str, Function]:
+def _counting_parts(policy: Policy, parts: Parts) -> Mapping[str, Function]:
     """Return the parts of a loop that counts jobs for itself, and what it counts with."""
     checks = guard_of(policy).checks
     return {**checks, **{name: bound(part, **checks) for name, part in parts}}
 
 
 @cache
-def _bound(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts) -> Function:
+def _bound_loop(policy: Policy, loop: Function, names: tuple[str, ...], parts: Parts) -> Function:
     return bound(loop, **{name: getattr(policy, name) for name in names}, **dict(parts))
 
 
@@ -280,11 +254,13 @@ def _compiled_for_author(
         else:
             return run
     if failure is not None:
-        print(_why(policy, names, inputs, failure), file=sys.stderr)
+        print(_reason_not_compiled(policy, names, inputs, failure), file=sys.stderr)
     return None
 
 
-def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: BaseException) -> str:
+def _reason_not_compiled(
+    policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failure: BaseException
+) -> str:
     """Return the line that says which function numba cannot compile, and why."""
     from numba import int64, typeof
     from numba.core import types
@@ -310,15 +286,15 @@ def _why(policy: Policy, names: tuple[str, ...], inputs: tuple[Any, ...], failur
                 compiled: Any = checked_copy(function, allocating=True)
                 compiled.compile(arguments[name])
         except Exception as error:
-            return _line(policy, name, error)
+            return _line_about(policy, name, error)
         wanted, words = results.get(name, (types.Type, ""))
         result = compiled.nopython_signatures[-1].return_type
         if not isinstance(result, wanted):
-            return _line(policy, name, TypeError(f"it returns {result}, expected {words}"))
-    return _line(policy, "all", failure)
+            return _line_about(policy, name, TypeError(f"it returns {result}, expected {words}"))
+    return _line_about(policy, "all", failure)
 
 
-def _line(policy: Policy, name: str, error: BaseException) -> str:
+def _line_about(policy: Policy, name: str, error: BaseException) -> str:
     function = getattr(policy, name, policy.place)
     place = getattr(error, "loc", None)  # of numba's errors, where they know it
     code = getattr(source_of(function), "__code__", None)

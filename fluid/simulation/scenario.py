@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, refuse_endless
+from fluid.simulation.arrivals import ArrivalLaw, JobList, Law, Stream, refuse_endless, stream_of
 from fluid.simulation.loop import Engine
 from fluid.simulation.measures import Measures, new_measures
 from fluid.simulation.policy_interface import Policy
@@ -22,42 +22,21 @@ from theory.instance import Additive, Instance
 
 
 class Scenario(ABC):
-    """The base of scenarios: an instance or a law of sizes, servers, jobs, a horizon.
+    """The base of scenarios: an instance or a law of sizes, servers, jobs, a horizon."""
 
-    Attributes
-    ----------
-    model, title, unit : str
-        The model whose policies suit, what it is called, and its unit of time (``s`` or ``slots``).
-    measured : tuple of str
-        Fields of `fluid.simulation.measures.Measures` that it fills.
-    servers : int
-    until, warmup : float
-        Averages are over [warmup, until].
-    jobs : JobList or None
-        Jobs with arrival times and durations, instead of all laws.
-    options : mapping
-        For the policy.
-    bins : int
-        Number of equal time bins of [warmup, until].
-    log : int
-        Events whose log is wanted.
-    names : tuple of str
-        The groups of jobs that are measured apart.
-    """
-
-    model: ClassVar[str]
+    model: ClassVar[str]  # whose policies suit
     title: ClassVar[str]
-    unit: ClassVar[str] = "s"
-    measured: ClassVar[tuple[str, ...]]
+    unit: ClassVar[str] = "s"  # of time, or "slots"
+    measured: ClassVar[tuple[str, ...]]  # the fields of `fluid.simulation.measures.Measures` that it fills
     result: ClassVar[type[Result[Any]]]
 
     servers: int
     until: float
-    warmup: float
-    jobs: JobList | None
-    options: Mapping[str, Any]
-    bins: int
-    log: int
+    warmup: float  # averages are over [warmup, until]
+    jobs: JobList | None  # jobs with arrival times and durations, instead of all laws
+    options: Mapping[str, Any]  # for the policy
+    bins: int  # equal time bins of [warmup, until]
+    log: int  # events whose log is wanted
 
     def refuse_times(self) -> None:
         """Refuse a warm-up that does not end before the horizon."""
@@ -106,23 +85,14 @@ class Scenario(ABC):
 
 @dataclass(frozen=True)
 class TypedScenario(Scenario):
-    """The base of scenarios in continuous time, of the types of an instance; the other fields as in `Scenario`.
-
-    Attributes
-    ----------
-    instance : Instance
-    arrivals : ArrivalLaw
-        L workload_j service_rate_j jobs of type j per unit time.
-    service : Law
-        With mean 1 / service_rate_j.
-    """
+    """The base of scenarios in continuous time, of the types of an instance; the other fields as in `Scenario`."""
 
     instance: Instance
     servers: int
     until: float
     warmup: float
-    arrivals: ArrivalLaw = ArrivalLaw()
-    service: Law = Law()
+    arrivals: ArrivalLaw = ArrivalLaw()  # L workload_j service_rate_j jobs of type j per unit time
+    service: Law = Law()  # with mean 1 / service_rate_j
     jobs: JobList | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     bins: int = 200
@@ -167,6 +137,10 @@ class TypedScenario(Scenario):
         from theory.region.membership import traffic_intensity
 
         return float(traffic_intensity(self.instance))
+
+    def stream_of_jobs(self, rng: np.random.Generator) -> Stream:
+        """Return the stream of the jobs that come."""
+        return stream_of(self.arrivals, self.service, self.rates, self.service_rates, rng, self.jobs)
 
     def setting(self) -> Setting:
         """Return what a policy is prepared for: empty servers."""

@@ -184,8 +184,6 @@ def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], ND
 
     Like `numpy.unique` over axis 0, whose comparisons take most of the time in which a million servers are set up.
 
-    Examples
-    --------
     >>> [array.tolist() for array in unique_rows(np.array([[2, 1], [0, 5], [2, 1], [0, 4]]))]
     [[[0, 4], [0, 5], [2, 1]], [3, 1, 0], [2, 1, 2, 0]]
     """
@@ -366,8 +364,6 @@ def type_of(fields: tuple[str, ...]) -> Any:
     type of an author's file, or of a notebook, would be looked for by processes that have never seen it. The states of
     authors' policies are therefore of types of this module, which `__getattr__` makes from their names.
 
-    Examples
-    --------
     >>> import pickle
     >>> state = type_of(("counts", "own_"))([1], [2])
     >>> pickle.loads(pickle.dumps(state)) == state, state.own_

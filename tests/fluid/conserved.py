@@ -22,7 +22,7 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES
 from fluid.simulation.structures import slot_ends as calendar
-from fluid.simulation.structures.trees import NOTHING
+from fluid.simulation.structures.searches import NOTHING
 
 
 def conserve_queue(state: Any, jobs: Any, measures: Measures) -> None:

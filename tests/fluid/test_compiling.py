@@ -98,7 +98,7 @@ def test_a_compilation_begins_after_some_patience(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("_beside")
 def test_a_child_that_fails_leaves_it_to_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "alone", lambda _: 1 / 0)
+    monkeypatch.setattr(compiling, "compiling_alone", lambda _: 1 / 0)
     made = Compilation(_twice, (1.5,))
     assert not made.is_over(1.0)
     awaited(made)
@@ -159,7 +159,7 @@ def for_long(_):
     time.sleep(600)
     yield
 
-compiling.alone = for_long
+compiling.compiling_alone = for_long
 compilation = compiling.Compilation(kernel(lambda x, most: x), (1,))
 compilation._begin()
 print(compilation._child, flush=True)
@@ -193,10 +193,10 @@ def test_those_who_compile_the_same_wait_for_each_other(monkeypatch: pytest.Monk
     lock, entered = Path(f"{cache_prefix(_twice)}.lock"), threading.Event()
 
     def enter() -> None:
-        with compiling.alone(_twice):
+        with compiling.compiling_alone(_twice):
             entered.set()
 
-    with compiling.alone(_twice):
+    with compiling.compiling_alone(_twice):
         assert lock.stat().st_mode & 0o777 == 0o600
         other = threading.Thread(target=enter)
         other.start()
@@ -217,7 +217,7 @@ def test_a_lock_that_cannot_be_made_stops_nobody(taken_by: str, tmp_path: Path) 
         (tmp_path / "precious").write_text("as it was")
         lock.symlink_to(tmp_path / "precious")
     try:
-        with compiling.alone(made):
+        with compiling.compiling_alone(made):
             assert made(2, 1) == 5
     finally:
         lock.rmdir() if taken_by == "folder" else lock.unlink()

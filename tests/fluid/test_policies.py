@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fluid.chains.loss import Branching, stationary_law
 from fluid.experiment.run import loss_numbers
@@ -20,13 +18,12 @@ from fluid.files.tables import parse_continuous
 from fluid.simulation.arrivals import Law
 from fluid.simulation.driver import run_once, simulate
 from fluid.simulation.loss.model import LossScenario
-from fluid.simulation.loss.policies.dra import drained
+from fluid.simulation.loss.policies.dra import drained_server
 from fluid.simulation.options import Expression
 from fluid.simulation.policy_interface import Policy, nothing_to_depart, nothing_to_refresh
 from fluid.simulation.policy_names import HOMES, policy
 from fluid.simulation.queue.model import QueueScenario
 from fluid.simulation.state import MOVES, Common, Setting, common, copied, fits, key, one_of, put
-from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
 from fluid.statistics import batch_means, growth, mean_interval, paired, ratio_interval, slope, warm_up
 from theory.compiled import plain
 from theory.errors import InputError, TooLargeError
@@ -34,20 +31,6 @@ from theory.instance import additive, explicit, pooled
 
 TWO = additive([12], [[5], [7]], [1, 1], [1, 1])
 LOSS = [name for name in HOMES if policy(name).model == "loss"]
-
-
-@given(st.integers(1, 3000), st.lists(st.tuples(st.booleans(), st.integers(0, 10**6))))
-def test_sets(members: int, steps: list[tuple[bool, int]]) -> None:
-    words, levels = empty_sets(2, members)
-    held: set[int] = set()
-    for adds, number in steps:
-        member = number % members
-        (insert if adds else discard)(words, levels, 1, member)
-        (held.add if adds else held.discard)(member)
-        assert least(words, levels, 1) == min(held, default=-1)
-    for member in held:
-        discard(words, levels, 1, member)
-    assert not words.any()
 
 
 class Counting(np.ndarray):
@@ -332,7 +315,7 @@ def test_preemption_takes_from_drained_servers_first() -> None:
     place, seen = plain(ours.place), [0, 0]
 
     def watched(state: Any, job_type: int, draws: Any) -> int:
-        source = int(plain(drained)(state, 0))
+        source = int(plain(drained_server)(state, 0))
         others = bool((state.counts[:, 0] > 0).sum() > 1)
         server = int(place(state, job_type, draws))
         if state.done[MOVES] and source >= 0:

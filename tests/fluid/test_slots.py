@@ -1,9 +1,8 @@
-"""Slotted queues: the same path as the literal policies, in both speeds; the search structures; laws of sizes."""
+"""Slotted queues: the same path as the literal policies, in both speeds; laws of sizes."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from fluid.simulation.measures import START
 from fluid.simulation.policy_names import policy
 from fluid.simulation.slotted.model import SlottedScenario
 from fluid.simulation.slotted.policies.vqs import depth, reduced_configurations, virtual_queues
-from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, poisson_slots, service_slots, uniform
+from fluid.simulation.slotted.sizes import INVERTED, SizeLaw, discrete, drawn_slots, service_slots, uniform
 from fluid.simulation.slotted.state import (
     SlottedCommon,
     SlottedSetting,
@@ -27,22 +26,6 @@ from fluid.simulation.slotted.state import (
     take_out,
     with_places,
 )
-from fluid.simulation.structures.bitset import empty_sets, greatest_upto, insert, least_from
-from fluid.simulation.structures.open_servers import close_server, most_room, new_open_servers, open_server, tightest
-from fluid.simulation.structures.slot_ends import (
-    CLASS,
-    IN_SERVICE,
-    NEVER,
-    SERVER,
-    SOONEST,
-    enlarged,
-    go_on,
-    new_ends,
-    push,
-    release,
-    take_due,
-)
-from fluid.simulation.structures.trees import NOTHING, close_up, first_at_least, new_tree, set_leaf
 from tests.fluid.conserved import conserve_slots
 from tests.fluid.literal_slots import Job, Literal, reduced, virtual_queue
 from theory.errors import InputError
@@ -69,7 +52,7 @@ def test_the_literal_policies_take_the_same_path(
     generator = np.random.default_rng(seed)
     mean = float(sizes.mean()) / capacity
     law = discrete({Fraction(int(s), capacity): 1 for s in sizes})
-    chunk = next(poisson_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
+    chunk = next(drawn_slots(load * servers * 0.1 / mean, law, 0.1, generator, fixed=fixed))
     count = int(np.searchsorted(chunk.times, chunk.times[min(120, len(chunk.times) - 1)]))
     jobs = JobList(*(array[:count] for array in chunk))
     until = int(jobs.times[-1]) + 30
@@ -146,47 +129,6 @@ def test_empty_slots_are_not_visited() -> None:
     assert abs(run.measures.arrivals.sum() - 10**4) < 6 * 100
 
 
-@given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 19), st.integers(0, 9)), max_size=40))
-def test_tree_against_a_list(number: int, changes: list[tuple[int, int]]) -> None:
-    tree = new_tree(number)
-    values: dict[int, int] = {}
-    for place, key in changes:
-        leaf = place % number
-        if leaf in values:
-            del values[leaf]
-        else:
-            values[leaf] = key
-        set_leaf(tree, leaf, values.get(leaf, NOTHING))
-        for least in range(11):
-            for begin in range(number):
-                wanted = next((i for i in range(begin, number) if values.get(i, NOTHING) >= least), -1)
-                assert first_at_least(tree, begin, least) == wanted
-    in_order = [values[leaf] for leaf in sorted(values)]
-    assert close_up(tree) == len(in_order)
-    closed = new_tree(number, value=np.array(in_order + [NOTHING] * (number - len(in_order))))
-    assert (tree[1:] == closed[1:]).all()
-
-
-@given(st.integers(1, 400), st.integers(1, 50), st.integers(0, 2**32), st.lists(st.integers(0, 49), max_size=12))
-def test_open_servers_against_a_list(number: int, most: int, seed: int, phases: list[int]) -> None:
-    """Servers change their residuals, many at once to the same one; some, or all, are not open for a while."""
-    draws = np.random.default_rng(seed)
-    keys, places, count = new_open_servers(number, most)
-    residuals = dict.fromkeys(range(number), most)
-    for phase in phases:
-        for server in draws.permutation(number)[: draws.integers(0, number + 1)].tolist():
-            if residuals[server] > 0:
-                close_server(keys, places, count, server)
-            residuals[server] = int(draws.integers(0, min(phase, most) + 1))
-            if residuals[server] > 0:
-                open_server(keys, places, count, server, residuals[server])
-        wanted = sorted((residual, server) for server, residual in residuals.items() if residual > 0)
-        for size in range(1, most + 2):
-            assert tightest(keys, count, size) == next((server for r, server in wanted if r >= size), -1)
-        assert most_room(keys, count) == (wanted[-1][0] if wanted else 0)
-        assert count[0] == len(wanted)
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.booleans()), max_size=300))
 def test_jobs_in_the_order_of_arrival_against_a_list(changes: list[tuple[int, int, bool]]) -> None:
     """Jobs come, and the first of a class below a bound goes; they close up, and memory grows."""
@@ -205,44 +147,6 @@ def test_jobs_in_the_order_of_arrival_against_a_list(changes: list[tuple[int, in
                     state = with_places(state, len(state.after) + 3)
                 join(state, min(c, 99))
                 line.append(min(c, 99))
-
-
-@given(st.integers(1, 40_000), st.sets(st.integers(0, 39_999), max_size=30), st.lists(st.integers(0, 39_999)))
-def test_sets_find_neighbours(number: int, members: set[int], asked: list[int]) -> None:
-    words, levels = empty_sets(1, number)
-    inside = {m % number for m in members}
-    for m in inside:
-        insert(words, levels, 0, m)
-    for q in [*(x % number for x in asked), 0, number - 1]:
-        assert greatest_upto(words, levels, 0, q) == max((m for m in inside if m <= q), default=-1)
-        assert least_from(words, levels, 0, q) == min((m for m in inside if m >= q), default=-1)
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 3), st.one_of(st.integers(1, 5), st.integers(1, 5000), st.integers(1, 2**55))),
-        max_size=60,
-    )
-)
-def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tuple[int, int]]) -> None:
-    """Against a heap: jobs start in batches, time goes on to the next end or to a slot before it."""
-    ends, now = new_ends(4), 0
-    in_service: list[tuple[int, ...]] = []
-    for number, (going, length) in enumerate(changes):
-        if in_service and going:
-            slot = in_service[0][0] if going == 1 else min(in_service[0][0], now + length)
-            go_on(ends, slot)
-            now = slot
-            row = take_due(ends)
-            while row >= 0:
-                assert (now, ends.rows[row, SERVER], ends.rows[row, CLASS]) == heappop(in_service)
-                row = release(ends, row)
-            assert ends.counts[IN_SERVICE] == len(in_service)
-        assert ends.counts[SOONEST] == (in_service[0][0] if in_service else NEVER)
-        if ends.counts[IN_SERVICE] == len(ends.rows):
-            ends = enlarged(ends, 2 * len(ends.rows))
-        push(ends, now + length, number, 2**32 - 1 - number)
-        heappush(in_service, (now + length, number, 2**32 - 1 - number))
 
 
 @pytest.mark.parametrize("servers", [1, 1100])

@@ -23,27 +23,13 @@ from theory.compiled import step
 
 
 class Urn(NamedTuple):
-    """Entries of J urns, one after another in one array.
+    """Entries of J urns, one after another in one array."""
 
-    Attributes
-    ----------
-    servers : int32[N]
-        The server of each entry.
-    first : int64[J + 1]
-        Where each urn begins.
-    length : int64[J]
-        Entries in each urn, stale ones included.
-    moves_jobs : bool
-        Whether the policy moves or stops jobs, so that entries become stale.
-    stale : int32[L, J]
-        Stale entries by server and type; L = 0 where there can be none.
-    """
-
-    servers: NDArray[np.int32]
-    first: NDArray[np.int64]
-    length: NDArray[np.int64]
-    moves_jobs: bool
-    stale: NDArray[np.int32]
+    servers: NDArray[np.int32]  # [N]: the server of each entry
+    first: NDArray[np.int64]  # [J + 1]: where each urn begins
+    length: NDArray[np.int64]  # [J]: entries in each urn, stale ones included
+    moves_jobs: bool  # whether the policy moves or stops jobs, so that entries become stale
+    stale: NDArray[np.int32]  # [L, J]: stale entries by server and type; L = 0 where there can be none
 
 
 def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_jobs: bool) -> Urn:
@@ -57,7 +43,7 @@ def new_urn(counts: NDArray[np.int32], expected: NDArray[np.float64], *, moves_j
 
 
 def _urns(memory: NDArray[np.int64], moving: int) -> Urn:
-    """Make empty urns with memory for so many entries each, and a margin: a loop runs thousands of events at once."""
+    """Make empty urns with memory for given numbers of entries, and a margin for the events that run at once."""
     types = len(memory)
     margin = max(2048, min(1 << 16, (1 << 20) // max(1, types)))
     first = np.concatenate([[0], np.cumsum(memory + margin)])
@@ -116,36 +102,20 @@ def transfer_in_urn(urn: Urn, job_type: int, source: int, target: int) -> None:
 
 
 class Calendar(NamedTuple):
-    """Memory for N jobs; a job keeps its number while it is in service.
+    """Memory for N jobs; a job keeps its number while it is in service."""
 
-    Attributes
-    ----------
-    ends : EventList
-        Numbers of the jobs by the time at which they end.
-    server, kind : int32[N]
-        Where each job runs and its type; server -1 for one that was stopped and is still among the ends.
-    unused : int32[N]
-        Free numbers: the first N - n of them, as a stack, where n jobs are among the ends.
-    moves_jobs : bool
-        Whether the policy moves or stops jobs, so that they must be found by server and type.
-    after, before : int32[N]
-        Neighbours in the list of the server and type.
-    first : int32[L, J]
-        Heads of those lists; L = 0 where the policy moves no jobs.
-    """
-
-    ends: EventList
-    server: NDArray[np.int32]
-    kind: NDArray[np.int32]
-    unused: NDArray[np.int32]
-    moves_jobs: bool
-    after: NDArray[np.int32]
+    ends: EventList  # numbers of the jobs by the time at which they end
+    server: NDArray[np.int32]  # [N]: where each job runs; -1 if it was stopped and is still among the ends
+    kind: NDArray[np.int32]  # [N]: the type of each job
+    unused: NDArray[np.int32]  # [N], a stack: where n jobs are among the ends, its first N - n numbers are free
+    moves_jobs: bool  # whether the policy moves or stops jobs, so that they must be found by server and type
+    after: NDArray[np.int32]  # [N]: neighbours in the list of the server and type
     before: NDArray[np.int32]
-    first: NDArray[np.int32]
+    first: NDArray[np.int32]  # [L, J]: heads of those lists; L = 0 where the policy moves no jobs
 
 
 def new_calendar(length: int, servers: int, types: int, *, moves_jobs: bool) -> Calendar:
-    """Make an empty calendar with memory for so many jobs."""
+    """Make an empty calendar with memory for a number of jobs."""
     length = max(length, 1024)
     return Calendar(
         new_event_list(length),

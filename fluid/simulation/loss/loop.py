@@ -39,18 +39,10 @@ from theory.compiled import step
 
 
 class Rates(NamedTuple):
-    """What comes next in a jump chain.
+    """What comes next in a jump chain."""
 
-    Attributes
-    ----------
-    arrival : float64[J]
-        Arrivals of each type per unit time, all servers together.
-    service : float64[J]
-        The rate at which each job ends.
-    """
-
-    arrival: NDArray[np.float64]
-    service: NDArray[np.float64]
+    arrival: NDArray[np.float64]  # [J]: arrivals of each type per unit time, all servers together
+    service: NDArray[np.float64]  # [J]: the rate at which each job ends
 
 
 @step
@@ -146,8 +138,6 @@ def jump_chain(
 ) -> int:
     """Run a part of a jump chain (`fluid.simulation.loop`): `FINISHED` or `GOING`.
 
-    Notes
-    -----
     The urn has memory for `most` more jobs of each type. An event draws three numbers of the arrivals: holding time,
     which type, which job. It takes O(J) and what the policy takes; nothing grows with the number of servers.
     """
@@ -192,8 +182,6 @@ def event_list(
 ) -> int:
     """Run a part of an event list (`fluid.simulation.loop`): `FINISHED`, `NEEDS_JOBS` or `GOING`.
 
-    Notes
-    -----
     The calendar has memory for `most` more jobs. The stream has drawn the jobs with their service times: two policies
     with equal seeds see the same jobs. O(log n + J) an event with n jobs in service, and what the policy takes.
     """

@@ -1,4 +1,4 @@
-"""Loss systems, in which a job that finds no server is lost: their scenarios, and the engines that run them."""
+"""Loss systems, in which a job that finds no server is lost: scenarios, engines, and what an author's policy may do."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import sample, stream_of
+from fluid.simulation.arrivals import sample
+from fluid.simulation.authors import SERVED, WAITING, TypedGuard, note_and_count
 from fluid.simulation.loop import Engine
 from fluid.simulation.loss import jobs as lists
+from fluid.simulation.loss.jobs import Calendar
 from fluid.simulation.loss.loop import Rates, accumulate, carry_out, event_list, finish_event, jump_chain
 from fluid.simulation.measures import Measures
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.results import LossResult
 from fluid.simulation.runner import Function
 from fluid.simulation.scenario import TypedScenario
-from fluid.simulation.state import Setting, State, most_calls
-from theory.compiled import bound, plain
+from fluid.simulation.state import OUTSIDE, Common, PolicyError, Setting, State, common, most_calls
+from theory.compiled import bound, plain, step
 
 FEWEST = 1024
 """Events that a part of a run has memory for at least."""
@@ -67,13 +69,7 @@ class LossScenario(TypedScenario):
 
 
 class _LossEngine(Engine):
-    """What both engines do.
-
-    Attributes
-    ----------
-    spare, larger : callable
-        ``spare(jobs)``, how many more jobs there is memory for, and ``larger(jobs)``, a copy with more of it.
-    """
+    """What both engines do: ``spare(jobs)`` returns the memory left, in jobs, and ``larger(jobs)`` a copy with more."""
 
     part = 2_000_000
     spare: Function
@@ -117,7 +113,7 @@ class _EventList(_LossEngine):
 
     def __init__(self, scenario: LossScenario, policy: Policy, state: State, rng: np.random.Generator) -> None:
         rates, services = scenario.rates, scenario.service_rates
-        self.stream = stream_of(scenario.arrivals, scenario.service, rates, services, rng, scenario.jobs)
+        self.stream = scenario.stream_of_jobs(rng)
         expected = ceil(1.2 * float((rates / services).sum())) + (1 << 16)
         if scenario.jobs is not None:  # no more can be there at once
             expected = min(expected, len(scenario.jobs.times))
@@ -127,3 +123,50 @@ class _EventList(_LossEngine):
             for work in sample(scenario.service, rng, int(state.counts[server, j])) / services[j]:
                 lists.schedule(self.jobs, work, j, server)
         self.supply()
+
+
+@step
+def check_totals(state: State, jobs: Any, measures: Measures) -> None:
+    """Check the jobs in service after an event; stands for `fluid.simulation.loop.observe`."""
+    for j in range(len(state.totals)):
+        if state.totals[j] != measures.inside[WAITING, j] + measures.inside[SERVED, j] or state.slots[j] < 0:
+            raise PolicyError("refresh: has left totals other than the jobs in service, or slots below 0")
+
+
+class LossGuard(TypedGuard):
+    """What is checked of an author's policy of a loss system."""
+
+    fields = Common._fields
+    maker = "common"
+    make_empty = staticmethod(common)
+    checks: ClassVar[dict[str, Any]] = {"note": note_and_count, "observe": check_totals}
+
+    def follow(self, state: State, job_type: int, source: int, target: int) -> None:
+        """Move or stop a job."""
+        if not self.policy.moves_jobs:
+            raise PolicyError("expected Policy(..., moves_jobs=True) of a policy that moves or stops jobs")
+        servers, types = state.counts.shape
+        if not (0 <= job_type < types and 0 <= source < servers and OUTSIDE <= target < servers):
+            raise PolicyError("expected a type, a server, and a server or -1; in a loss system no job waits to start")
+        if state.counts[source, job_type] < 1 or (target >= 0 and not self.fits(state, target, job_type)):
+            raise PolicyError("expected a server that holds a job of the type, and one with room for it")
+        self._take(state, source, job_type)
+        if target >= 0:
+            self._put(state, target, job_type)
+
+    def in_service(self, state: State, jobs: Any) -> NDArray[np.int64]:
+        """Return the jobs in service by server and type, as the loop has them in its own lists."""
+        servers, types = state.counts.shape
+        if isinstance(jobs, Calendar):
+            numbers = jobs.ends.what[: jobs.ends.size[0]]
+            numbers = numbers[jobs.server[numbers] >= 0]
+            places = jobs.server[numbers].astype(np.int64) * types + jobs.kind[numbers]
+            return np.bincount(places, minlength=servers * types).reshape(servers, types)
+        entries = np.zeros((servers, types), np.int64)
+        for j in range(types):
+            first = jobs.first[j]
+            entries[:, j] = np.bincount(jobs.servers[first : first + jobs.length[j]], minlength=servers)
+        return entries - jobs.stale if jobs.moves_jobs else entries
+
+
+GUARD = LossGuard

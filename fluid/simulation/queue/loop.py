@@ -33,33 +33,19 @@ from theory.compiled import step
 
 
 class Lines(NamedTuple):
-    """One line a type.
+    """One line a type, with M places in all."""
 
-    Attributes
-    ----------
-    arrival, work : float64[M]
-        Of the job at each place.
-    after : int64[M]
-        The place behind it, or the next free place; -1 at the end.
-    first, last : int64[J]
-        Ends of each line; -1 if it is empty.
-    free : int64[1]
-        The first free place; -1 if there is none.
-    """
-
-    arrival: NDArray[np.float64]
-    work: NDArray[np.float64]
-    after: NDArray[np.int64]
-    first: NDArray[np.int64]
+    arrival: NDArray[np.float64]  # [M]: of the job at each place
+    work: NDArray[np.float64]  # [M]
+    after: NDArray[np.int64]  # [M]: the place behind each, or the next free place; -1 at the end
+    first: NDArray[np.int64]  # [J]: ends of each line; -1 if it is empty
     last: NDArray[np.int64]
-    free: NDArray[np.int64]
+    free: NDArray[np.int64]  # [1]: the first free place; -1 if there is none
 
 
 def new_lines(types: int, length: int = 1024) -> Lines:
     """Make empty lines.
 
-    Examples
-    --------
     >>> lines = new_lines(2)
     >>> for arrival in (1.0, 2.0): join(lines, 1, arrival, 10.0)
     >>> leave(lines, 1)
@@ -107,18 +93,10 @@ def leave(lines: Lines, job_type: int) -> tuple[float, float]:
 
 
 class Jobs(NamedTuple):
-    """The loop's own lists.
+    """The loop's own lists."""
 
-    Attributes
-    ----------
-    ends : EventList
-        Jobs in service by the time at which they end, as ``server * J + type``.
-    lines : Lines
-        Jobs that wait.
-    """
-
-    ends: EventList
-    lines: Lines
+    ends: EventList  # jobs in service by the time at which they end, as ``server * J + type``
+    lines: Lines  # jobs that wait
 
 
 @step
@@ -146,8 +124,6 @@ def run(
 ) -> int:
     """Run a part (`fluid.simulation.loop`): `GOING`, `FINISHED`, `NEEDS_JOBS` or `NEEDS_ROOM`.
 
-    Notes
-    -----
     The stream has drawn the jobs with their service times. O(log n) an event for n jobs in service, and what the policy
     takes. Clocks are exponential, so that their time may be drawn anew at every event.
     """

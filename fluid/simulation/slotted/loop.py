@@ -51,18 +51,10 @@ ARRIVAL_SLOT, WORK = 0, 1
 
 
 class Jobs(NamedTuple):
-    """The loop's own lists.
+    """The loop's own lists."""
 
-    Attributes
-    ----------
-    ends : Ends
-        Jobs in service by the slot in which they end.
-    waiting : int64[M, 2]
-        Of the waiting job at each place of the state: when it came and how long it is served, side by side.
-    """
-
-    ends: Ends
-    waiting: NDArray[np.int64]
+    ends: Ends  # jobs in service by the slot in which they end
+    waiting: NDArray[np.int64]  # [M, 2], of the job at each place: when it came and how long it is served, side by side
 
 
 @step
@@ -88,27 +80,9 @@ def most_calls(state: SlottedCommon) -> int:
 def run(
     state: SlottedCommon, jobs: Jobs, coming: Coming, measures: Measures, arrival_rng: Any, policy_rng: Any, most: int
 ) -> int:
-    """Visit at most so many slots; say why it stopped.
+    """Visit at most `most` slots (`fluid.simulation.loop`): `GOING`, `FINISHED`, `NEEDS_JOBS` or `NEEDS_ROOM`.
 
-    Parameters
-    ----------
-    state : NamedTuple
-        Of the policy whose functions the loop is bound to.
-    jobs : Jobs
-    coming : Coming
-        All jobs of a slot stand in one chunk.
-    measures : Measures
-    arrival_rng : numpy.random.Generator
-        Not used: the stream has drawn already.
-    policy_rng : numpy.random.Generator
-        What the policy draws from.
-    most : int
-        Cutting a run into parts does not change its path.
-
-    Returns
-    -------
-    int
-        `GOING`, `FINISHED`, `NEEDS_JOBS` (the chunk is used up) or `NEEDS_ROOM` (jobs have no place left).
+    All jobs of a slot stand in one chunk, drawn with their service times, so that `arrival_rng` is not used.
     """
     for _ in range(most):
         first = coming.at[0]

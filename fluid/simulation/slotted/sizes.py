@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.arrivals import CHUNK, JobList, Stream, joined, listed, step_of
+from fluid.simulation.arrivals import CHUNK, JobList, Stream, joined, step_of
 from theory.errors import InputError, TooLargeError
 from theory.partition.laws import Law, Piece
 
@@ -77,8 +77,6 @@ def discrete(sizes: Mapping[Fraction, Fraction | float], capacity: Fraction | in
 def uniform(low: Fraction, high: Fraction, grid: Fraction = GRID) -> SizeLaw:
     """Make the uniform law on [low, high], parts of a server, on a grid: low, low + grid, ..., high.
 
-    Examples
-    --------
     >>> law = uniform(Fraction(1, 10), Fraction(9, 10))
     >>> len(law.sizes), law.mean
     (800001, 0.5)
@@ -117,7 +115,7 @@ def size_law(law: Law, grid: Fraction = GRID) -> SizeLaw:
     >>> len(size_law(uniform("1/3", "2/3")).sizes)
     333335
     """
-    steps = [_steps(piece, grid) for piece in law.pieces]
+    steps = [_number_of_steps(piece, grid) for piece in law.pieces]
     atoms = [size for size, _ in law.atoms]
     if len(atoms) + sum(steps) + len(steps) > CLASSES:
         raise TooLargeError(f"sizes: expected at most {CLASSES:,} sizes: draw the pieces from a coarser grid")
@@ -142,7 +140,7 @@ def size_law(law: Law, grid: Fraction = GRID) -> SizeLaw:
     return SizeLaw(values, capacity, probabilities)
 
 
-def _steps(piece: Piece, grid: Fraction) -> int:
+def _number_of_steps(piece: Piece, grid: Fraction) -> int:
     return ceil((piece.upper - piece.lower) / grid)
 
 
@@ -166,32 +164,15 @@ def whole_slots(chunks: Stream) -> Stream:
         yield last_slot
 
 
-def listed_slots(jobs: JobList) -> Stream:
-    """Give the jobs of a list in chunks of whole slots."""
-    return whole_slots(listed(jobs, np.int64))
-
-
 def service_slots(
     rates: NDArray[np.float64], classes: NDArray[np.int32], *, fixed: bool, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw slots in service: geometric on 1, 2, ... with mean 1/rate, or the whole number next to it.
+    """Draw slots in service, geometric on 1, 2, ... with mean 1/rate, or, if `fixed`, the whole number next to it.
 
-    Parameters
-    ----------
-    rates : float64[1] or float64[n]
-        Of all classes or of each.
-    classes : int32[N]
-        Of each job.
-    fixed : bool
-    generator : numpy.random.Generator
+    `rates` hold one entry for all classes, or one for each. ``Generator.geometric`` inverts the distribution function
+    where rates are less than 1/3: an exponential number over -log(1 - rate), rounded up. Here this is done for all jobs
+    at once, in half the time: the numbers are the same.
 
-    Notes
-    -----
-    ``Generator.geometric`` inverts the distribution function where rates are less than 1/3: an exponential number over
-    -log(1 - rate), rounded up. Here this is done for all jobs at once, in half the time: the numbers are the same.
-
-    Examples
-    --------
     >>> one, twin = np.random.default_rng(1), np.random.default_rng(1)
     >>> work = service_slots(np.array([0.01]), np.zeros(9, np.int32), fixed=False, generator=one)
     >>> (work == twin.geometric(0.01, 9)).all()
@@ -211,30 +192,30 @@ def service_slots(
     return np.minimum(np.ceil(work, out=work), float(NEVER), out=work).astype(np.int64)
 
 
-def poisson_slots(
-    rate: float, law: SizeLaw, service: float | Sequence[float], generator: np.random.Generator, *, fixed: bool = False
+def drawn_slots(
+    rate: float,
+    law: SizeLaw,
+    service: float | Sequence[float],
+    generator: np.random.Generator,
+    *,
+    fixed: bool = False,
+    bernoulli: bool = False,
 ) -> Stream:
-    """Draw a Poisson number of jobs in each slot.
+    """Draw a Poisson number of jobs in each slot, of mean `rate`; if `bernoulli`, at most one, with that probability.
 
-    Parameters
-    ----------
-    rate : float
-        Mean number of arrivals a slot.
-    law : SizeLaw
-    service : float or sequence, shape (n,)
-        Probability that a job in service ends in a slot, of all classes or of each.
-    generator : numpy.random.Generator
-    fixed : bool
-        Service of exactly the mean number of slots.
+    `service` is the probability that a job in service ends in a slot, of all classes or of each; if `fixed`, service
+    takes exactly its mean number of slots. Jobs beyond `NEVER` come at `NEVER`.
     """
-    return whole_slots(_jobs_at(_poisson_times(rate, generator), law, service, generator, fixed=fixed))
+    rates = np.atleast_1d(np.asarray(service, float))
+    arrivals = _bernoulli_times if bernoulli else _poisson_times
 
+    def chunks() -> Stream:
+        for times in arrivals(rate, generator):
+            classes = law.draw(generator, len(times))
+            work = service_slots(rates, classes, fixed=fixed, generator=generator)
+            yield JobList(np.minimum(times, float(NEVER)).astype(np.int64), classes, work)
 
-def bernoulli_slots(
-    rate: float, law: SizeLaw, service: float | Sequence[float], generator: np.random.Generator, *, fixed: bool = False
-) -> Stream:
-    """Draw at most one job in each slot, with probability `rate` (see `poisson_slots`)."""
-    return whole_slots(_jobs_at(_bernoulli_times(rate, generator), law, service, generator, fixed=fixed))
+    return whole_slots(chunks())
 
 
 def _poisson_times(rate: float, generator: np.random.Generator) -> Iterator[NDArray[np.float64]]:
@@ -256,19 +237,3 @@ def _bernoulli_times(rate: float, generator: np.random.Generator) -> Iterator[ND
         slots = now + np.cumsum(generator.geometric(rate, CHUNK).astype(float))
         now = float(slots[-1])
         yield slots
-
-
-def _jobs_at(
-    chunks: Iterator[NDArray[np.float64]],
-    law: SizeLaw,
-    service: float | Sequence[float],
-    generator: np.random.Generator,
-    *,
-    fixed: bool,
-) -> Stream:
-    """Draw a job for each time; those beyond `NEVER` come at `NEVER`."""
-    rates = np.atleast_1d(np.asarray(service, float))
-    for times in chunks:
-        classes = law.draw(generator, len(times))
-        work = service_slots(rates, classes, fixed=fixed, generator=generator)
-        yield JobList(np.minimum(times, float(NEVER)).astype(np.int64), classes, work)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fluid.simulation.state import MOVES, PolicyError, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, greatest_upto, insert, least
-from fluid.simulation.structures.trees import NOTHING, close_up, first_at_least, leaf_value, new_tree, set_leaf
+from fluid.simulation.structures.searches import NOTHING, close_up, first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -54,25 +54,9 @@ MOST_ROWS = 1 << 16
 """Most rows of ``moves``."""
 
 COMMON = (
-    "sizes",
-    "capacity",
-    "free",
-    "jobs",
-    "lines",
-    "after",
-    "number",
-    "counters",
-    "words",
-    "levels",
-    "keeps",
-    "arrived",
-    "queue_of",
-    "queues",
-    "order",
-    "fronts",
-    "moves",
-    "done",
-)
+    "sizes", "capacity", "free", "jobs", "lines", "after", "number", "counters", "words", "levels", "keeps", "arrived",
+    "queue_of", "queues", "order", "fronts", "moves", "done",
+)  # fmt: skip
 """Fields of every slotted state.
 
 sizes : int64[n]
@@ -94,7 +78,7 @@ keeps : bool[4]
     other; and which of the fields below are kept up to date: ``arrived`` (`BY_ARRIVAL`), ``queues`` (`QUEUES`),
     ``order`` and ``fronts`` (`HEADS`). What is not kept has no entries, or as few as may be.
 arrived : int64[2P]
-    The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.trees`)
+    The waiting jobs in the order of arrival, as the leaves of a tree of maxima (`fluid.simulation.structures.searches`)
     with twice as many leaves as there are places: the value of a job is minus its class. `join` uses the next leaf, and
     lets the jobs close up where all have been used. The policy takes each job out that it starts (`take_out`).
 queue_of : int8[n], or wider
@@ -172,7 +156,10 @@ def shared(
         are none, and no other.
     """
     n, places = len(setting.sizes), PLACES
-    lines = np.full((n, 4), -1)
+    # at the beginning of a line of the cache (64 bytes), so that the row of a class never lies in two of them
+    memory = np.full(4 * n + 8, -1)
+    first = -memory.ctypes.data % 64 // 8
+    lines = memory[first : first + 4 * n].reshape(n, 4)
     lines[:, SIZE], lines[:, COUNT] = setting.sizes, 0
     words, levels = empty_sets(1, n)
     keeps = np.zeros(4, bool)
@@ -252,6 +239,8 @@ def classes_upto(state: Any, size: int) -> int:
 @step
 def largest_fitting(state: Any, free: int) -> int:
     """Return the largest class that waits and fits so much free capacity, -1 if there is none."""
+    if state.counters[WAITING] == 0:
+        return -1
     return greatest_upto(state.words, state.levels, 0, classes_upto(state, free) - 1)
 
 
@@ -359,7 +348,7 @@ def begin(state: Any, job_class: int, server: int) -> None:
     if at < 0 or size > state.free[server] or row == len(state.moves):
         raise PolicyError("begin: expected a job that waits, a server with room for it, and room for the move")
     line[job_class, COUNT] -= 1
-    behind = state.after[at]
+    behind = state.after[at] if line[job_class, COUNT] > 0 else -1  # most lines of many classes are one job long
     line[job_class, FIRST] = behind
     if behind < 0:
         line[job_class, LAST] = -1

@@ -6,11 +6,79 @@ members make five levels. The order in which members came leaves no trace, so eq
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from fluid.simulation.structures.bits import highest_bit, lowest_bit
 from theory.compiled import step
+
+
+def lowest_bit(word: int) -> int:
+    """Return the place of the lowest bit of a positive number of at most 62 bits.
+
+    >>> lowest_bit(12)
+    2
+    """
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+def highest_bit(word: int) -> int:
+    """Return the place of the highest bit of a positive number of at most 62 bits.
+
+    >>> from theory.compiled import kernel
+    >>> @kernel
+    ... def span(word): return highest_bit(word) - lowest_bit(word)
+    >>> highest_bit(12), span(12)
+    (3, 1)
+    """
+    return int(word).bit_length() - 1
+
+
+def _counting(zeros: str) -> Any:
+    """Return what generates the instruction that counts zeros (``cttz`` or ``ctlz``); of 0 it may say anything."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return getattr(builder, zeros)(arguments[0], ir.IntType(1)(1))
+
+    return generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _zeros_below(typing: Any, word: Any) -> Any:
+    del typing, word
+    return types.int64(types.int64), _counting("cttz")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _zeros_above(typing: Any, word: Any) -> Any:
+    del typing, word
+    return types.int64(types.int64), _counting("ctlz")
+
+
+@overload(lowest_bit)  # type: ignore[untyped-decorator]
+def _lowest_compiled(word: Any) -> Any:
+    del word
+
+    def compiled(word: Any) -> Any:
+        return _zeros_below(word)
+
+    return compiled
+
+
+@overload(highest_bit)  # type: ignore[untyped-decorator]
+def _highest_compiled(word: Any) -> Any:
+    del word
+
+    def compiled(word: Any) -> Any:
+        return 63 - _zeros_above(word)
+
+    return compiled
+
 
 _BIT = np.int64(1)
 """Of 64 bits, so that a member of 32 bits (a class of a job) shifts it to bit 31 in Python as it does compiled."""
@@ -19,15 +87,9 @@ _BIT = np.int64(1)
 def empty_sets(number: int, members: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Make empty sets of members 0, 1, ..., members - 1.
 
-    Returns
-    -------
-    words : int64[number, W]
-        One row a set; W is about members / 31.
-    levels : int64[D + 1]
-        Where each level of the tree begins in a row.
+    Returned are ``words`` int64[number, W], one row a set, W about members / 31, and ``levels`` int64[D + 1], where
+    each level of the tree begins in a row.
 
-    Examples
-    --------
     >>> words, levels = empty_sets(2, 1000)
     >>> for member in (999, 40, 41): insert(words, levels, 1, member)
     >>> discard(words, levels, 1, 40)
@@ -86,8 +148,6 @@ def _least_below(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, 
 def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> int:
     """Return the greatest member of a set that is at most `member`, -1 if there is none.
 
-    Examples
-    --------
     >>> words, levels = empty_sets(1, 5000)
     >>> for member in (3, 4000): insert(words, levels, 0, member)
     >>> [int(greatest_upto(words, levels, 0, m)) for m in (2, 3, 3999, 4999)]
@@ -110,8 +170,6 @@ def greatest_upto(words: NDArray[np.int64], levels: NDArray[np.int64], row: int,
 def least_from(words: NDArray[np.int64], levels: NDArray[np.int64], row: int, member: int) -> int:
     """Return the least member of a set that is at least `member`, -1 if there is none.
 
-    Examples
-    --------
     >>> words, levels = empty_sets(1, 5000)
     >>> for member in (3, 4000): insert(words, levels, 0, member)
     >>> [int(least_from(words, levels, 0, m)) for m in (0, 3, 4, 4001)]

@@ -14,30 +14,17 @@ from theory.compiled import step
 
 
 class EventList(NamedTuple):
-    """Entries by time.
+    """Entries by time."""
 
-    Attributes
-    ----------
-    time : float64[N]
-    number : int64[N]
-        Order in which entries went in, which breaks ties.
-    what : int64[N]
-        What the caller has put there.
-    size : int64[2]
-        Entries held, and how many have ever gone in.
-    """
-
-    time: NDArray[np.float64]
-    number: NDArray[np.int64]
-    what: NDArray[np.int64]
-    size: NDArray[np.int64]
+    time: NDArray[np.float64]  # [N]
+    number: NDArray[np.int64]  # [N]: the order in which entries went in, which breaks ties
+    what: NDArray[np.int64]  # [N]: what the caller has put there
+    size: NDArray[np.int64]  # [2]: entries held, and how many have ever gone in
 
 
 def new_event_list(length: int) -> EventList:
     """Make an empty list.
 
-    Examples
-    --------
     >>> events = new_event_list(4)
     >>> for time, what in ((3.0, 30), (1.0, 10), (1.0, 11)): push(events, time, what)
     >>> [int(pop(events)) for _ in range(3)]

@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.structures.bits import highest_bit
-from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
+from fluid.simulation.structures.bitset import discard, empty_sets, highest_bit, insert, least
 from theory.compiled import routine, step
 
 DIGIT = 10
@@ -43,34 +42,22 @@ NEVER = 2**62
 
 
 class Ends(NamedTuple):
-    """Memory for N jobs in service.
+    """Memory for N jobs in service."""
 
-    Attributes
-    ----------
-    rows : int64[N, 4]
-        Of each job the next one in its bucket (or the next unused row, -1 for none), the slot in which it ends, its
-        server and its class.
-    buckets : int64[7 * 1024, 3]
-        Of each digit and value the first and the last job, -1 for none, and the earliest slot in which one of them
-        ends.
-    words, levels
-        Of each digit the set of values whose buckets hold jobs (`fluid.simulation.structures.bitset`).
-    counts : int64[4]
-        Jobs in service, the first unused row, the present slot, and the slot in which the next job ends.
-    """
-
+    # [N, 4], of each job: the next one in its bucket (or the next unused row, -1 for none), the slot in which it ends,
+    # its server and its class
     rows: NDArray[np.int64]
+    # [7 * 1024, 3], of each digit and value: the first and the last job, -1 for none, and the earliest slot in which
+    # one of them ends
     buckets: NDArray[np.int64]
-    words: NDArray[np.int64]
+    words: NDArray[np.int64]  # of each digit the set of values whose buckets hold jobs (`structures.bitset`)
     levels: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # [4]: see `IN_SERVICE`
 
 
 def new_ends(length: int) -> Ends:
     """Make memory for jobs, none in service, in slot 0.
 
-    Examples
-    --------
     >>> ends = new_ends(4)
     >>> for slot, server in ((3000, 7), (40, 8), (40, 9)): push(ends, slot, server, 0)
     >>> while ends.counts[IN_SERVICE]:

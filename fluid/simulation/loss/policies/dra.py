@@ -31,7 +31,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fluid.simulation.loss.policies.greedy_stages import memory, plan_greedily, plan_stands, remember, take_plan
+from fluid.simulation.loss.policies.greedy_stages import empty_memory, plan_greedily, plan_stands, remember, take_plan
 from fluid.simulation.loss.policies.slot_lists import (
     CONFIGURATION,
     EFFECTIVE,
@@ -39,8 +39,8 @@ from fluid.simulation.loss.policies.slot_lists import (
     LINKS,
     add_server,
     assign,
-    filled,
-    freed,
+    follow_filled_slot,
+    follow_freed_slot,
     mark_all,
     set_effective,
     words_of,
@@ -147,7 +147,7 @@ def _surplus_with_slot(state: Any, j: int) -> int:
 
 
 @step
-def drained(state: Any, j: int) -> int:
+def drained_server(state: Any, j: int) -> int:
     """Return the reject-group server of highest rank that holds a type-j job, -1 if there is none."""
     pools = len(state.pool_sizes)
     from_row = len(state.plan) + 1
@@ -170,22 +170,22 @@ def drained(state: Any, j: int) -> int:
 @step
 def depart(state: Any, server: int, job_type: int, draws: Any) -> None:
     """Free the slot; if the server accepts, pull a job of the type out of a drained server into it."""
-    freed(state, server, job_type)
+    follow_freed_slot(state, server, job_type)
     state.changed[0] += 1
     # Algorithm 2 at a departure: one job of the type migrates from the reject group into the slot, and then CRA runs
     if state.migrates[0] and not is_rejecting(state, server):
-        source = drained(state, job_type)
+        source = drained_server(state, job_type)
         if source >= 0:
             move(state, job_type, source, server)
-            freed(state, source, job_type)
-            filled(state, server, job_type)
+            follow_freed_slot(state, source, job_type)
+            follow_filled_slot(state, server, job_type)
 
 
 @step
 def refresh(state: Any, draws: Any) -> bool:
     """Classify and reassign (CRA) after an admission or a departure, or after as many as make a period."""
     if state.touched_[0] >= 0:
-        filled(state, state.touched_[0], state.touched_[1])
+        follow_filled_slot(state, state.touched_[0], state.touched_[1])
         state.touched_[0] = -1
         state.changed[0] += 1
     if state.changed[0] < state.period[0]:
@@ -208,7 +208,7 @@ def refresh(state: Any, draws: Any) -> bool:
         if c >= 0:
             # X~(i) servers of the configuration get rank i: the oldest, if there are more of them
             set_effective(state, c, min(wanted, state.number[c]))
-            if not _match(state, i) and state.unmatched[i % pools] > len(state.plan):
+            if not _match_stage(state, i) and state.unmatched[i % pools] > len(state.plan):
                 state.unmatched[i % pools] = i + 1  # I*: the first stage that is not matched
     return False
 
@@ -223,7 +223,7 @@ def _all_matched(state: Any) -> bool:
 
 
 @step
-def _match(state: Any, stage: int) -> bool:
+def _match_stage(state: Any, stage: int) -> bool:
     """Reassign empty servers to a stage until it has as many as it wants; return whether it has."""
     c = state.plan[stage, 0]
     while state.number[c] < state.plan[stage, 1]:
@@ -240,7 +240,7 @@ def match_first_unmatched(state: Any) -> None:
     """Reassign empty servers to the first unmatched stage of the last plan, as the next run of CRA would begin."""
     for p in range(len(state.pool_sizes)):
         if state.unmatched[p] <= state.stages[0]:
-            _match(state, state.unmatched[p] - 1)
+            _match_stage(state, state.unmatched[p] - 1)
 
 
 @step
@@ -260,7 +260,7 @@ def _empty_server(state: Any, stage: int) -> int:
 
 
 @step
-def _fill(state: Any, ids: NDArray[np.int32]) -> None:
+def _configure_all(state: Any, ids: NDArray[np.int32]) -> None:
     """Give every server the configuration of its number, all surplus."""
     for server in range(len(ids)):
         jobs = 0
@@ -270,14 +270,8 @@ def _fill(state: Any, ids: NDArray[np.int32]) -> None:
         add_server(state, server, ids[server], 0)
 
 
-def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
-    """Make the arrays of a reservation state, and the configuration of each server, its initial jobs; CRA has not run.
-
-    Raises
-    ------
-    InputError
-        More than 62 types, an option out of bounds.
-    """
+def reservation_arrays(setting: Setting) -> dict[str, NDArray[Any]]:
+    """Make the arrays of a reservation state before CRA has run, and the configuration of each server: its jobs."""
     types, pools = len(setting.instance.types), len(setting.pool_sizes)
     if types > TYPES:
         raise TooLargeError(f"--policy: dynamic reservation takes at most {TYPES} types, got {types:,}: join types")
@@ -301,7 +295,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     table = np.array(list(numbers), np.int32)
     by_configuration["owner"][: len(table)] = table[:, 0]
     by_configuration["configurations"][: len(table)] = table[:, 1:]
-    sets, known = memory(max(types, 4) if best else 10, pools)
+    sets, known = empty_memory(max(types, 4) if best else 10, pools)
     for types_left, every in best.items():
         for p, k in enumerate(every):
             remember(sets, known, types_left, p, numbers[p, *k])
@@ -309,7 +303,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     return base | by_configuration | {
         "rows": np.full((setting.servers, LINKS + 2 * (types + 1)), -1, np.int32),
         "pool_sizes": np.array(setting.pool_sizes, np.int64),
-        "clock": np.full(1, _clock(setting.pool_sizes), np.int64),
+        "clock": np.full(1, _last_tick(setting.pool_sizes), np.int64),
         "words": words,
         "levels": levels,
         "plan": np.zeros((types * pools, 2), np.int64),
@@ -332,7 +326,7 @@ def arrays(setting: Setting) -> dict[str, NDArray[Any]]:
     }  # fmt: skip
 
 
-def _clock(pool_sizes: Sequence[int]) -> int:
+def _last_tick(pool_sizes: Sequence[int]) -> int:
     """Return the last tick of a clock on which servers come up in proportion: exactly, where that takes few ticks."""
     exact = lcm(*(size for size in pool_sizes if size))
     return exact if exact < 2**31 else sum(pool_sizes)
@@ -390,14 +384,14 @@ def _estimated_jobs(setting: Setting) -> NDArray[np.int64]:
 
 def prepare(setting: Setting) -> Any:
     """Make the state of dynamic reservation and run CRA once."""
-    fields = arrays(setting)
+    fields = reservation_arrays(setting)
     ids = fields.pop("ids")
-    return settled(setting, ReservationState(**fields), ids)
+    return settled_state(setting, ReservationState(**fields), ids)
 
 
-def settled(setting: Setting, state: Any, ids: NDArray[np.int32]) -> Any:
+def settled_state(setting: Setting, state: Any, ids: NDArray[np.int32]) -> Any:
     """Configure the servers and run CRA, extending the state as it asks."""
-    _fill(state, ids)
+    _configure_all(state, ids)
     draws = np.random.default_rng(0)
     while True:
         refresh(state, draws)
@@ -413,7 +407,7 @@ def answer(setting: Setting, state: Any) -> Any:
     (every,) = greedy_configurations_of(setting.instance, (types_left,)).values()
     used = int(np.count_nonzero(state.sets_)) + 1
     if 2 * used > len(state.sets_):  # the memory is at most half full, so that places are found at once
-        sets, known = memory(len(state.sets_).bit_length(), len(every))
+        sets, known = empty_memory(len(state.sets_).bit_length(), len(every))
         for word, row in zip(state.sets_, state.known_, strict=True):
             for p, c in enumerate(row):
                 if word:

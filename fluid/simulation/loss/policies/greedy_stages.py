@@ -12,7 +12,7 @@ from fluid.simulation.state import ASKS
 from theory.compiled import step
 
 
-def memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def empty_memory(bits: int, pools: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Make an empty memory of 2^bits places: sets of types (a bit a type; 0 is none), a configuration for each pool."""
     return np.zeros(2**bits, np.int64), np.zeros((2**bits, pools), np.int32)
 
@@ -41,7 +41,7 @@ FAR = 1 << 60
 
 
 @step
-def _wanted(state: Any, j: int) -> int:
+def _wanted_jobs(state: Any, j: int) -> int:
     """Return how many jobs of a type are placed: those in service, or their estimate, and g (19)."""
     jobs = state.totals[j] if state.estimate[j] < 0 else state.estimate[j]
     return int(jobs + state.reserve[0])
@@ -51,7 +51,7 @@ def _wanted(state: Any, j: int) -> int:
 def plan_stands(state: Any) -> bool:
     """Return whether the last plan is surely that of the jobs at hand: their numbers are within ``stands_``."""
     for j in range(len(state.totals)):
-        wanted = _wanted(state, j)
+        wanted = _wanted_jobs(state, j)
         if wanted < state.stands_[j, 0] or wanted > state.stands_[j, 1]:
             return False
     return True
@@ -59,20 +59,13 @@ def plan_stands(state: Any) -> bool:
 
 @step
 def plan_greedily(state: Any) -> int:
-    """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; write ``plan_``.
+    """Run the Greedy Placement Algorithm on the jobs in service (or their estimate) and g; return the rows of its plan.
 
-    Row i P + p of ``plan_`` is the configuration of stage i in pool p, of P, and how many servers it gets; stages after
-    the servers have ended are left out. The numbers of jobs for which the plan is surely the same go to ``stands_``.
-
-    Returns
-    -------
-    int
-        The number of rows; -1 if MaxReward of a set of types is not known (``done[ASKS]`` then holds the set).
-
-    Notes
-    -----
     Algorithm 1 of the auto-scaling paper: stage i gives min_j ceil(residual_j / k_j) servers to k = MaxReward of the
-    types left, as far as there are servers, and drops the first type of that minimum.
+    types left, as far as there are servers, and drops the first type of that minimum. Row i P + p of ``plan_`` is the
+    configuration of stage i in pool p, of P, and how many servers it gets; stages after the servers have ended are left
+    out. The numbers of jobs for which the plan is surely the same go to ``stands_``. If MaxReward of a set of types is
+    not known, -1 is returned and ``done[ASKS]`` holds the set.
 
     With several pools, which the paper does not have, servers come up in proportion, each with MaxReward of its pool
     and the types left, as in `theory.greedy.servers.greedy_placement`: ``tick n // last`` servers of a pool of n are up
@@ -81,7 +74,7 @@ def plan_greedily(state: Any) -> int:
     types, pools, last = len(state.totals), len(state.pool_sizes), state.clock[0]
     types_left, now = (1 << types) - 1, 0  # S = J, and N = L servers are left
     for j in range(types):
-        state.need_[j] = _wanted(state, j)
+        state.need_[j] = _wanted_jobs(state, j)
         state.stands_[j, 0] = -FAR
         state.stands_[j, 1] = FAR
     _bring_up(state, 0, 0)
@@ -93,7 +86,7 @@ def plan_greedily(state: Any) -> int:
             return -1
         # the residuals are those that the stages so far have left, and `now` is when the last of them ended
         finish = _end_of_stage(state, place, now)
-        first = _narrow(state, place, now, finish)
+        first = _bound_stage(state, place, now, finish)
         for p in range(pools):
             _give_servers(state, place, i * pools + p, state.up_[1, p] - state.up_[0, p])
             state.up_[0, p] = state.up_[1, p]
@@ -112,7 +105,7 @@ def _bring_up(state: Any, row: int, tick: int) -> None:
 
 
 @step
-def _slots(state: Any, place: int, j: int) -> int:
+def _slots_of_stage(state: Any, place: int, j: int) -> int:
     """Return the type-j slots of the servers that came up in this stage: those of the second row of ``up_``."""
     slots = 0
     for p in range(len(state.pool_sizes)):
@@ -121,7 +114,7 @@ def _slots(state: Any, place: int, j: int) -> int:
 
 
 @step
-def _offered(state: Any, place: int, j: int) -> tuple[int, int]:
+def _offered_slots(state: Any, place: int, j: int) -> tuple[int, int]:
     """Return the type-j slots of all servers in this stage's configurations, and of one server of each pool."""
     everywhere, once = 0, 0
     for p in range(len(state.pool_sizes)):
@@ -143,7 +136,7 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
     last = state.clock[0]
     before, finish = last - 1, last
     for j in range(len(state.need_)):
-        everywhere, once = _offered(state, place, j)
+        everywhere, once = _offered_slots(state, place, j)
         need = state.need_[j]
         if everywhere > 0 and need < everywhere + once:
             before = min(before, now + (need - once) * last // everywhere)
@@ -163,14 +156,14 @@ def _end_of_stage(state: Any, place: int, now: int) -> int:
 def _first_covered(state: Any, place: int) -> int:
     """Return the first type that has its slots, -1 if none has; types of which no server has slots do not count."""
     for j in range(len(state.need_)):
-        everywhere, _ = _offered(state, place, j)
-        if everywhere > 0 and _slots(state, place, j) >= state.need_[j]:
+        everywhere, _ = _offered_slots(state, place, j)
+        if everywhere > 0 and _slots_of_stage(state, place, j) >= state.need_[j]:
             return j
     return -1
 
 
 @step
-def _narrow(state: Any, place: int, now: int, finish: int) -> int:
+def _bound_stage(state: Any, place: int, now: int, finish: int) -> int:
     """Bring the servers of a stage up, and bound ``stands_`` by what makes it as it is; return the type that it drops.
 
     The stage ends at this tick as long as no type has its slots a tick before. Where the servers end with the stage it
@@ -181,17 +174,17 @@ def _narrow(state: Any, place: int, now: int, finish: int) -> int:
     _bring_up(state, 1, finish)
     first = _first_covered(state, place)
     for j in range(len(state.need_)):
-        placed = _wanted(state, j) - state.need_[j]
-        if finish < state.clock[0] and j < first and _offered(state, place, j)[0] > 0:
-            state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots(state, place, j) + 1)
+        placed = _wanted_jobs(state, j) - state.need_[j]
+        if finish < state.clock[0] and j < first and _offered_slots(state, place, j)[0] > 0:
+            state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
         elif finish < state.clock[0] and j == first:
-            state.stands_[j, 1] = min(state.stands_[j, 1], placed + _slots(state, place, j))
+            state.stands_[j, 1] = min(state.stands_[j, 1], placed + _slots_of_stage(state, place, j))
     if finish > now:
         _bring_up(state, 1, finish - 1)
         for j in range(len(state.need_)):
-            if _offered(state, place, j)[0] > 0:
-                placed = _wanted(state, j) - state.need_[j]
-                state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots(state, place, j) + 1)
+            if _offered_slots(state, place, j)[0] > 0:
+                placed = _wanted_jobs(state, j) - state.need_[j]
+                state.stands_[j, 0] = max(state.stands_[j, 0], placed + _slots_of_stage(state, place, j) + 1)
         _bring_up(state, 1, finish)
     return first
 

@@ -17,15 +17,15 @@ from fluid.simulation.loss.policies.dra import (
     OPTIONS,
     ReservationState,
     answer,
-    arrays,
-    drained,
+    drained_server,
     match_first_unmatched,
-    settled,
+    reservation_arrays,
+    settled_state,
 )
 from fluid.simulation.loss.policies.dra import depart as depart_by_reservation
 from fluid.simulation.loss.policies.dra import place as place_by_reservation
 from fluid.simulation.loss.policies.dra import refresh as refresh_by_reservation
-from fluid.simulation.loss.policies.slot_lists import freed
+from fluid.simulation.loss.policies.slot_lists import follow_freed_slot
 from fluid.simulation.options import PRIORITY, TRIGGER
 from fluid.simulation.policy_interface import Policy
 from fluid.simulation.state import MOVES, Common, Setting, state_type, stop
@@ -55,7 +55,7 @@ def prepare(setting: Setting) -> Any:
             f"--policy dra-preemption: expected one pool of servers, got {len(instance.pools)}; "
             "--policy dra takes several, without preemption"
         )
-    fields = arrays(setting)
+    fields = reservation_arrays(setting)
     ids = fields.pop("ids")
     priorities = PRIORITY(setting.options)
     if priorities is None or set(priorities) != set(instance.names):
@@ -82,7 +82,7 @@ def prepare(setting: Setting) -> Any:
         held=held,
         held_levels=levels,
     )
-    return settled(setting, state, ids)
+    return settled_state(setting, state, ids)
 
 
 @step
@@ -113,11 +113,11 @@ def place(state: Any, job_type: int, draws: Any) -> int:
         j = state.victims[row]
         while stopped < wanted and state.totals[j] > 0 and state.done[MOVES] < len(state.moves):
             # out of the reject group first, where the job would have to leave anyway
-            source = drained(state, j)
+            source = drained_server(state, j)
             if source < 0:
                 source = least(state.held, state.held_levels, row)
             stop(state, j, source)
-            freed(state, source, j)
+            follow_freed_slot(state, source, j)
             _follow(state, source, j)
             state.changed[0] += 1
             stopped += state.size[j]

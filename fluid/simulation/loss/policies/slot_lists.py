@@ -101,7 +101,7 @@ def mark_all(state: Common, c: int) -> None:
 
 
 @step
-def filled(state: Any, server: int, j: int) -> None:
+def follow_filled_slot(state: Any, server: int, j: int) -> None:
     """Follow a job that has been put into a type-j slot of a server."""
     c = state.rows[server, CONFIGURATION]
     types = len(state.totals)
@@ -117,7 +117,7 @@ def filled(state: Any, server: int, j: int) -> None:
 
 
 @step
-def freed(state: Any, server: int, j: int) -> None:
+def follow_freed_slot(state: Any, server: int, j: int) -> None:
     """Follow a job that has been taken out of a type-j slot of a server."""
     c = state.rows[server, CONFIGURATION]
     types = len(state.totals)

@@ -36,19 +36,14 @@ def configurations(setting: Setting) -> NDArray[np.int32]:
         used.sort(key=lambda item: (weight(item[0], instance.rewards), item[0]))
         idle = Fraction(1) - total(fraction for _, fraction in used)
         used.insert(0, ((0,) * len(instance.types), idle))
+        # whole servers: the fractions of the optimum x*, rounded so that they add up to the pool
         numbers = apportion(servers, [fraction for _, fraction in used])
         rows.append(np.repeat(np.array([k for k, _ in used], np.int32), numbers, axis=0))
     return np.concatenate(rows)
 
 
 def prepare(setting: Setting) -> Any:
-    """Make the state of static reservation; any number of pools.
-
-    Raises
-    ------
-    InputError
-        Initial jobs that are in no slot of the assignment.
-    """
+    """Make the state of static reservation; initial jobs that are in no slot of the assignment are refused."""
     base = common(setting, resources=False)
     reserved = configurations(setting)
     vacant = reserved - base["counts"]
@@ -58,6 +53,7 @@ def prepare(setting: Setting) -> Any:
             f"simulation.initial: server {server + 1} holds {named_jobs(setting, base['counts'][server])}, expected "
             f"at most its reserved slots under static reservation, {named_jobs(setting, reserved[server])}"
         )
+    # type j is an Erlang loss system of its own, with sum_l k_j(l) circuits
     base["slots"] = reserved.sum(axis=0, dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(base["slots"])])
     # slots that initial jobs fill are not on the stack: they come onto it when these depart

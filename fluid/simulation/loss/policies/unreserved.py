@@ -93,8 +93,6 @@ def loads(space: Space, types: int) -> list[Fraction]:
 
     Where configurations are listed, a job takes one over the most jobs of its type alone. Types that do not fit take 1.
 
-    Examples
-    --------
     >>> from theory.instance import additive
     >>> loads(additive([10, 20], [[5, 5], [1, 10]]).pools[0].space, 2)
     [Fraction(3, 8), Fraction(3, 10)]
@@ -119,13 +117,7 @@ linked lists of the servers of a class; ``words`` holds, by type, the classes th
 
 
 def prepare_best_fit(setting: Setting) -> Any:
-    """Make the state of best-fit; any number of pools.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many feasible configurations to tell apart (`CLASSES`).
-    """
+    """Make the state of best-fit; more than `CLASSES` feasible configurations (times types) are refused."""
     instance, types = setting.instance, len(setting.instance.types)
     rows = []
     try:
@@ -150,11 +142,11 @@ def prepare_best_fit(setting: Setting) -> Any:
             if more >= 0:
                 down[more, j] = c
     base = common(setting)
-    held = zip(setting.pool.tolist(), map(tuple, base["counts"].tolist()), strict=True)
+    servers = zip(setting.pool.tolist(), map(tuple, base["counts"].tolist()), strict=True)
     words, levels = empty_sets(types, len(rows))
     state = BestFitState(
         **base,
-        kind=np.array([number[contents] for contents in held], np.int32),
+        kind=np.array([number[contents] for contents in servers], np.int32),
         after=np.full(setting.servers, -1, np.int32),
         before=np.full(setting.servers, -1, np.int32),
         head=np.full(len(rows), -1, np.int32),

@@ -1,4 +1,6 @@
-"""Best-Fit as a scheduler (throughput paper, IV-A): from the job's perspective, from the server's, and both.
+"""Best-Fit as a scheduler (throughput paper, IV-A): from the job's perspective, from the server's, both; and FIFO-FF.
+
+FIFO-FF is First-Fit in the order of arrival (VII-B): no job overtakes the first one.
 
 What the paper leaves open: jobs are listed in the order of arrival, servers by number. Among servers of the same
 residual capacity the one with the lowest number is the tightest; among jobs of the same size the one that came first is
@@ -21,6 +23,7 @@ from fluid.simulation.slotted.state import (
     class_size,
     classes_upto,
     first_come,
+    front,
     largest_fitting,
     moves_are_many,
     place_nowhere,
@@ -30,18 +33,26 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.bitset import discard, empty_sets, insert, least
-from fluid.simulation.structures.open_servers import close_server, most_room, new_open_servers, open_server, tightest
-from fluid.simulation.structures.trees import first_at_least, new_tree, set_leaf
+from fluid.simulation.structures.searches import (
+    close_server,
+    first_at_least,
+    most_room,
+    new_open_servers,
+    new_tree,
+    open_server,
+    set_leaf,
+    tightest,
+)
 from theory.compiled import step
 
 OPEN = ("keys_", "places_", "count_")
 
 JobState = state_type(__name__, "JobState", COMMON, *OPEN)
 """``keys_``, ``places_``, ``count_``: the open servers, those with a residual of at least the least size
-(`fluid.simulation.structures.open_servers`)."""
+(`fluid.simulation.structures.searches`)."""
 
 ServerState = state_type(__name__, "ServerState", COMMON, "residuals")
-"""``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.trees`)."""
+"""``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.searches`)."""
 
 BothState = state_type(__name__, "BothState", COMMON, *OPEN, "vacated", "spread")
 """As for BF-J, and ``vacated``, ``spread``: the set of servers that jobs have left in this slot
@@ -61,6 +72,12 @@ def prepare_job(setting: SlottedSetting) -> Any:
 def prepare_server(setting: SlottedSetting) -> Any:
     """Make the state of BF-S."""
     common = shared(setting)
+    return ServerState(**common, residuals=new_tree(setting.servers, value=common["free"]))
+
+
+def prepare_fifo(setting: SlottedSetting) -> Any:
+    """Make the state of FIFO-FF."""
+    common = shared(setting, fifo=True)
     return ServerState(**common, residuals=new_tree(setting.servers, value=common["free"]))
 
 
@@ -160,6 +177,25 @@ def server_refresh(state: SlottedCommon, draws: Any) -> bool:
 
 
 @step
+def fifo_refresh(state: SlottedCommon, draws: Any) -> bool:
+    """Start the jobs in the order of arrival, as long as a server has room for the first (FIFO-FF)."""
+    while True:
+        # without virtual queues all jobs are in queue 0, in the order of arrival
+        job_class = front(state, 0)
+        if job_class < 0:
+            return False
+        # First-Fit: the first server that has sufficient capacity
+        server = first_at_least(state.residuals, 0, class_size(state, job_class))
+        if server < 0:
+            # FIFO: no job overtakes the first one
+            return False
+        begin(state, job_class, server)
+        set_leaf(state.residuals, server, state.free[server])
+        if moves_are_many(state):
+            return True
+
+
+@step
 def both_depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> None:
     """List the server for step 1 of BF-J/S."""
     # it is listed once, whatever the number of jobs that leave it in a slot
@@ -227,4 +263,13 @@ BF_JS = Policy(
     both_depart,
     both_refresh,
     about="BF-J/S: servers that jobs have left fill up, newcomers take the fullest server that they fit",
+)
+FIFO_FF = Policy(
+    "fifo-ff",
+    "slotted",
+    prepare_fifo,
+    place_nowhere,
+    server_depart,
+    fifo_refresh,
+    about="first in, first out, on the first server with room",
 )

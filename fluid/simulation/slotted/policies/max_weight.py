@@ -26,7 +26,7 @@ from fluid.simulation.slotted.state import (
     shared,
 )
 from fluid.simulation.state import MOVES, state_type
-from fluid.simulation.structures.trees import first_at_least, leaf_value, new_tree, set_leaf
+from fluid.simulation.structures.searches import first_at_least, leaf_value, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import TooLargeError
 from theory.exact.configurations import maximal
@@ -37,22 +37,17 @@ MOST_SIZES = 64
 WeightState = state_type(__name__, "WeightState", COMMON, "table", "weights_", "slots", "empty")
 """``table`` int64[n, G]: maximal configurations as columns in decreasing lexicographic order. ``weights_`` int64[G]:
 memory for their weights. ``slots`` int64[n, 2P]: for each class a tree of maxima of the free slots of each server
-(`fluid.simulation.structures.trees`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
+(`fluid.simulation.structures.searches`). ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
-    """Make the state of MaxWeight.
-
-    Raises
-    ------
-    TooLargeError
-        Too many configurations to search at every event.
-    """
+    """Make the state of MaxWeight; too many configurations to search at every event are refused."""
     classes = len(setting.sizes)
     if classes > MOST_SIZES:
         raise TooLargeError(
             f"--policy max-weight: expected at most {MOST_SIZES} sizes, got {classes:,}; use vqs-bf or bf-js"
         )
+    # a maximal configuration has at least the weight of those below it, as queues are not negative
     demands = tuple((int(size),) for size in setting.sizes)
     try:
         table = maximal(Additive(("size",), (setting.capacity,), demands, (1,)), limit=LIMIT)  # type: ignore[arg-type]
@@ -103,6 +98,7 @@ def _next_server(state: SlottedCommon) -> int:
     """Return the first server that has a slot for a waiting job or is empty, -1 if there is none."""
     if state.counters[WAITING] == 0:
         return -1
+    # an empty server takes a configuration of positive weight, since some job waits
     first = first_at_least(state.empty, 0, 1)
     for c in range(len(state.sizes)):
         if state.lines[c, COUNT] > 0:

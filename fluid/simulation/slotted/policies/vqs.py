@@ -30,7 +30,8 @@ from fluid.simulation.slotted.state import (
     shared,
 )
 from fluid.simulation.state import MOVES, state_type
-from fluid.simulation.structures.trees import NOTHING, first_at_least, new_tree, set_leaf
+from fluid.simulation.structures.bitset import discard, empty_sets, insert, least_from
+from fluid.simulation.structures.searches import NOTHING, first_at_least, new_tree, set_leaf
 from theory.compiled import step
 from theory.errors import InputError
 
@@ -38,19 +39,23 @@ ONE, OTHER, NUMBER = 0, 1, 2
 """Columns of ``table``."""
 
 VirtualState = state_type(
-    __name__, "VirtualState", COMMON, "table", "least_size", "active", "ones", "inner", "rooms", "empty", "cursor"
-)
+    __name__, "VirtualState", COMMON,
+    "table", "least_size", "active", "ones", "inner", "rooms", "empty", "spread", "cursor",
+)  # fmt: skip
 """``table`` int64[4J - 4, 3]: K_RED (`reduced_configurations`). ``least_size`` int64[1]: smaller sizes count as this.
 Of each server: ``active``, its row of the table (-1: none); ``ones``, its jobs of queue 1; ``inner``, the sizes of the
-others. ``rooms`` int64[2J, 2P]: for each virtual queue a tree of maxima (`fluid.simulation.structures.trees`) of the
-room that the servers have for its jobs. ``empty`` int64[2P]: a tree over the servers, 1 for those that are empty.
-``cursor`` int64[1]: the server whose turn it is."""
+others. ``rooms`` int64[2J, 2P]: for each virtual queue a tree of maxima (`fluid.simulation.structures.searches`) of the
+room that the servers have for its jobs. ``empty``, ``spread``: the set of empty servers
+(`fluid.simulation.structures.bitset`). ``cursor`` int64[1]: the server whose turn it is."""
 
 
 def prepare(setting: SlottedSetting) -> Any:
     """Make the state of VQS."""
     levels = PARTITION(setting.options) or depth(setting.sizes, setting.capacity)
     queue_of = virtual_queues(setting.sizes, setting.capacity, levels)
+    empty, spread = empty_sets(1, setting.servers)
+    for server in range(setting.servers):
+        insert(empty, spread, 0, server)
     return VirtualState(
         **shared(setting, fifo=True, queue_of=queue_of, queues=2 * levels),
         table=reduced_configurations(levels),
@@ -60,7 +65,8 @@ def prepare(setting: SlottedSetting) -> Any:
         ones=np.zeros(setting.servers, np.int64),
         inner=np.zeros(setting.servers, np.int64),
         rooms=new_tree(setting.servers, 2 * levels),
-        empty=new_tree(setting.servers, value=1),
+        empty=empty,
+        spread=spread,
         cursor=np.zeros(1, np.int64),
     )
 
@@ -115,9 +121,10 @@ def depart(state: SlottedCommon, server: int, job_class: int, draws: Any) -> Non
         # (21): the configuration stays the same until the server is empty
         _show_rooms(state, server)
         return
-    set_leaf(state.rooms[1], server, NOTHING)
+    if state.table[row, ONE] == 1:
+        set_leaf(state.rooms[1], server, NOTHING)
     set_leaf(state.rooms[state.table[row, OTHER]], server, NOTHING)
-    set_leaf(state.empty, server, 1)
+    insert(state.empty, state.spread, 0, server)
     state.active[server] = -1
 
 
@@ -127,7 +134,7 @@ def _next_server(state: SlottedCommon, start: int) -> int:
     if state.counters[WAITING] == 0 or start >= len(state.free):
         return -1
     # an empty server can: some job of the heaviest configuration waits, and fits
-    first = first_at_least(state.empty, start, 1)
+    first = least_from(state.empty, state.spread, 0, start)
     for queue in range(len(state.queues)):
         if state.queues[queue] > 0:
             server = first_at_least(state.rooms[queue], start, _counted_size(state, front(state, queue)))
@@ -161,7 +168,7 @@ def refresh(state: SlottedCommon, draws: Any) -> bool:
 def _renew(state: SlottedCommon, server: int) -> None:
     """Take step 1 for an empty server: set its active configuration."""
     state.active[server] = heaviest_row(state)
-    set_leaf(state.empty, server, NOTHING)
+    discard(state.empty, state.spread, 0, server)
 
 
 @step
@@ -204,8 +211,6 @@ VQS = Policy(
 def depth(sizes: NDArray[np.int64], capacity: int) -> int:
     """Return the least J >= 2 with all sizes greater than capacity / 2^J.
 
-    Examples
-    --------
     >>> depth(np.array([1, 7]), 20)
     5
     """
@@ -220,8 +225,6 @@ def virtual_queues(sizes: NDArray[np.int64], capacity: int, levels: int) -> NDAr
 
     Sizes do not decrease, so queues do not increase. Sizes of at most 2^-J go to the last one, 2J - 1.
 
-    Examples
-    --------
     >>> virtual_queues(np.array([1, 2, 3, 4, 5, 6, 8, 9, 12]), 12, 2).tolist()
     [3, 3, 3, 3, 2, 2, 1, 0, 0]
     """
@@ -238,8 +241,6 @@ def reduced_configurations(levels: int) -> NDArray[np.int64]:
 
     A row ``(1, q, n)`` is one job of queue 1 and n of queue q; ``(0, q, n)`` is n jobs of queue q alone.
 
-    Examples
-    --------
     >>> reduced_configurations(2).tolist()
     [[0, 0, 1], [0, 2, 2], [0, 3, 3], [1, 3, 1]]
     """

@@ -35,13 +35,13 @@ from fluid.simulation.slotted.state import (
 )
 from fluid.simulation.state import MOVES, state_type
 from fluid.simulation.structures.bitset import greatest_upto
-from fluid.simulation.structures.trees import new_tree, set_leaf
+from fluid.simulation.structures.searches import new_tree, set_leaf
 from theory.compiled import step
 
 HybridState = state_type(__name__, "HybridState", COMMON, "table", "spans", "active", "held", "residuals")
 """``table``, ``active``: as in `vqs.VirtualState`. ``spans`` int64[2J, 2]: the first class of each virtual queue and
 the one behind its last; its classes lie side by side. ``held`` int64[L, 2J]: jobs of each virtual queue on each server.
-``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.trees`)."""
+``residuals`` int64[2P]: a tree of maxima of the servers' residuals (`fluid.simulation.structures.searches`)."""
 
 
 def spans_of(queue_of: NDArray[np.int8], queues: int) -> NDArray[np.int64]:

@@ -1,0 +1,119 @@
+"""The compiled structures of the event loops against what they return in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid.simulation.structures import bitset, event_list, reference, searches, slot_ends
+from fluid.simulation.structures.searches import NOTHING
+from fluid.simulation.structures.slot_ends import CLASS, IN_SERVICE, NEVER, SERVER, SLOT, SOONEST
+from theory.compiled import plain
+
+
+@given(st.integers(1, 3000), st.lists(st.tuples(st.booleans(), st.integers(0, 10**6))))
+def test_sets(number: int, steps: list[tuple[bool, int]]) -> None:
+    words, levels = bitset.empty_sets(2, number)
+    members: set[int] = set()
+    for adds, each in steps:
+        member = each % number
+        (bitset.insert if adds else bitset.discard)(words, levels, 1, member)
+        (members.add if adds else members.discard)(member)
+        assert bitset.least(words, levels, 1) == reference.least_from(members)
+    for member in members:
+        bitset.discard(words, levels, 1, member)
+    assert not words.any()
+
+
+@given(st.integers(1, 40_000), st.sets(st.integers(0, 39_999), max_size=30), st.lists(st.integers(0, 39_999)))
+def test_sets_find_neighbours(number: int, members: set[int], asked: list[int]) -> None:
+    words, levels = bitset.empty_sets(1, number)
+    inside = {m % number for m in members}
+    for m in inside:
+        bitset.insert(words, levels, 0, m)
+    for q in [*(x % number for x in asked), 0, number - 1]:
+        assert bitset.greatest_upto(words, levels, 0, q) == reference.greatest_upto(inside, q)
+        assert bitset.least_from(words, levels, 0, q) == reference.least_from(inside, q)
+
+
+@given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 19), st.integers(0, 9)), max_size=40))
+def test_tree(number: int, changes: list[tuple[int, int]]) -> None:
+    tree, leaves = searches.new_tree(number), [NOTHING] * number
+    for place, key in changes:
+        leaf = place % number
+        leaves[leaf] = key if leaves[leaf] == NOTHING else NOTHING
+        searches.set_leaf(tree, leaf, leaves[leaf])
+        assert searches.leaf_value(tree, leaf) == leaves[leaf]
+        assert (tree[1:] == searches.new_tree(number, value=np.array(leaves))[1:]).all()
+        for value in range(11):
+            for start in range(number):
+                assert searches.first_at_least(tree, start, value) == reference.first_at_least(leaves, start, value)
+    assert searches.close_up(tree) == number - leaves.count(NOTHING)
+    closed = searches.new_tree(number, value=np.array(reference.close_up(leaves, NOTHING)))
+    assert (tree[1:] == closed[1:]).all()
+
+
+@given(st.integers(1, 400), st.integers(1, 50), st.integers(0, 2**32), st.lists(st.integers(0, 49), max_size=12))
+def test_open_servers(number: int, most: int, seed: int, phases: list[int]) -> None:
+    """Servers change their residuals, many at once to the same one; some, or all, are not open for a while."""
+    draws = np.random.default_rng(seed)
+    keys, places, count = searches.new_open_servers(number, most)
+    residuals = dict.fromkeys(range(number), most)
+    for phase in phases:
+        for server in draws.permutation(number)[: draws.integers(0, number + 1)].tolist():
+            if residuals.pop(server, 0) > 0:
+                searches.close_server(keys, places, count, server)
+            residual = int(draws.integers(0, min(phase, most) + 1))
+            if residual > 0:
+                residuals[server] = residual
+                searches.open_server(keys, places, count, server, residual)
+        for size in range(1, most + 2):
+            assert searches.tightest(keys, count, size) == reference.tightest(residuals, size)
+        assert searches.most_room(keys, count) == reference.most_room(residuals)
+        assert count[0] == len(residuals)
+
+
+@given(st.data())
+def test_entries_leave_by_time_and_ties_in_the_order_in_which_they_came(data: st.DataObject) -> None:
+    """Times are few, so that most of four neighbours tie."""
+    add, take = plain(event_list.push), plain(event_list.pop)
+    events, added = event_list.new_event_list(64), 0
+    entries: list[tuple[float, int]] = []
+    for time in data.draw(st.lists(st.none() | st.integers(0, 4), max_size=60)):
+        if time is not None:
+            add(events, float(time), added)
+            entries.append((float(time), added))
+            added += 1
+        elif entries:
+            assert take(events) == reference.pop(entries)
+    while entries:
+        assert take(events) == reference.pop(entries)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.one_of(st.integers(1, 5), st.integers(1, 5000), st.integers(1, 2**55))),
+        max_size=60,
+    )
+)
+def test_jobs_end_in_the_order_of_slots_and_then_of_their_start(changes: list[tuple[int, int]]) -> None:
+    """Jobs start in batches, time goes on to the next end or to a slot before it."""
+    ends, now = slot_ends.new_ends(4), 0
+    jobs: list[tuple[int, int, int, int]] = []
+    for number, (going, length) in enumerate(changes):
+        soonest = min(jobs)[0] if jobs else NEVER
+        assert ends.counts[SOONEST] == soonest
+        if jobs and going:
+            now = soonest if going == 1 else min(soonest, now + length)
+            slot_ends.go_on(ends, now)
+            row = slot_ends.take_due(ends)
+            for job in reference.take_due(jobs, now):
+                assert job == (ends.rows[row, SLOT], job[1], ends.rows[row, SERVER], ends.rows[row, CLASS])
+                row = slot_ends.release(ends, row)
+            assert row < 0
+            assert ends.counts[IN_SERVICE] == len(jobs)
+        if ends.counts[IN_SERVICE] == len(ends.rows):
+            ends = slot_ends.enlarged(ends, 2 * len(ends.rows))
+        slot_ends.push(ends, now + length, number, 2**32 - 1 - number)
+        jobs.append((now + length, number, number, 2**32 - 1 - number))
