@@ -141,7 +141,7 @@ def configuration_program(sizes: int) -> float:
 def cutting_stock() -> float:
     """Measure the exact configuration program of 1,000 jobs with 10 to 70 % of 10,000."""
     from benchmarks.throughput import drawn_jobs
-    from theory.partition.stock import stock
+    from theory.exact.cutting_stock import stock
 
     sizes, numbers = drawn_jobs("uniform", 1000, 10_000)
     return cpu(lambda: stock(sizes, numbers, 10_000), 1)

@@ -19,13 +19,13 @@ from bounds.checker import check
 from bounds.testing import explicit_instances, instances
 from theory.errors import InputError
 from theory.exact.configurations import feasible, maximal
+from theory.exact.cutting_stock import bins
 from theory.exact.knapsack import max_reward
 from theory.greedy.assignment import global_greedy, is_global_greedy, is_permutation_of_proposition_3_1
 from theory.greedy.optimal import AssignmentProgram, optimal_assignment, solve
 from theory.greedy.servers import MOST_JOBS, greedy_placement, least_servers, lemma_b1_bound
 from theory.greedy.workload_scaling import scaling
 from theory.instance import Instance, additive, pooled
-from theory.partition.stock import bins
 
 every_kind = instances(max_pools=3) | explicit_instances()
 

@@ -65,7 +65,7 @@ class Tree(NamedTuple):
         Jobs of each type now, and the bounds of their number.
     place : int64[5]
         Depth, whether its node is new, the target, nodes so far, linear programs so far.
-    room : float64[R + 1, n + R + 1]
+    tableau : float64[R + 1, n + R + 1]
         Where linear programs are solved.
     """
 
@@ -80,10 +80,10 @@ class Tree(NamedTuple):
     least: NDArray[np.int64]
     most: NDArray[np.int64]
     place: NDArray[np.int64]
-    room: NDArray[np.float64]
+    tableau: NDArray[np.float64]
 
 
-def tree(
+def new_tree(
     capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64], places: int | None = None
 ) -> Tree:
     """Return a search with prices for every place, or for so many places only.
@@ -98,55 +98,55 @@ def tree(
         At least 0; no configuration is worth 2**`BITS`.
     """
     n, width = demands.shape
-    made = Tree(
+    tree = Tree(
         demands,
         weights,
-        np.zeros((n + 1, REMEMBERED, width)),
-        np.zeros(n + 1, np.int64),
-        np.zeros(n + 1, np.int64),
-        np.zeros((n, width), np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(5, np.int64),
-        np.zeros((width + 1, n + width + 1)),
+        prices=np.zeros((n + 1, REMEMBERED, width)),
+        number=np.zeros(n + 1, np.int64),
+        tries=np.zeros(n + 1, np.int64),
+        free=np.zeros((n, width), np.int64),
+        value=np.zeros(n, np.int64),
+        slots=np.zeros(n, np.int64),
+        least=np.zeros(n, np.int64),
+        most=np.zeros(n, np.int64),
+        place=np.zeros(5, np.int64),
+        tableau=np.zeros((width + 1, n + width + 1)),
     )
-    _first_prices(made, capacity, n if places is None else places)
-    return made
+    _first_prices(tree, capacity, n if places is None else places)
+    return tree
 
 
-def begin(made: Tree, capacity: NDArray[np.int64], target: int, *, short: bool = False) -> None:
+def begin(tree: Tree, capacity: NDArray[np.int64], target: int, *, short: bool = False) -> None:
     """Begin a search for what a capacity holds that is worth more than the target.
 
     Prices that are remembered stay, as they hold for any capacity. A short search solves few linear programs.
     """
-    n = len(made.weights)
-    made.free[0], made.value[0] = capacity, 0
-    made.tries[:] = 0
-    made.place[:] = 0, 1, target, 0, 1 + 100 * EARLY // n if short else 0
+    n = len(tree.weights)
+    tree.free[0], tree.value[0] = capacity, 0
+    tree.tries[:] = 0
+    tree.place[:] = 0, 1, target, 0, 1 + 100 * EARLY // n if short else 0
 
 
-def explored(made: Tree) -> float:
-    """Return which part of the tree is searched, as if the branches of a node were equal: positive, at most 1.
+def explored(tree: Tree) -> float:
+    """Estimate which part of the tree is searched, as if the branches of a node were equal: positive, at most 1.
 
-    It is an estimate; where it is off it is more often too large, since what is searched first is cut off sooner.
+    The estimate is more often too large, since what is searched first is cut off sooner.
     """
     part, done = 1.0, 0.0
-    for i in range(int(made.place[DEPTH]) + 1):
-        branches = max(1, int(made.most[i] - made.least[i]) + 1)
-        done += part * min(branches, max(0, int(made.most[i] - made.slots[i]))) / branches
+    for i in range(int(tree.place[DEPTH]) + 1):
+        branches = max(1, int(tree.most[i] - tree.least[i]) + 1)
+        done += part * min(branches, max(0, int(tree.most[i] - tree.slots[i]))) / branches
         part /= branches
     return min(1.0, max(done, 1e-12))
 
 
 @routine
-def advance(made: Tree, rows: NDArray[np.int64], most: int, rising: bool) -> tuple[int, int]:
+def advance(tree: Tree, rows: NDArray[np.int64], most: int, rising: bool) -> tuple[int, int]:
     """Search on, and write down configurations that are worth more than the target.
 
     Parameters
     ----------
-    made : Tree
+    tree : Tree
     rows : int64[m, n]
         Where configurations are written, types in the tree's order.
     most : int
@@ -167,111 +167,114 @@ def advance(made: Tree, rows: NDArray[np.int64], most: int, rising: bool) -> tup
     O(n R) memory; a node takes O(R) for each of the prices remembered. Slots of a type are tried from many to few, so
     the configurations come in decreasing lexicographic order.
     """
-    n, width = made.demands.shape
-    depth, entered, stop = made.place[DEPTH], made.place[ENTERED], made.place[NODES] + most
-    found = 0
+    # Invariant: slots of the places before `depth` are fixed, free[depth] and value[depth] are what they leave and are
+    # worth; slots of place `depth` run from most to least; those behind are not chosen yet.
+    n, width = tree.demands.shape
+    depth, entered, stop = tree.place[DEPTH], tree.place[ENTERED], tree.place[NODES] + most
+    written = 0
     while True:
         if entered:
-            if made.place[NODES] >= stop:
-                made.place[DEPTH], made.place[ENTERED] = depth, 1
-                return STOPPED, found
-            made.place[NODES] += 1
-            _bound_slots(made, depth)
-            made.slots[depth] = made.most[depth]
+            if tree.place[NODES] >= stop:
+                tree.place[DEPTH], tree.place[ENTERED] = depth, 1
+                return STOPPED, written
+            tree.place[NODES] += 1
+            _bound_slots(tree, depth)
+            tree.slots[depth] = tree.most[depth]
         else:
-            made.slots[depth] -= 1
-        if made.slots[depth] < made.least[depth]:
-            made.slots[depth] = 0
+            tree.slots[depth] -= 1
+        if tree.slots[depth] < tree.least[depth]:  # the node is done: back to the one above
+            tree.slots[depth] = 0
             depth -= 1
             entered = 0
             if depth < 0:
-                return DONE, found
+                return DONE, written
             continue
-        value = made.value[depth] + made.slots[depth] * made.weights[depth]
+        value = tree.value[depth] + tree.slots[depth] * tree.weights[depth]
         if depth < n - 1:
             for r in range(width):
-                made.free[depth + 1, r] = made.free[depth, r] - made.slots[depth] * made.demands[depth, r]
-            made.value[depth + 1] = value
+                tree.free[depth + 1, r] = tree.free[depth, r] - tree.slots[depth] * tree.demands[depth, r]
+            tree.value[depth + 1] = value
             depth += 1
             entered = 1
             continue
         entered = 0
-        if value > made.place[TARGET]:
-            if found == len(rows):
-                made.slots[depth] += 1  # these slots are looked at again
-                made.place[DEPTH], made.place[ENTERED] = depth, 0
-                return FULL, found
+        if value > tree.place[TARGET]:
+            if written == len(rows):
+                tree.slots[depth] += 1  # these slots are looked at again
+                tree.place[DEPTH], tree.place[ENTERED] = depth, 0
+                return FULL, written
             for i in range(n):
-                rows[found, i] = made.slots[i]
-            found += 1
+                rows[written, i] = tree.slots[i]
+            written += 1
             if rising:
-                made.place[TARGET] = value
-        made.slots[depth] = made.least[depth]  # fewer of the last type are worth no more
+                tree.place[TARGET] = value
+        tree.slots[depth] = tree.least[depth]  # fewer of the last type are worth no more
 
 
 @step
-def _bound_slots(made: Tree, depth: int) -> None:
+def _bound_slots(tree: Tree, depth: int) -> None:
     """Set the least and the most slots of a type with which the target may be passed; none: the most is less."""
-    width = made.demands.shape[1]
+    width = tree.demands.shape[1]
+    # what fits
     low, high = np.int64(0), np.int64(LARGEST)
     for r in range(width):
-        if made.demands[depth, r] > 0:
-            high = min(high, made.free[depth, r] // made.demands[depth, r])
-    need = float(made.place[TARGET] + 1 - made.value[depth])
-    if _cut_by_new_prices(made, depth, need):
+        if tree.demands[depth, r] > 0:
+            high = min(high, tree.free[depth, r] // tree.demands[depth, r])
+    need = float(tree.place[TARGET] + 1 - tree.value[depth])
+    if _cut_by_new_prices(tree, depth, need):
         high = np.int64(-1)
     v = 0
-    while v < made.number[depth + 1] and low <= high:
-        # with s slots: s w + p'(free - s d) >= need
+    while v < tree.number[depth + 1] and low <= high:
+        # s slots of the type can pass the target only if s w + p'(free - s d) >= need, that is, s gain >= lack
         bound, cost = 0.0, 0.0
         for r in range(width):
-            bound += made.prices[depth + 1, v, r] * made.free[depth, r]
-            cost += made.prices[depth + 1, v, r] * made.demands[depth, r]
+            bound += tree.prices[depth + 1, v, r] * tree.free[depth, r]
+            cost += tree.prices[depth + 1, v, r] * tree.demands[depth, r]
         lack = need - bound * (1.0 + MARGIN)
-        gain = made.weights[depth] - cost
-        if lack > 0.0:
+        gain = tree.weights[depth] - cost
+        if lack > 0.0:  # a least number of slots, if the type is worth more than its cost
             if gain * (high + 1) < lack:
                 high = np.int64(-1)
             else:
                 low = max(low, np.int64(np.ceil(lack / gain * (1.0 - ROUNDING) - ROUNDING)))
-        elif gain < 0.0 and gain * (high + 1) < lack:
+        elif gain < 0.0 and gain * (high + 1) < lack:  # a greatest number: each slot loses
             high = min(high, np.int64(np.floor(lack / gain * (1.0 + ROUNDING) + ROUNDING)))
         v += 1
-    made.least[depth], made.most[depth] = low, high
+    tree.least[depth], tree.most[depth] = low, high
 
 
 @step
-def _cut_by_new_prices(made: Tree, depth: int, need: float) -> bool:
+def _cut_by_new_prices(tree: Tree, depth: int, need: float) -> bool:
     """Return whether a linear program shows that a node does not pass the target; remember its prices if so."""
-    n, width = made.demands.shape
-    number = made.number[depth]
-    if depth == n - 1 or number == REMEMBERED or made.tries[depth] == TRIES:
+    n, width = tree.demands.shape
+    number = tree.number[depth]
+    if depth == n - 1 or number == REMEMBERED or tree.tries[depth] == TRIES:
         return False
-    if made.place[SOLVED] * n > made.place[NODES] + 100 * EARLY:
+    if tree.place[SOLVED] * n > tree.place[NODES] + 100 * EARLY:
         return False
-    made.tries[depth] += 1
-    made.place[SOLVED] += 1
-    if not _solve(made, depth, made.free[depth]):
+    tree.tries[depth] += 1
+    tree.place[SOLVED] += 1
+    if not _solve(tree, depth, tree.free[depth]):
         return False
     bound = 0.0
     for r in range(width):
-        bound += made.prices[depth, number, r] * made.free[depth, r]
+        bound += tree.prices[depth, number, r] * tree.free[depth, r]
     if bound * (1.0 + MARGIN) >= need:
         return False
-    made.number[depth] += 1
+    tree.number[depth] += 1
     return True
 
 
 @routine
-def _first_prices(made: Tree, capacity: NDArray[np.int64], places: int) -> None:
-    made.number[made.weights.size] = 1  # no types are worth nothing
+def _first_prices(tree: Tree, capacity: NDArray[np.int64], places: int) -> None:
+    tree.number[tree.weights.size] = 1  # no types are worth nothing
     for i in range(places):
-        if _solve(made, i, capacity):
-            made.number[i] = 1
+        if _solve(tree, i, capacity):
+            tree.number[i] = 1
 
 
 @routine
-def _solve(made: Tree, first: int, free: NDArray[np.int64]) -> bool:
+def _solve(tree: Tree, first: int, free: NDArray[np.int64]) -> bool:
     """Write prices that bound the types from place `first` on, best for a free capacity, after those remembered.
 
     Returns
@@ -284,39 +287,41 @@ def _solve(made: Tree, first: int, free: NDArray[np.int64]) -> bool:
     The simplex method in floats, on ``max w'k`` with ``D'k <= free``, proposes prices. Raised until every type costs
     its weight, they bound whatever the rounding was.
     """
-    n, width = made.demands.shape
+    n, width = tree.demands.shape
     m = n - first
     top = 0.0
     for j in range(first, n):
-        top = max(top, float(made.weights[j]))
-    price = made.prices[first, made.number[first]]
+        top = max(top, float(tree.weights[j]))
+    price = tree.prices[first, tree.number[first]]
     if top == 0.0:
         price[:] = 0.0
         return True
-    table = made.room
+    table = tree.tableau
     table[:, : m + width + 1] = 0.0
     for r in range(width):
         unit = max(1.0, float(free[r]))
         for j in range(m):
-            table[r, j] = made.demands[first + j, r] / unit
+            table[r, j] = tree.demands[first + j, r] / unit
         table[r, m + r] = 1.0
         table[r, m + width] = free[r] / unit
     for j in range(m):
-        table[width, j] = -made.weights[first + j] / top
+        table[width, j] = -tree.weights[first + j] / top
     for _ in range(20 + 4 * width):
         if not _pivot(table, width, m + width):
             break
+    # the multipliers of the resources are the reduced costs of their slacks
     for r in range(width):
         price[r] = max(0.0, table[width, m + r]) * top / max(1.0, float(free[r]))
+    # raised by the greatest w_j / p'd_j > 1 they cover every type, whatever was rounded
     short = 1.0
     for j in range(first, n):
         cost = 0.0
         for r in range(width):
-            cost += price[r] * made.demands[j, r]
-        if made.weights[j] > 2.0 * cost:
+            cost += price[r] * tree.demands[j, r]
+        if tree.weights[j] > 2.0 * cost:
             return False
-        if made.weights[j] > 0:
-            short = max(short, made.weights[j] / cost)
+        if tree.weights[j] > 0:
+            short = max(short, tree.weights[j] / cost)
     for r in range(width):
         price[r] *= short * (1.0 + 2.0**-50)
     return True

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import floor
+from math import floor, inf, isnan
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact.configurations import has_at_most, maximal, reduced
-from theory.exact.filling import SERVED, fillings
-from theory.exact.knapsack import heavier, too_fine
+from theory.exact.knapsack import CELLS
 from theory.exact.linear import LinearProgram, Vertex
-from theory.exact.nodes import Nodes
 from theory.exact.solver import Bound, Number
-from theory.instance import Additive, Configuration, Explicit, Space
+from theory.exact.starts import SERVED, divided, largest_first
+from theory.instance import Additive, Configuration, Space
 from theory.numbers import to_integers
+
+if TYPE_CHECKING:
+    from theory.exact.pricing import Pricing
+    from theory.exact.search import Nodes
 
 ENUMERATE_BELOW = 20_000
 """Number of feasible configurations up to which all maximal ones are columns from the start."""
-
-SEVERAL = 160
-"""Most configurations that join in one round, of all pools together, each the best with a type of its own."""
 
 LOOKED_AT = 3
 """So many times as many of each pool are compared at the true prices."""
 
 STEADY = 0.7
-"""Weight of the earlier prices in those that configurations are sought for, which keeps prices from swinging."""
+"""Weight of the centre in the prices that configurations are sought for: it keeps prices from swinging."""
 
-PRICE_BITS = 40
-"""Float prices are rounded to this many bits before the integer dynamic program."""
+GAIN = 1e-9
+"""Least gain of a configuration that joins: the tolerance of the solver, which is absolute."""
+
+ROUNDING = 1e-12
+"""Relative error of the worth of a configuration in floats."""
+
+STAYING = 4
+"""Configurations a type and pool, those of the best reduced costs, that stay when there are twice as many."""
+
+Pattern = tuple[tuple[int, int], ...]
+"""A configuration as (type, slots), slots positive, types increasing."""
+
+Multiplier = TypeVar("Multiplier", float, Fraction)
 
 
 class ConfigurationColumns:
@@ -52,6 +64,8 @@ class ConfigurationColumns:
     enumerate_below : int, optional
         Pools with at most so many feasible configurations have all maximal ones from the start; `ENUMERATE_BELOW`
         where left out.
+    cells : int
+        Limit of the memory of pricing (`theory.exact.pricing`).
     """
 
     def __init__(
@@ -62,35 +76,62 @@ class ConfigurationColumns:
         pool_rows: Sequence[int],
         *,
         enumerate_below: int | None = None,
+        cells: int = CELLS,
     ) -> None:
+        few = ENUMERATE_BELOW if enumerate_below is None else enumerate_below
         self._program, self._spaces = program, tuple(spaces)
         self._slot_rows, self._pool_rows = tuple(slot_rows), tuple(pool_rows)
-        self._present: dict[tuple[int, Configuration], int] = {}
-        few = ENUMERATE_BELOW if enumerate_below is None else enumerate_below
-        self._complete = [isinstance(space, Explicit) or has_at_most(space, few) for space in spaces]
-        self._guess: NDArray[np.float64] | None = None  # prices that configurations are sought for first
-        width = len(slot_rows)
-        alone: set[int] = set()  # types that a pool has for itself: with one column each the program is feasible
-        for p, space in enumerate(self._spaces):
-            if self._complete[p]:
-                self.add(p, map(tuple, maximal(space).tolist()))
-            else:
-                most = {j: space.most(j) for j in range(width) if j not in alone}
-                self.add(p, (tuple(n if i == j else 0 for i in range(width)) for j, n in most.items() if n))
-                alone |= {j for j, n in most.items() if n}
-
-    def add(self, pool: int, configurations: Iterable[Configuration]) -> bool:
-        """Add columns that are not there yet; return whether any was new."""
-        fresh = [k for k in dict.fromkeys(configurations) if (pool, k) not in self._present]
-        for position, k in enumerate(fresh, self._program.width):
-            self._present[pool, k] = position
-        entries: list[dict[int, Number]] = [
-            {self._pool_rows[pool]: 1, **{self._slot_rows[j]: -slots for j, slots in enumerate(k) if slots}}
-            for k in fresh
+        self._present: dict[tuple[int, Pattern], int] = {}  # the column of each configuration of a pool, in order
+        # pools of which not all maximal configurations are columns, with their spaces
+        self._unfinished = [
+            (p, space) for p, space in enumerate(spaces) if isinstance(space, Additive) and not has_at_most(space, few)
         ]
+        self._centre: NDArray[np.float64] | None = None  # prices of slots, then of the servers of unfinished pools
+        self._bound = -inf  # what the centre proves, where anything
+        self._dropped_at = -inf  # the objective when columns were last dropped
+        self.rounds = 0
+        for p, space in enumerate(spaces):
+            if (p, space) not in self._unfinished:
+                self.add(p, maximal(space))
+        self._add_alone()
+        self._always = program.width  # columns that are never dropped
+        if self._unfinished:
+            from theory.exact.pricing import Pricing  # few programs need it
+
+            self._pricing = Pricing([space for _, space in self._unfinished], cells=cells)
+            self._coarser = self._pricing.coarser()
+
+    def _add_alone(self) -> None:
+        """Add one column for each type that an unfinished pool holds: with them the program is feasible."""
+        alone: set[int] = set()
+        for p, space in self._unfinished:
+            most = {j: space.most(j) for j in range(len(self._slot_rows)) if j not in alone}
+            self._join(p, [((j, n),) for j, n in most.items() if n])
+            alone |= {j for j, n in most.items() if n}
+
+    def add(self, pool: int, configurations: Sequence[Sequence[int]] | NDArray[np.int64]) -> bool:
+        """Add columns that are not there yet; return whether any was new."""
+        rows = np.asarray(configurations)
+        patterns: list[list[tuple[int, int]]] = [[] for _ in rows]
+        if rows.size:
+            where = rows.nonzero()
+            for i, j, slots in zip(*(part.tolist() for part in (*where, rows[where])), strict=True):
+                patterns[i].append((j, slots))
+        return self._join(pool, list(map(tuple, patterns)))
+
+    def _join(self, pool: int, patterns: Sequence[Pattern]) -> bool:
+        fresh = [k for k in dict.fromkeys(patterns) if (pool, k) not in self._present]
+        self._present.update(((pool, k), column) for column, k in enumerate(fresh, self._program.width))
         if fresh:
-            self._program.add_columns([0] * len(fresh), entries)
+            self._program.add_columns([self._cost(k) for k in fresh], [self._entries(pool, k) for k in fresh])
         return bool(fresh)
+
+    def _cost(self, pattern: Pattern) -> int:
+        del pattern
+        return 0
+
+    def _entries(self, pool: int, pattern: Pattern) -> dict[int, Number]:
+        return {self._pool_rows[pool]: 1, **{self._slot_rows[j]: -slots for j, slots in pattern}}
 
     def serve(self, workload: Sequence[Fraction], shares: Sequence[Fraction]) -> None:
         """Add configurations that carry a workload: a start for `solve`.
@@ -109,28 +150,33 @@ class ConfigurationColumns:
         configurations are sought for all pools together. Where one resource binds, the largest jobs first are so good
         a start that every pool gets the configurations that would carry everything.
         """
-        from theory.exact.divided import divided  # only for spaces that are not enumerated
-
-        unfinished = self._unfinished()
-        if not unfinished:
+        if not self._unfinished:
             return
         self._program.solver.expect_columns()
-        additive = [space for space in self._spaces if isinstance(space, Additive)]
-        split = None
-        one = all(len(reduced(space).capacity) == 1 for _, space in unfinished)
-        if not one and len(additive) == len(self._spaces) and len({space.demands for space in additive}) == 1:
-            split = divided(additive, list(map(float, shares)), list(map(float, workload)))
-        offered = np.array(list(map(float, workload)))
+        offered, split = np.array(list(map(float, workload))), None
+        spaces = [space for space in self._spaces if isinstance(space, Additive)]
+        alike = len(spaces) == len(self._spaces) and len({space.demands for space in spaces}) == 1
+        if alike and any(len(reduced(space).capacity) > 1 for _, space in self._unfinished):
+            split = divided(spaces, list(map(float, shares)), offered.tolist())
         if split is not None:
-            self._guess = split[1]
-        for p, space in unfinished:
+            self._centre = np.concatenate([split[1], np.zeros(len(self._unfinished))])
+        for p, space in self._unfinished:
             part = offered if split is None else split[0][p]
-            carry = fillings if split is None or len(self._spaces) == 1 else _carrying
-            self.add(p, map(tuple, carry(space, np.where(part > SERVED * offered, part, 0.0)).tolist()))
+            part = np.where(part > SERVED * offered, part, 0.0)
+            if split is None or len(spaces) == 1:
+                self.add(p, largest_first(space, part, divisible=True)[0])
+            else:
+                self.add(p, _carrying(space, part))
 
-    def items(self) -> Iterable[tuple[int, Configuration, int]]:
+    def items(self) -> Iterator[tuple[int, Configuration, int]]:
         """Yield (pool, configuration, column) for every column so far."""
-        return ((pool, k, column) for (pool, k), column in self._present.items())
+        for (pool, pattern), column in self._present.items():
+            yield pool, _configuration(pattern, len(self._slot_rows)), column
+
+    def amounts(self, primal: Sequence[Fraction]) -> list[PoolColumn]:
+        """Return the configurations that a solution uses, with their amounts of servers."""
+        used = [(pool, k, primal[column]) for (pool, k), column in self._present.items() if primal[column]]
+        return [(pool, _configuration(k, len(self._slot_rows)), amount) for pool, k, amount in used]
 
     def solve(self) -> Vertex:
         """Solve the program over *all* configurations exactly.
@@ -141,79 +187,108 @@ class ConfigurationColumns:
         vertex, priced exactly over all configurations; what prices in is added and the loop goes on. It ends because
         a configuration enters once.
         """
-        nodes = Nodes()
+        nodes = _nodes()
         while True:
             self._generate(nodes)
             vertex = self._program.solve()
-            prices, unit = to_integers([vertex.dual[row] for row in self._slot_rows])
-            added = False
-            for p, space in self._unfinished():
-                added |= self.add(p, heavier(space, prices, floor(vertex.dual[self._pool_rows[p]] / unit), nodes))
-            if not added:
+            if not self._add_heavier(vertex, nodes):
                 return vertex
 
     def at_most(self, bound: Fraction) -> bool:
         """Decide exactly whether the program over all configurations is worth at most a bound."""
-        shown = not self._unfinished() and self._program.at_most(bound)
+        shown = not self._unfinished and self._program.at_most(bound)
         return shown or self.solve().objective <= bound
 
     def solve_float(self) -> float:
         """Return the float objective over all configurations, up to the rounding of prices."""
-        self._generate(Nodes())
+        self._generate(_nodes())
         return self._program.solve_float()[0]
 
-    def used(self) -> list[Configuration]:
-        """Return the configurations that the solution in floats uses, of all pools."""
-        self._generate(Nodes())
-        _, primal, _ = self._program.solve_float()
-        return [k for _, k, column in self.items() if primal[column] > 0]
+    def _add_heavier(self, vertex: Vertex, nodes: Nodes) -> bool:
+        """Add configurations that are worth more than their server at exact prices; return whether there are any."""
+        slots, servers = self._priced(vertex.dual)
+        prices, unit = to_integers(slots)
+        pools = zip(self._unfinished, servers, strict=True)
+        above = [self._pricing.heavier(i, prices, floor(price / unit), nodes) for i, (_, price) in enumerate(pools)]
+        return sum([self.add(p, rows) for (p, _), rows in zip(self._unfinished, above, strict=True)]) > 0
 
-    def _unfinished(self) -> list[tuple[int, Additive]]:
-        """Return the pools of which not all maximal configurations are columns, with their spaces."""
-        pools = enumerate(zip(self._spaces, self._complete, strict=True))
-        return [(p, space) for p, (space, complete) in pools if isinstance(space, Additive) and not complete]
+    def _priced(self, dual: Sequence[Multiplier]) -> tuple[list[Multiplier], list[Multiplier]]:
+        """Return the prices of slots, and of servers of the unfinished pools, from the multipliers of the rows."""
+        return [dual[row] for row in self._slot_rows], [dual[self._pool_rows[p]] for p, _ in self._unfinished]
 
     def _generate(self, nodes: Nodes) -> None:
         """Add configurations until, at the prices in floats, none of those found is worth more than its server."""
-        from theory.exact.heavy import heavy  # only for spaces that are not enumerated
+        if not self._unfinished:
+            return
+        for pricing in self._coarser:
+            centre = self._centre, self._bound  # on a coarser grid nothing is bounded
+            self._run_rounds(pricing, nodes)
+            self._centre, self._bound = centre
+        self._coarser = []
+        self._run_rounds(self._pricing, nodes)
+        if self._bound == -inf:  # the next question may have other prices
+            self._centre = None
 
-        unfinished = self._unfinished()
-        several = max(1, SEVERAL // max(1, len(unfinished)))
-        spaces = [space for _, space in unfinished]
-        sought, steady = (np.zeros(len(self._slot_rows)), 0.0) if self._guess is None else (self._guess, 1.0)
-        self._guess = None
-        while unfinished:
-            _, _, dual = self._program.solve_float()
-            slots = dual[list(self._slot_rows)]
-            sought = steady * sought + (1 - steady) * slots
-            added = False
-            all_found = heavy(spaces, _rounded(sought), LOOKED_AT * several)
-            for (p, _), found in zip(unfinished, all_found, strict=True):
-                gains = found @ slots
-                threshold = float(dual[self._pool_rows[p]])
-                better = np.flatnonzero(gains > threshold + 1e-9 * (1 + abs(threshold)))
-                best = better[np.argsort(-gains[better], kind="stable")[:several]]
-                added |= self.add(p, map(tuple, found[best].tolist()))
-            if not added and not steady and not self._searched(unfinished, dual, nodes):
+    def _run_rounds(self, pricing: Pricing, nodes: Nodes) -> None:
+        several = max(1, len(self._slot_rows) // len(self._unfinished))  # in all about as many as there are types
+        steady = 1.0 if self._bound == -inf else STEADY
+        while True:
+            self.rounds += 1
+            objective, _, dual = self._program.solve_float()
+            if isnan(objective) or self._is_enough(objective):
                 return
-            steady = STEADY if added else 0.0  # nothing at the steady prices: look at the true ones
+            self._drop_worst(objective)
+            slots, servers = map(np.array, self._priced(dual.tolist()))
+            prices = np.concatenate([slots, servers])
+            sought = prices if self._centre is None else steady * self._centre + (1 - steady) * prices
+            proposed = pricing.propose(sought[: len(slots)], sought[len(slots) :], LOOKED_AT * several)
+            self._recentre(sought, proposed)
+            fresh = False
+            for (p, _), rows, server in zip(self._unfinished, proposed, servers, strict=True):
+                gains = rows.astype(np.float64) @ slots - server
+                better = np.flatnonzero(gains > max(GAIN, ROUNDING * abs(server)))
+                best = better[np.argsort(-gains[better], kind="stable")[:several]]
+                fresh |= self.add(p, rows[best])
+            if not fresh and (steady == 0 or sought is prices):
+                missed = pricing.missed(slots, servers * (1 + GAIN) + GAIN, nodes)
+                fresh = sum([self.add(self._unfinished[place][0], rows) for place, rows in missed]) > 0
+                if not fresh:
+                    return
+            steady = STEADY if fresh else 0.0  # nothing at the steady prices: look at the true ones
 
-    def _searched(self, pools: Sequence[tuple[int, Additive]], dual: NDArray[np.float64], nodes: Nodes) -> bool:
-        """Add configurations of pools without a table, whose short searches may miss some; return whether any."""
-        added = False
-        slots = dual[list(self._slot_rows)]
-        prices = _rounded(slots)
-        unit = max(float(slots.max()), 1e-300) / 2**PRICE_BITS
-        for p, space in pools:
-            if too_fine(reduced(space)):
-                threshold = max(0.0, float(dual[self._pool_rows[p]]))
-                than = int((threshold + 1e-9 * (1 + threshold)) / unit)
-                added |= self.add(p, heavier(space, prices, than, nodes))
-        return added
+    def _is_enough(self, objective: float) -> bool:
+        """Return whether no configuration can be missing at an objective; only where the optimum is known."""
+        del objective
+        return False
+
+    def _recentre(self, sought: NDArray[np.float64], proposed: Sequence[NDArray[np.int64]]) -> None:
+        """Move the centre to the prices that were looked at: an average of all so far, the latest most."""
+        del proposed
+        self._centre = sought
+
+    def _drop_worst(self, objective: float) -> None:
+        """Let the worst columns leave, where they are many and the objective is higher than when they last did."""
+        most = STAYING * len(self._slot_rows) * len(self._unfinished)
+        # columns of others that came later would lose their places
+        alone = self._program.width - 1 == next(reversed(self._present.values()))
+        if len(self._present) > 2 * most and objective > self._dropped_at and alone:
+            self._dropped_at = objective + ROUNDING * abs(objective)
+            self._renumber(self._program.keep_best(self._always + most, self._always))
+
+    def _renumber(self, stayed: Sequence[int]) -> None:
+        """Forget the configurations whose columns left; those that stayed are the first columns now, in order."""
+        place = {column: new for new, column in enumerate(stayed)}
+        self._present = {k: place[column] for k, column in self._present.items() if column in place}
 
 
-def _carrying(space: Additive, wanted: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return configurations of one pool that carry what is wanted on few servers, int64[m, J]."""
+def _nodes() -> Nodes:
+    from theory.exact.search import Nodes  # few programs need them
+
+    return Nodes()
+
+
+def _carrying(space: Additive, wanted: NDArray[np.float64]) -> list[Configuration]:
+    """Return configurations of one pool that carry what is wanted on few servers."""
     types = np.flatnonzero(wanted).tolist()
     rows: list[tuple[Bound, Bound]] = [(None, -Fraction(float(wanted[j]))) for j in types]
     program = LinearProgram([*rows, (None, 0)])
@@ -221,15 +296,14 @@ def _carrying(space: Additive, wanted: NDArray[np.float64]) -> NDArray[np.int64]
     part = replace(space, demands=tuple(space.demands[j] for j in types))
     columns = ConfigurationColumns(program, [part], range(len(types)), [len(types)], enumerate_below=0)
     columns.serve([Fraction(float(wanted[j])) for j in types], [Fraction(1)])
-    used = columns.used()
-    found = np.zeros((len(used), len(wanted)), np.int64)
-    found[:, types] = np.array(used, np.int64).reshape(len(used), len(types))
-    return found
+    columns.solve_float()
+    used = columns.amounts(program.solve_float()[1].tolist())
+    return [_configuration(tuple(zip(types, k, strict=True)), len(wanted)) for _, k, _ in used]
 
 
-def _rounded(prices: NDArray[np.float64]) -> list[int]:
-    largest = max(float(prices.max()), 1e-300)
-    return [max(0, round(float(price) / largest * 2**PRICE_BITS)) for price in prices]
+def _configuration(pattern: Pattern, width: int) -> Configuration:
+    slots = dict(pattern)
+    return tuple([slots.get(j, 0) for j in range(width)])
 
 
 def slots_of(columns: Iterable[tuple[Configuration, Fraction]], width: int) -> list[Fraction]:
@@ -267,22 +341,23 @@ def trimmed(columns: Sequence[PoolColumn], need: Sequence[Fraction | int]) -> li
     """
     current = [(p, list(k), amount) for p, k, amount in _in_order(columns)]
     slots = slots_of([(k, amount) for _, k, amount in columns], len(need))
-    for j, surplus in enumerate(have - wanted for have, wanted in zip(slots, need, strict=True)):
+    for j, (have, wanted) in enumerate(zip(slots, need, strict=True)):
+        surplus = have - wanted
         if not surplus:
             continue
-        left, kept = surplus, []
+        trimmed_columns = []
         for p, k, amount in current:
-            whole = min(k[j], floor(left / amount))
-            k[j] -= whole
-            left -= whole * amount
-            part = left if k[j] else Fraction(0)
-            if part:
+            taken = min(k[j], floor(surplus / amount))  # slots that every server of the column can do without
+            k[j] -= taken
+            surplus -= taken * amount
+            part = surplus if k[j] else Fraction(0)
+            if part:  # less than the column's amount: only that part of its servers gives up one slot more
                 less = k.copy()
                 less[j] -= 1
-                kept.append((p, less, part))
-                left = Fraction(0)
-            kept.append((p, k, amount - part))
-        current = kept
+                trimmed_columns.append((p, less, part))
+                surplus = Fraction(0)
+            trimmed_columns.append((p, k, amount - part))
+        current = trimmed_columns
     merged: dict[tuple[int, Configuration], Fraction] = {}
     for p, k, amount in current:
         if any(k):

@@ -1,12 +1,19 @@
-"""Exact linear systems, by FLINT, and a plain simplex method in rationals where no floating-point basis certifies."""
+"""Exact linear systems: dense ones by FLINT, sparse ones by cheap pivots until a dense core remains."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from math import lcm
 
 import flint
+
+SMALL = 40
+"""Order up to which a sparse system is solved as a dense one, which is faster there."""
+
+FILL = 24
+"""Most entries that a pivot may touch, (row length - 1)(column length - 1); beyond it the rest counts as dense."""
 
 
 def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction] | None:
@@ -34,106 +41,151 @@ def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction |
     if not len(matrix):
         return []
     try:
-        left, scales = flint.fmpz_mat(matrix), [1] * len(matrix)
+        integral, scales = flint.fmpz_mat(matrix), [1] * len(matrix)
     except TypeError:  # not all integers
         scales = [lcm(*(value.denominator for value in row)) for row in matrix]
-        left = flint.fmpz_mat(
+        integral = flint.fmpz_mat(
             [
                 [value.numerator * (scale // value.denominator) for value in row]
                 for row, scale in zip(matrix, scales, strict=True)
             ]
         )
+    # row i of the system times scales[i], and all right-hand sides over one unit
     unit = lcm(*(value.denominator for value in right))
-    whole = [[b.numerator * (unit // b.denominator) * scale] for b, scale in zip(right, scales, strict=True)]
+    integers = [[b.numerator * (unit // b.denominator) * scale] for b, scale in zip(right, scales, strict=True)]
     try:
-        solution = left.solve(flint.fmpz_mat(whole))
+        solution = integral.solve(flint.fmpz_mat(integers))
     except ZeroDivisionError:
         return None
     return [Fraction(int(value.p), int(value.q) * unit) for value in solution.entries()]
 
 
-class UnboundedError(ArithmeticError):
-    """The objective can grow without end."""
-
-
-def maximise(
-    cost: Sequence[Fraction], rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]
-) -> tuple[list[Fraction], list[Fraction]] | None:
-    """Maximise ``cost @ x`` subject to ``rows @ x == right`` and ``x >= 0`` exactly.
+def solve_sparse(
+    rows: Sequence[Mapping[int, Fraction | int]], right: Sequence[Fraction | int]
+) -> list[Fraction] | None:
+    """Solve a square sparse system exactly.
 
     Parameters
     ----------
-    cost : shape (n,)
-    rows : shape (m, n)
-    right : shape (m,)
+    rows : sequence of mapping from column to rational, length n
+    right : sequence of rational, length n
 
     Returns
     -------
-    (x, y) or None
-        An optimal vertex, shape (n,), and optimal multipliers of the rows, shape (m,); None if nothing is feasible.
-
-    Raises
-    ------
-    UnboundedError
+    list of Fraction, length n, or None
+        None if the matrix is singular.
 
     Notes
     -----
-    Two phases on a dense tableau with Bland's rule, so it ends; each pivot costs O(m n) rational operations.
+    Gaussian elimination in rationals. The pivot is an entry of a shortest row, or of a shortest column, that touches
+    few other entries (Markowitz's rule). Bases of linear programs and of flows on graphs are nearly triangular, so this
+    costs little and keeps numbers short. Once the pivot would touch more than `FILL` entries,
+    `solve` takes over what is left; small systems are left to it at once.
 
     Examples
     --------
-    >>> one = Fraction(1)
-    >>> maximise([one, one, 0 * one], [[one, 2 * one, one]], [3 * one])
-    ([Fraction(3, 1), Fraction(0, 1), Fraction(0, 1)], [Fraction(1, 1)])
+    >>> solve_sparse([{0: 2, 1: 1}, {1: 4}], [1, Fraction(1, 2)])
+    [Fraction(7, 16), Fraction(1, 8)]
     """
-    m, n = len(rows), len(cost)
-    signs = [-1 if b < 0 else 1 for b in right]
-    zero, one = Fraction(0), Fraction(1)
-    tableau = [
-        [sign * Fraction(a) for a in row] + [one if i == r else zero for i in range(m)] + [sign * Fraction(b)]
-        for r, (row, b, sign) in enumerate(zip(rows, right, signs, strict=True))
-    ]
-    basis = list(range(n, n + m))
-    _run(tableau, basis, [zero] * n + [-one] * m, n + m)
-    if any(basis[r] >= n and tableau[r][-1] != 0 for r in range(m)):
+    if len(rows) <= SMALL:
+        dense = [[row.get(j, 0) for j in range(len(rows))] for row in rows]
+        return solve(dense, right)
+    system = _System(rows, right)
+    order: list[tuple[int, int]] = []
+    while (pivot := system.cheapest()) is not None:
+        system.eliminate(*pivot)
+        order.append(pivot)
+    values = system.core()
+    if values is None:
         return None
-    for r in range(m):  # an artificial at zero leaves the basis if its row has anything else to offer
-        if basis[r] >= n:
-            j = next((j for j in range(n) if tableau[r][j] != 0), None)
-            if j is not None:
-                _pivot(tableau, basis, r, j)
-    full = [Fraction(c) for c in cost] + [zero] * m
-    _run(tableau, basis, full, n)
-    x = [zero] * n
-    for r, j in enumerate(basis):
-        if j < n:
-            x[j] = tableau[r][-1]
-    y = [sign * sum((full[basis[r]] * tableau[r][n + i] for r in range(m)), zero) for i, sign in enumerate(signs)]
-    return x, y
+    for i, j in reversed(order):  # back substitution: row i has column j and columns that were eliminated later
+        row = system.rows[i]
+        rest = system.right[i]
+        for column, entry in row.items():
+            if column != j:
+                rest -= entry * values[column]
+        values[j] = rest / row[j]
+    return [Fraction(int(values[j].p), int(values[j].q)) for j in range(len(rows))]
 
 
-def _run(tableau: list[list[Fraction]], basis: list[int], cost: list[Fraction], eligible: int) -> None:
-    while True:
-        weights = [cost[j] for j in basis]
-        entering = None
-        for j in range(eligible):
-            gain = cost[j] - sum((w * row[j] for w, row in zip(weights, tableau, strict=True) if w), Fraction(0))
-            if gain > 0:
-                entering = j
-                break
-        if entering is None:
-            return
-        ratios = [(row[-1] / row[entering], basis[r], r) for r, row in enumerate(tableau) if row[entering] > 0]
-        if not ratios:
-            raise UnboundedError("the objective can grow without end")
-        _pivot(tableau, basis, min(ratios)[2], entering)
+class _System:
+    """A system under elimination; open rows and columns are those that are not eliminated yet."""
+
+    def __init__(self, rows: Sequence[Mapping[int, Fraction | int]], right: Sequence[Fraction | int]) -> None:
+        self.rows: list[dict[int, flint.fmpq]] = [{j: _exact(v) for j, v in row.items() if v} for row in rows]
+        self.right = [_exact(value) for value in right]
+        self.columns: list[set[int]] = [set() for _ in rows]
+        for i, row in enumerate(self.rows):
+            for j in row:
+                self.columns[j].add(i)
+        self.open_rows = set(range(len(rows)))
+        self.open_columns = set(range(len(rows)))
+        self._by_row = [(len(row), i) for i, row in enumerate(self.rows)]
+        self._by_column = [(len(column), j) for j, column in enumerate(self.columns)]
+        heapify(self._by_row)
+        heapify(self._by_column)
+
+    def cheapest(self) -> tuple[int, int] | None:
+        """Return row and column of a cheap pivot; None if there is none, or if the system is singular."""
+        i = _shortest(self._by_row, self.open_rows, lambda i: len(self.rows[i]))
+        j = _shortest(self._by_column, self.open_columns, lambda j: len(self.columns[j]))
+        if i is None or j is None or not self.rows[i] or not self.columns[j]:
+            return None
+        # Markowitz's rule, looked at in one shortest row and one shortest column only
+        beside = min(self.rows[i], key=lambda column: (len(self.columns[column]), column))
+        above = min(self.columns[j], key=lambda row: (len(self.rows[row]), row))
+        costs = [
+            ((len(self.rows[row]) - 1) * (len(self.columns[column]) - 1), row, column)
+            for row, column in ((i, beside), (above, j))
+        ]
+        cost, row, column = min(costs)
+        return (row, column) if cost <= FILL else None
+
+    def eliminate(self, i: int, j: int) -> None:
+        """Take row `i` and column `j` out: subtract multiples of the row from the other rows of the column."""
+        row = self.rows[i]
+        self.open_rows.discard(i)
+        self.open_columns.discard(j)
+        for column in row:
+            self.columns[column].discard(i)
+        others = [(column, entry) for column, entry in row.items() if column != j]
+        for k in self.columns[j]:
+            target = self.rows[k]
+            factor = target.pop(j) / row[j]
+            for column, entry in others:
+                old = target.get(column)
+                new = -factor * entry if old is None else old - factor * entry
+                if new:
+                    target[column] = new
+                    self.columns[column].add(k)
+                else:
+                    target.pop(column, None)
+                    self.columns[column].discard(k)
+            self.right[k] -= factor * self.right[i]
+            heappush(self._by_row, (len(target), k))
+        for column, _ in others:
+            heappush(self._by_column, (len(self.columns[column]), column))
+        self.columns[j] = set()
+
+    def core(self) -> dict[int, flint.fmpq] | None:
+        """Return the values of the open columns, from the open rows; None if they are singular."""
+        columns = sorted(self.open_columns)
+        rows = sorted(self.open_rows)
+        dense = [[_fraction(self.rows[i].get(j)) for j in columns] for i in rows]
+        values = solve(dense, [_fraction(self.right[i]) for i in rows])
+        return None if values is None else {j: _exact(value) for j, value in zip(columns, values, strict=True)}
 
 
-def _pivot(tableau: list[list[Fraction]], basis: list[int], r: int, j: int) -> None:
-    lead = tableau[r][j]
-    tableau[r] = head = [a / lead for a in tableau[r]]
-    for i, row in enumerate(tableau):
-        if i != r and row[j] != 0:
-            factor = row[j]
-            tableau[i] = [a - factor * b if b else a for a, b in zip(row, head, strict=True)]
-    basis[r] = j
+def _shortest(heap: list[tuple[int, int]], still: set[int], length: Callable[[int], int]) -> int | None:
+    """Return the shortest open row or column; entries of the heap that are out of date are dropped."""
+    while heap and (heap[0][1] not in still or heap[0][0] != length(heap[0][1])):
+        heappop(heap)
+    return heap[0][1] if heap else None
+
+
+def _exact(value: Fraction | int) -> flint.fmpq:
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def _fraction(value: flint.fmpq | None) -> Fraction:
+    return Fraction(0) if value is None else Fraction(int(value.p), int(value.q))

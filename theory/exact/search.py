@@ -7,6 +7,8 @@ nothing that is worth more than asked for can escape; what it finds is weighed i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from operator import mul
 
@@ -17,8 +19,10 @@ from theory.errors import TooLargeError
 from theory.exact import branching
 from theory.exact.configurations import Reduced
 from theory.exact.linear import LinearProgram
-from theory.exact.nodes import Nodes
 from theory.instance import Configuration
+
+NODES = 100_000_000
+"""Nodes of branch and bound that a question may take, unless `allowing` says otherwise: five seconds and more."""
 
 SLICE = 500_000
 """Nodes of the first turn of a search, a fiftieth of a second; each turn is twice as long as the one before."""
@@ -34,6 +38,31 @@ SEVERAL = 8
 
 SHORT = 5_000
 """Nodes of each of the short searches for configurations that are only proposed."""
+
+_ALLOWED: ContextVar[int] = ContextVar("_ALLOWED", default=NODES)
+
+
+@contextmanager
+def allowing(nodes: int) -> Iterator[None]:
+    """Let every question within the block take so many nodes of branch and bound, for grids too fine for a table."""
+    token = _ALLOWED.set(nodes)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+class Nodes:
+    """The nodes of branch and bound that are left for a question, which may be many searches.
+
+    Parameters
+    ----------
+    most : int, optional
+        What `allowing` says, or `NODES`, where left out.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = self.left = _ALLOWED.get() if most is None else most
 
 
 class _Search:
@@ -60,8 +89,10 @@ class _Search:
     def by_value(self) -> NDArray[np.int64]:
         """Return the types with a weight, by decreasing weight for the room that they take: for finding."""
         types = np.flatnonzero(self.rounded)
-        made = branching.tree(self.capacity, self.demands[types], self.rounded[types], 1)
-        cost = self.demands[types] @ made.prices[0, 0]
+        cost = (
+            self.demands[types]
+            @ branching.new_tree(self.capacity, self.demands[types], self.rounded[types], 1).prices[0, 0]
+        )
         return types[np.argsort(-self.rounded[types] / np.maximum(cost, 1e-300), kind="stable")]
 
     def by_size(self) -> NDArray[np.int64]:
@@ -72,7 +103,7 @@ class _Search:
 
     def tree(self, order: NDArray[np.int64]) -> branching.Tree:
         """Return a search over types in an order."""
-        return branching.tree(self.capacity, self.demands[order], self.rounded[order])
+        return branching.new_tree(self.capacity, self.demands[order], self.rounded[order])
 
     def above(
         self, orders: Sequence[NDArray[np.int64]], target: int, nodes: Nodes, *, rising: bool
@@ -90,38 +121,38 @@ class _Search:
             If no nodes are left.
         """
         trees = [self.tree(order) for order in orders]
-        for made in trees:
-            branching.begin(made, self.capacity, target >> self.shift)
+        for tree in trees:
+            branching.begin(tree, self.capacity, target >> self.shift)
         turn, best = SLICE, target >> self.shift
         while True:
-            for made, order in zip(trees, orders, strict=True):
-                made.place[branching.TARGET] = best
+            for tree, order in zip(trees, orders, strict=True):
+                tree.place[branching.TARGET] = best  # what the others have reached counts here, too
                 status, steps = branching.FULL, min(turn, nodes.left)
                 while status == branching.FULL:
-                    rows, before = np.zeros((ROWS, len(order)), np.int64), int(made.place[branching.NODES])
-                    status, found = branching.advance(made, rows, steps, rising)
-                    best, spent = int(made.place[branching.TARGET]), int(made.place[branching.NODES]) - before
+                    rows, before = np.zeros((ROWS, len(order)), np.int64), int(tree.place[branching.NODES])
+                    status, written = branching.advance(tree, rows, steps, rising)
+                    best, spent = int(tree.place[branching.TARGET]), int(tree.place[branching.NODES]) - before
                     nodes.left, steps = nodes.left - spent, steps - spent
-                    if found:
-                        yield [self._weighed(order, row) for row in rows[:found].tolist()]
+                    if written:
+                        yield [self._weighed(order, row) for row in rows[:written].tolist()]
                 if status == branching.DONE:
                     return
                 if nodes.left <= 0:
-                    raise self.refusal(nodes, trees)
+                    raise self._refusal(nodes, trees)
             turn = min(2 * turn, LONGEST)
 
     def with_each(self, than: int, most: int) -> Iterator[tuple[int, Configuration]]:
         """Yield (weight, configuration) worth more than a number, the best with each type that so many nodes find."""
         order = self.by_value() if than < 0 else self.by_size()
-        made = self.tree(order)
+        tree = self.tree(order)
         rows = np.zeros((ROWS, len(order)), np.int64)
         for i, j in enumerate(order.tolist()):
             target = max(-1, (than >> self.shift) - int(self.rounded[j]))
-            branching.begin(made, self.capacity - self.demands[j], target, short=True)
-            _, found = branching.advance(made, rows, most, True)
-            if found:
-                rows[found - 1, i] += 1
-                value, k = self._weighed(order, rows[found - 1].tolist())
+            branching.begin(tree, self.capacity - self.demands[j], target, short=True)
+            _, written = branching.advance(tree, rows, most, True)
+            if written:  # the last one is the heaviest
+                rows[written - 1, i] += 1
+                value, k = self._weighed(order, rows[written - 1].tolist())
                 if value > than:
                     yield value, k
 
@@ -133,15 +164,15 @@ class _Search:
         program.add_columns(costs, [dict(enumerate(row)) for row in self.small.demands])
         return program.at_most(Fraction(bound, top))
 
-    def refusal(self, nodes: Nodes, trees: Sequence[branching.Tree]) -> TooLargeError:
-        """Return the error of a search that is given up, with the size of the smallest of its trees, estimated."""
+    def _refusal(self, nodes: Nodes, trees: Sequence[branching.Tree]) -> TooLargeError:
+        """Return the error of a search that is given up, with the estimated size of the smallest of its trees."""
         size = " x ".join(f"{c:,}" for c in self.small.capacity)
-        begun = [made for made in trees if made.place[branching.NODES]]
-        sizes = [int(made.place[branching.NODES]) / branching.explored(made) for made in begun]
-        whole = float(f"{min(sizes, default=0.0):.0e}")
+        begun = [tree for tree in trees if tree.place[branching.NODES]]
+        sizes = [int(tree.place[branching.NODES]) / branching.explored(tree) for tree in begun]
+        estimate = float(f"{min(sizes, default=0.0):.0e}")
         return TooLargeError(
             f"the greatest configuration of {len(self.weights)} types on a server of {size} units: branch and bound "
-            f"gave up after {nodes.most:,} nodes; the last search has some {whole:,.0f}: allow more (--nodes), "
+            f"gave up after {nodes.most:,} nodes; the last search has some {estimate:,.0f}: allow more (--nodes), "
             "use coarser units or fewer types"
         )
 
@@ -231,12 +262,12 @@ def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | No
     for rising in (True, False):
         for batch in search.above(orders, than, nodes, rising=rising):
             seen = True
-            found = {pair for pair in batch if pair[0] > than}
+            above = {pair for pair in batch if pair[0] > than}
             spent = before - nodes.left
-            if found and spent > SLICE:  # they are rare: look for others beside them
-                found |= set(search.with_each(than, spent // len(weights)))
-            if found:
-                return [k for _, k in sorted(found)[-SEVERAL:]]
+            if above and spent > SLICE:  # they are rare: look for others beside them
+                above |= set(search.with_each(than, spent // len(weights)))
+            if above:
+                return [k for _, k in sorted(above)[-SEVERAL:]]
         if search.exact or not seen:
             break
     return []
@@ -254,5 +285,4 @@ def with_each(small: Reduced, weights: Sequence[int]) -> list[Configuration]:
     weights : sequence of int, length n
         At least 0, some of them positive.
     """
-    found = _Search(small, weights).with_each(-1, SHORT)
-    return [k for _, k in sorted(found, reverse=True)]
+    return [k for _, k in sorted(_Search(small, weights).with_each(-1, SHORT), reverse=True)]

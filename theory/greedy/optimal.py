@@ -107,9 +107,7 @@ class AssignmentProgram:
         ]
         gamma = vertex.dual[width:]
         served = vertex.primal[:width]
-        columns = trimmed(
-            [(p, k, vertex.primal[column]) for p, k, column in self._columns.items() if vertex.primal[column]], served
-        )
+        columns = trimmed(self._columns.amounts(vertex.primal), served)
         alpha = tuple(max(Fraction(0), reward - price) for reward, price in zip(u, beta, strict=True))
         value = weight(served, u)
         assert value == total(a * r for a, r in zip(alpha, rho, strict=True)) + total(

@@ -132,6 +132,7 @@ class Law:
             if len(points) == 1:
                 weights[0] += p
                 continue
+            # x = (1 - share) a + share b between the neighbouring points a and b
             share = (size - points[position]) / (points[position + 1] - points[position])
             weights[position] += p * (1 - share)
             weights[position + 1] += p * share
@@ -140,6 +141,7 @@ class Law:
             for i, (a, b) in enumerate(pairwise(points)):
                 low, high = max(a, piece.lower), min(b, piece.upper)
                 if low < high:
+                    # a uniform part has the share of its middle, as the share is linear in the size
                     mass = density * (high - low)
                     share = ((low + high) / 2 - a) / (b - a)
                     weights[i] += mass * (1 - share)

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact.linear import LinearProgram
+from theory.exact.tables import fill_table
 from theory.numbers import total
 from theory.partition.laws import Law
-from theory.partition.pricing import values_by_capacity
 
 BITS = 40
 """Float prices are rounded to this many bits before the integer knapsack."""
@@ -114,7 +114,7 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], with
     """
     real = [(p, v) for p, v in zip(points, values, strict=True) if p > 0]
     sizes, prices = np.array([p for p, _ in real], np.int64), np.array([v for _, v in real], np.int64)
-    table = values_by_capacity(sizes, prices, grid)[0]
+    table, _ = fill_table(np.array([grid]), sizes[:, None], prices)
     best = Fraction(int(table[grid]))
     for ((a, low), (b, high)), is_within in zip(pairwise(zip(points, values, strict=True)), within, strict=True):
         inside = np.arange(a + 1, min(b, grid + 1), dtype=np.int64)
@@ -158,6 +158,7 @@ def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float =
     rows = [i for i, w in enumerate(weights) if w and points[i] > 0]
     place = {i: row for row, i in enumerate(rows)}
     n = len(rows)
+    # max rho with rho w_i <= slots at point i, of one server; each point alone fills it at first
     program = LinearProgram([(None, 0)] * n + [(None, 1)])
     program.add_columns([1], [{row: weights[i] for row, i in enumerate(rows)}])
     program.add_columns([0] * n, [{n: 1, row: -(grid // points[i])} for row, i in enumerate(rows)])
@@ -169,45 +170,46 @@ def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float =
             *(np.arange(a + 1, min(b, grid + 1)) for (a, b), yes in zip(pairwise(points), within, strict=True) if yes),
         ]
     )
-    best, found = np.inf, np.zeros(len(points))
+    best, best_prices = np.inf, np.zeros(len(points))
     for _ in range(rounds):
         value, _, dual = program.solve_float()
         prices = np.zeros(len(points))
         prices[rows] = np.maximum(dual[:n], 0.0)
+        # scaled to E f(R) = 1, so that the greatest worth of a configuration bounds rho*
         prices /= float(np.dot(prices[rows], [float(weights[i]) for i in rows]))
-        table, last = values_by_capacity(sizes, prices[rows], grid)
+        table, last = fill_table(np.array([grid]), sizes[:, None], prices[rows])
         off = np.interp(every, points, prices)
         worth = table[grid - every] + off
         at = int(np.argmax(worth))
         best_value = max(float(worth[at]), float(table[grid]))
         if best_value < best:
-            best, found = best_value, prices
+            best, best_prices = best_value, prices
         if best <= value * (1 + tolerance):
             break
         column: dict[int, Fraction | int] = {n: 1}
-        left = grid
-        if worth[at] > table[grid]:
+        level = grid
+        if worth[at] > table[grid]:  # one size off the points is spread to its neighbours
             g = int(every[at])
-            left = grid - g
+            level = grid - g
             i = max(0, min(len(points) - 2, bisect_right(points, g) - 1))
             share = Fraction(g - points[i], points[i + 1] - points[i])
             for k, part in ((i, 1 - share), (i + 1, share)):
                 if part and k in place:
                     column[place[k]] = column.get(place[k], 0) - part
-        while last[left] >= 0:
-            row = int(last[left])
+        while last[level] >= 0:
+            row = int(last[level])
             column[row] = column.get(row, 0) - 1
-            left -= int(sizes[row])
+            level -= int(sizes[row])
         program.add_columns([0], [column])
-    return certified(grid, points, found, within)
+    return certified(grid, points, best_prices, within)
 
 
 def certified(grid: int, points: Sequence[int], prices: NDArray[np.float64], within: Sequence[bool]) -> Prices:
     """Round float prices and scale them so that the greatest worth is exactly 1."""
     scale = 2**BITS / max(float(prices.max()), 1e-300)
-    whole = [round(max(0.0, float(price)) * scale) for price in prices]
-    worth = greatest_worth(grid, points, whole, within)
-    return Prices(grid, tuple(points), tuple(value / worth for value in whole))
+    integers = [round(max(0.0, float(price)) * scale) for price in prices]
+    worth = greatest_worth(grid, points, integers, within)
+    return Prices(grid, tuple(points), tuple(value / worth for value in integers))
 
 
 def without_spare_points(law: Law, prices: Prices) -> Prices:

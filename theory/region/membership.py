@@ -9,8 +9,9 @@ from math import lcm
 
 from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
-from theory.exact.knapsack import greatest_weight, max_weight
+from theory.exact.knapsack import max_weight
 from theory.exact.linear import LinearProgram
+from theory.exact.pricing import greatest_weight
 from theory.exact.solver import Bound
 from theory.instance import Configuration, Instance
 from theory.numbers import to_integers, total
@@ -107,7 +108,7 @@ class CapacityProgram:
         """
         rho = self._offer(workload)
         vertex = self._columns.solve()
-        columns = trimmed([(p, k, x) for p, k, i in self._columns.items() if (x := vertex.primal[i])], rho)
+        columns = trimmed(self._columns.amounts(vertex.primal), rho)
         # where nothing is offered a price is free; 0 is the choice that never raises the support
         paid = [beta if load else Fraction(0) for beta, load in zip(vertex.dual[: len(rho)], rho, strict=True)]
         prices, _ = to_integers(paid)
