@@ -29,7 +29,7 @@ ENUMERATE_BELOW = 20_000
 LOOKED_AT = 3
 """So many times as many of each pool are compared at the true prices."""
 
-STEADY = 0.7
+STEADY = 0.8
 """Weight of the centre in the prices that configurations are sought for: it keeps prices from swinging."""
 
 GAIN = 1e-9
