@@ -23,7 +23,7 @@ from statistics import median
 import numpy as np
 
 from theory.errors import InputError, TooLargeError
-from theory.exact.cutting_stock import Stock, bins
+from theory.exact.columns import Stock, bins
 
 ROUNDING = 1e-9
 """By which prices in floats may seem to make a configuration worth more than its server."""

@@ -22,7 +22,7 @@ from statistics import median
 
 import numpy as np
 
-from theory.exact.cutting_stock import stock
+from theory.exact.columns import stock
 from theory.files.google import REQUESTS, google_law
 from theory.partition.bounding import bracket
 from theory.partition.guarantees import best_partitions, guarantee

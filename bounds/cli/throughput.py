@@ -157,8 +157,7 @@ def _best_bounds(sizes: Sizes, distance: Fraction, cells: int) -> Bracket:
 
 def _bins(sizes: Sizes, jobs: int | None, cells: int) -> tuple[int, Fraction, Fraction, int] | None:
     """Return the number of jobs and bounds of their bins; the law must say how many there are of each size."""
-    from theory.exact.cutting_stock import bins
-    from theory.exact.starts import largest_first
+    from theory.exact.columns import bins, largest_first
     from theory.instance import Additive
 
     law = sizes.law

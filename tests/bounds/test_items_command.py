@@ -19,7 +19,7 @@ from bounds.cli import run
 from bounds.views.answers import Answer, schema
 from bounds.views.throughput import MOST_SHOWN, items_answer, items_lines
 from theory.errors import InputError
-from theory.exact.cutting_stock import stock
+from theory.exact.columns.cutting_stock import stock
 from theory.files.items import ItemList, parse_items
 from theory.greedy import servers
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from bounds.cli import run
-from theory.exact import knapsack
+from theory.exact.knapsack import greatest as knapsack
 from theory.partition import bounding
 from theory.partition.bounding import Bracket
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from bounds.results.instances import four_types
 from bounds.testing import explicit_instances, instances
 from theory.errors import TooLargeError
-from theory.exact import knapsack
-from theory.exact.configurations import count, feasible, maximal, reduced
-from theory.exact.knapsack import max_reward, max_weight, weight
-from theory.exact.pricing import Pricing
-from theory.exact.search import greatest
-from theory.exact.starts import largest_first
-from theory.exact.tables import Grid, grids
+from theory.exact.columns.pricing import Pricing
+from theory.exact.columns.starts import largest_first
+from theory.exact.knapsack import greatest as knapsack
+from theory.exact.knapsack.configurations import count, feasible, maximal, reduced
+from theory.exact.knapsack.greatest import max_reward, max_weight, weight
+from theory.exact.knapsack.search import greatest
+from theory.exact.knapsack.tables import Grid, grids
 from theory.instance import Additive, Instance, additive
 
 

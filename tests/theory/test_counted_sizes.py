@@ -14,7 +14,7 @@ from bounds.adversary.items import Items
 from bounds.cli import run
 from bounds.views.attack import case_document
 from theory.errors import InputError
-from theory.exact.starts import largest_first
+from theory.exact.columns.starts import largest_first
 from theory.files.instances import write_tables
 from theory.files.sizes import parse_sizes, read_sizes, sizes_document
 from theory.instance import additive

@@ -9,11 +9,11 @@ from math import inf, lcm
 
 import pytest
 
-from theory.exact import columns, cutting_stock
-from theory.exact.cutting_stock import CuttingStock, Stock, bins, stock
-from theory.exact.knapsack import CELLS
-from theory.exact.linear import LinearProgram
-from theory.exact.pricing import Pricing
+from theory.exact.columns import cutting_stock, generation
+from theory.exact.columns.cutting_stock import CuttingStock, Stock, bins, stock
+from theory.exact.columns.pricing import Pricing
+from theory.exact.knapsack.greatest import CELLS
+from theory.exact.programs.linear import LinearProgram
 
 
 def drawn(seed: int, most: int = 5) -> tuple[list[int], list[int], int]:
@@ -197,7 +197,7 @@ def test_columns_that_leave_do_not_change_the_answer(bounded: bool, monkeypatch:
     demand = [generator.randint(1, 5) for _ in sizes]
     most = demand if bounded else None
     kept = stock(sizes, demand, 1000, most)
-    monkeypatch.setattr(columns, "STAYING", 1)
+    monkeypatch.setattr(generation, "STAYING", 1)
     found = stock(sizes, demand, 1000, most)
     assert kept is not None
     assert found is not None
@@ -210,7 +210,7 @@ def test_prices_that_floats_miss_are_found_exactly(listed: bool, monkeypatch: py
     """Negative control: with floats that see no gain at all, the exact step alone must still reach the optimum."""
     sizes, demand = [3, 5, 7, 11], [7, 3, 5, 4]
     right = stock(sizes, demand, 24)
-    monkeypatch.setattr(columns, "GAIN", 1e9)
+    monkeypatch.setattr(generation, "GAIN", 1e9)
     pricing = Pricing([CuttingStock(sizes, demand, 24, CELLS)._space], [24] * 4 if listed else None)
     assert bool(pricing._lists) == listed
     blind = CuttingStock(sizes, demand, 24, CELLS)

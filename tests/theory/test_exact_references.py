@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.testing import instances
-from theory.exact import columns, reference_columns, reference_knapsack, reference_programs
-from theory.exact.configurations import count, feasible, maximal, reduced
-from theory.exact.cutting_stock import bins
-from theory.exact.knapsack import max_weight
-from theory.exact.linear import InfeasibleError, LinearProgram
-from theory.exact.lists import ListSearch
-from theory.exact.pricing import heavier
+from theory.exact.columns import generation
+from theory.exact.columns import reference as reference_columns
+from theory.exact.columns.cutting_stock import bins
+from theory.exact.columns.pricing import heavier
+from theory.exact.knapsack import reference as reference_knapsack
+from theory.exact.knapsack.configurations import count, feasible, maximal, reduced
+from theory.exact.knapsack.greatest import max_weight
+from theory.exact.knapsack.lists import ListSearch
+from theory.exact.programs import reference as reference_programs
+from theory.exact.programs.linear import InfeasibleError, LinearProgram
 from theory.instance import Additive, Instance, additive
 from theory.region.membership import CapacityProgram
 
@@ -86,7 +89,7 @@ def test_columns_of_pools(instance: Instance) -> None:
     shares = [pool.share for pool in instance.pools]
     expected = reference_columns.least_servers(spaces, shares, instance.workload)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "ENUMERATE_BELOW", 0)
+        patch.setattr(generation, "ENUMERATE_BELOW", 0)
         assert CapacityProgram(instance).intensity().value == expected
 
 

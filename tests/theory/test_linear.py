@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from sympy import Matrix
 
-from theory.exact import rational
-from theory.exact.linear import UNSURE, Column, FloatColumns, InfeasibleError, LinearProgram, Vertex
-from theory.exact.simplex import UnboundedError
-from theory.exact.solver import MOVES
+from theory.exact.programs import rational
+from theory.exact.programs.linear import UNSURE, Column, FloatColumns, InfeasibleError, LinearProgram, Vertex
+from theory.exact.programs.simplex import UnboundedError
+from theory.exact.programs.solver import MOVES
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)
 
@@ -227,7 +227,7 @@ def test_elimination(n: int, data: st.DataObject) -> None:
     row = st.lists(small, min_size=n, max_size=n)
     matrix = data.draw(st.lists(row, min_size=n, max_size=n))
     right = data.draw(row)
-    x = rational.solve(matrix, right)
+    x = rational.solve_dense(matrix, right)
     if x is not None:
         assert [sum((a * b for a, b in zip(r, x, strict=True)), Fraction(0)) for r in matrix] == right
     assert (x is None) == (Matrix(matrix).det() == 0)

@@ -13,10 +13,11 @@ from bounds import checker
 from bounds.certificates.throughput import throughput_certificate
 from theory.compiled import plain
 from theory.errors import TooLargeError
-from theory.exact import knapsack, lists
-from theory.exact.configurations import Reduced
-from theory.exact.cutting_stock import stock
-from theory.exact.lists import ListSearch, search_states
+from theory.exact.columns.cutting_stock import stock
+from theory.exact.knapsack import greatest as knapsack
+from theory.exact.knapsack import lists
+from theory.exact.knapsack.configurations import Reduced
+from theory.exact.knapsack.lists import ListSearch, search_states
 from theory.files.sizes import Sizes
 from theory.partition import vqs_workload
 from theory.partition.bounding import bracket

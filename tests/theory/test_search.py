@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from bounds.testing import instances
 from theory.compiled import plain
 from theory.errors import TooLargeError
-from theory.exact import branching, columns, knapsack, pricing, search
-from theory.exact.configurations import reduced
-from theory.exact.knapsack import max_weight, too_fine
-from theory.exact.search import allowing
+from theory.exact.columns import generation as columns
+from theory.exact.columns import pricing
+from theory.exact.knapsack import branching, search
+from theory.exact.knapsack import greatest as knapsack
+from theory.exact.knapsack.configurations import reduced
+from theory.exact.knapsack.greatest import max_weight, too_fine
+from theory.exact.knapsack.search import allowing
 from theory.greedy.optimal import solve
 from theory.instance import Additive, Instance, additive, pooled
 from theory.region.membership import CapacityProgram

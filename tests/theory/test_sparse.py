@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from theory.exact import rational
+from theory.exact.programs import rational
 
 
 def drawn(seed: int, size: int, extra: int) -> tuple[list[dict[int, Fraction]], list[Fraction]]:
@@ -31,7 +31,7 @@ def drawn(seed: int, size: int, extra: int) -> tuple[list[dict[int, Fraction]], 
 def test_every_equation_holds(seed: int, extra: int, size: int) -> None:
     rows, right = drawn(seed, size, extra)
     values = rational.solve_sparse(rows, right)
-    dense = rational.solve([[row.get(j, 0) for j in range(size)] for row in rows], right)
+    dense = rational.solve_dense([[row.get(j, 0) for j in range(size)] for row in rows], right)
     assert values == dense
     if values is not None:
         assert [sum(v * values[j] for j, v in row.items()) for row in rows] == right

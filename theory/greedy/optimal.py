@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from theory.exact.columns import ConfigurationColumns, trimmed
 from theory.exact.knapsack import weight
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.greedy.assignment import GreedyAssignment, global_greedy
 from theory.instance import Configuration, Instance
 from theory.numbers import total

@@ -11,12 +11,9 @@ import highspy
 import numpy as np
 
 from theory.errors import InputError, TooLargeError
-from theory.exact.columns import ConfigurationColumns, PoolColumn, slots_of, trimmed
-from theory.exact.configurations import reduced
-from theory.exact.knapsack import weight
-from theory.exact.linear import LinearProgram, Vertex
-from theory.exact.solver import Bound
-from theory.exact.starts import largest_first
+from theory.exact.columns import ConfigurationColumns, PoolColumn, largest_first, slots_of, trimmed
+from theory.exact.knapsack import reduced, weight
+from theory.exact.programs import Bound, LinearProgram, Vertex
 from theory.greedy.assignment import GreedyAssignment, MaxRewards
 from theory.instance import Additive, Configuration, Instance
 from theory.numbers import ceiling, total
@@ -188,7 +185,7 @@ class LeastServers:
     Attributes
     ----------
     lower : int
-        At least `priced`, and more where `theory.exact.cutting_stock.bins` proves more by proper configurations.
+        At least `priced`, and more where `theory.exact.columns.bins` proves more by proper configurations.
     upper : int
         Attained by `columns`.
     slot_prices : tuple of Fraction, shape (J,)
@@ -227,7 +224,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
     binds, the program of `packproof throughput` over proper configurations, which hold no more jobs of a type than
     there are, raises the lower bound, where it is small enough. Upper bound: the best of the rounded-up vertex, a
     node-limited integer search over the columns of small reduced cost, and, on one pool, the largest jobs first, from
-    nothing and on top of the rounded-down vertex (`theory.exact.starts.largest_first`); all recounted in integers.
+    nothing and on top of the rounded-down vertex (`theory.exact.columns.largest_first`); all recounted in integers.
     Where they meet, the number is exact.
 
     Examples
@@ -283,7 +280,7 @@ def least_servers(instance: Instance, jobs: Sequence[Fraction]) -> LeastServers:
 
 def _proper_bound(instance: Instance, need: Sequence[int]) -> int:
     """Return the servers that jobs need by proper configurations, 0 where not one resource of one pool binds."""
-    from theory.exact.cutting_stock import bins  # only where the bounds do not meet
+    from theory.exact.columns import bins  # only where the bounds do not meet
 
     space = instance.pools[0].space
     if len(instance.pools) > 1 or not isinstance(space, Additive):

@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 
 from theory.errors import TooLargeError
-from theory.exact.knapsack import CELLS
+from theory.exact.columns import CELLS
 from theory.numbers import ceiling
 from theory.partition.laws import Law
 from theory.partition.mixing import Cell, Mixed, initial_cells, mixed, split
@@ -70,7 +70,7 @@ def brackets(
     law : Law
     gap : Fraction
         Relative distance of the bounds at which to end; 0 asks for the exact value: a law of atoms is then solved as it
-        stands on any grid, while lists of states are small enough (`theory.exact.lists`).
+        stands on any grid, while lists of states are small enough (`theory.exact.knapsack`).
     most_cells : int
         Cells beyond which to give up.
     exact_cells : int

@@ -27,8 +27,8 @@ from itertools import combinations, pairwise
 from math import comb, lcm
 
 from theory.errors import TooLargeError
-from theory.exact.configurations import maximal
-from theory.exact.linear import LinearProgram
+from theory.exact.knapsack import maximal
+from theory.exact.programs import LinearProgram
 from theory.instance import Additive, Configuration
 from theory.numbers import total
 from theory.partition.cuts import Partition

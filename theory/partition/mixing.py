@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.exact.columns import trimmed
-from theory.exact.linear import LinearProgram
-from theory.exact.tables import add_best_within, add_type
+from theory.exact.knapsack import add_best_within, add_type
+from theory.exact.programs import LinearProgram
 from theory.numbers import ceiling, total
 from theory.partition.laws import Law
 

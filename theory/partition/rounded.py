@@ -8,9 +8,7 @@ from fractions import Fraction
 from math import lcm
 
 from theory.errors import TooLargeError
-from theory.exact.columns import trimmed
-from theory.exact.cutting_stock import stock
-from theory.exact.knapsack import CELLS
+from theory.exact.columns import CELLS, stock, trimmed
 from theory.instance import Configuration
 from theory.partition.cuts import Partition
 from theory.partition.laws import Law
@@ -45,7 +43,7 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], ce
     probabilities : sequence of Fraction, shape (J,)
         P_j >= 0.
     cells : int
-        Limit of the memory of pricing (`theory.exact.pricing.Pricing`).
+        Limit of the memory of pricing (`theory.exact.columns`).
 
     Returns
     -------
@@ -59,7 +57,7 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], ce
 
     Notes
     -----
-    The configuration linear program by column generation with exact pricing (`theory.exact.cutting_stock`): one server
+    The configuration linear program by column generation with exact pricing (`theory.exact.columns`): one server
     supports 1 / N where the jobs of a workload of one need N servers in fractions. On L servers the maximum is L times
     it. Source: high-throughput bin packing, (4).
 

@@ -24,8 +24,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.linear import LinearProgram
-from theory.exact.tables import fill_table
+from theory.exact.knapsack import fill_table
+from theory.exact.programs import LinearProgram
 from theory.numbers import total
 from theory.partition.laws import Law
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.exact.linear import LinearProgram
+from theory.exact.programs import LinearProgram
 from theory.instance import Configuration
 from theory.partition.cuts import Interval, Partition
 from theory.partition.laws import Law

@@ -10,9 +10,7 @@ from math import lcm
 from theory.errors import InputError
 from theory.exact.columns import ConfigurationColumns, PoolColumn, trimmed
 from theory.exact.knapsack import max_weight
-from theory.exact.linear import LinearProgram
-from theory.exact.pricing import greatest_weight
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.instance import Configuration, Instance
 from theory.numbers import to_integers, total
 
@@ -268,6 +266,8 @@ class Support:
 
         Configurations of great value, if some are known, save time.
         """
+        from theory.exact.columns import greatest_weight  # few commands need the pricing
+
         scale = lcm(*(price.denominator for price in prices))
         whole_prices = [price.numerator * (scale // price.denominator) for price in prices]
         worth = sum(

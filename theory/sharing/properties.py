@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from theory.exact.linear import LinearProgram
-from theory.exact.solver import Bound
+from theory.exact.programs import Bound, LinearProgram
 from theory.numbers import text, total
 from theory.sharing.allocation import Allocation
 from theory.sharing.maxmin import max_min_tasks

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.rational import solve_sparse
+from theory.exact.programs import solve_sparse
 from theory.sharing.reduction import Pair
 from theory.sharing.turns import Turns
 

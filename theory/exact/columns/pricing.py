@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import TooLargeError
-from theory.exact import knapsack, search
-from theory.exact.configurations import reduced
-from theory.exact.knapsack import CELLS
-from theory.exact.lists import ListSearch
-from theory.exact.search import Nodes
-from theory.exact.tables import best_with_each, fill_table, grids
+from theory.exact.knapsack import greatest as knapsack
+from theory.exact.knapsack import search
+from theory.exact.knapsack.configurations import reduced
+from theory.exact.knapsack.greatest import CELLS
+from theory.exact.knapsack.lists import ListSearch
+from theory.exact.knapsack.search import Nodes
+from theory.exact.knapsack.tables import best_with_each, fill_table, grids
 from theory.instance import Additive, Configuration, Space
 
 PRICE_BITS = 40
@@ -45,6 +46,7 @@ class Pricing:
     def __init__(self, spaces: Sequence[Additive], most: Sequence[int] | None = None, cells: int = CELLS) -> None:
         self._spaces, self._most, self._cells = tuple(spaces), most, cells
         self._smalls = [reduced(space) for space in spaces]
+        self._nodes = Nodes()
         self._lists: dict[int, ListSearch] = {}
         self._branched: list[int] = []
         limit, tabled = min(knapsack.TABLE_LIMIT, 10 * cells), []
@@ -57,6 +59,10 @@ class Pricing:
                 self._branched.append(p)
         shared = grids(tuple(self._spaces[p] for p in tabled), limit)
         self._tables = [([tabled[place] for place in places], grid) for places, grid in shared]
+
+    def renew_nodes(self) -> None:
+        """Allow branch and bound all nodes that a question may take (`allowing`)."""
+        self._nodes = Nodes()
 
     def propose(
         self, prices: NDArray[np.float64], server_prices: NDArray[np.float64], several: int
@@ -101,7 +107,7 @@ class Pricing:
         return np.array(heavy, np.int64).reshape(len(heavy), len(weights))
 
     def missed(
-        self, prices: NDArray[np.float64], server_prices: NDArray[np.float64], nodes: Nodes
+        self, prices: NDArray[np.float64], server_prices: NDArray[np.float64]
     ) -> list[tuple[int, list[Configuration]]]:
         """Return configurations worth more than their servers where branch and bound may have missed them, by server.
 
@@ -112,9 +118,9 @@ class Pricing:
         """
         weights, unit = _rounded(prices, range(len(prices)), 0)
         thresholds = [(p, int(max(0.0, server_prices[p]) / unit)) for p in self._branched]
-        return [(p, self.heavier(p, weights.tolist(), than, nodes)) for p, than in thresholds]
+        return [(p, self.heavier(p, weights.tolist(), than)) for p, than in thresholds]
 
-    def heavier(self, p: int, weights: Sequence[int], than: int, nodes: Nodes | None = None) -> list[Configuration]:
+    def heavier(self, p: int, weights: Sequence[int], than: int) -> list[Configuration]:
         """Return configurations of a server that are worth more than a number, as the function `heavier` does."""
         small = self._smalls[p]
         chosen = [weights[j] for j in small.types]
@@ -122,7 +128,7 @@ class Pricing:
         if p in self._lists:
             above = self._by_list(p, lambda listed: listed.heavier(chosen, than))
         if above is None and p in self._branched:
-            above = search.heavier(small, chosen, than, nodes)
+            above = search.heavier(small, chosen, than, self._nodes)
         if above is None and knapsack.is_listed(small) and knapsack.is_long(small, chosen):
             above = ListSearch(small, cells=self._cells).heavier(
                 chosen, than
@@ -164,28 +170,11 @@ class Pricing:
         ]
 
 
-def heavier(space: Space, weights: Sequence[int], than: int, nodes: Nodes | None = None) -> list[Configuration]:
-    """Return configurations that are worth more than a number; an empty list proves that there is none.
+def heavier(space: Space, weights: Sequence[int], than: int) -> list[Configuration]:
+    """Return configurations that are worth more than a number, the heaviest last; an empty list proves that none is.
 
-    Parameters
-    ----------
-    space : Space
-    weights : sequence of int, shape (J,)
-        At least 0, of any length.
-    than : int
-        At least 0.
-    nodes : Nodes, optional
-        Nodes of branch and bound that may be spent, where it is needed.
-
-    Returns
-    -------
-    list of Configuration
-        The heaviest is the last. By a table or a list it is the heaviest of all.
-
-    Raises
-    ------
-    TooLargeError
-        As `theory.exact.knapsack.max_weight`.
+    Weights and the number are integers of any length, at least 0. By a table or a list the last one is the heaviest of
+    all. Raises `TooLargeError` as `max_weight` does.
 
     Examples
     --------
@@ -195,7 +184,7 @@ def heavier(space: Space, weights: Sequence[int], than: int, nodes: Nodes | None
     ([(1, 1)], [])
     """
     if isinstance(space, Additive) and reduced(space).types:
-        return Pricing([space]).heavier(0, weights, than, nodes)
+        return Pricing([space]).heavier(0, weights, than)
     best = knapsack.max_weight(space, weights)
     return [best] if sum(map(mul, weights, best)) > than else []
 

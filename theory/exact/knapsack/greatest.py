@@ -14,8 +14,8 @@ import numpy as np
 
 from theory.compiled import plain
 from theory.errors import TooLargeError
-from theory.exact.configurations import Reduced, reduced
-from theory.exact.tables import best_by_levels
+from theory.exact.knapsack.configurations import Reduced, reduced
+from theory.exact.knapsack.tables import best_by_levels
 from theory.instance import Configuration, Explicit, Space
 from theory.numbers import to_integers
 
@@ -90,7 +90,7 @@ def max_weight(space: Space, weights: Sequence[int], types: Iterable[int] | None
     ------
     TooLargeError
         If the table would be larger than `TABLE_LIMIT`, and branch and bound takes more nodes than allowed
-        (`theory.exact.search.allowing`).
+        (`theory.exact.knapsack.search.allowing`).
 
     Notes
     -----
@@ -144,7 +144,7 @@ def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configur
 def _best(small: Reduced, weights: Sequence[int]) -> Sequence[int]:
     if small.cells <= SMALL_TABLE and not too_fine(small) and not is_long(small, weights):
         return _by_table(small, weights)
-    from theory.exact import search  # few commands need it
+    from theory.exact.knapsack import search  # few commands need it
 
     if too_fine(small):
         return search.greatest(small, weights)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.compiled import kernel, plain
-from theory.exact.configurations import reduced
-from theory.exact.solver import FloatProgram
+from theory.exact.knapsack.configurations import reduced
+from theory.exact.programs.solver import FloatProgram
 from theory.instance import Additive
 
 LONG = 2**62

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.compiled import kernel
-from theory.exact.configurations import binding, reduced
+from theory.exact.knapsack.configurations import binding, reduced
 from theory.instance import Additive
 
 

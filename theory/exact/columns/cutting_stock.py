@@ -15,13 +15,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.columns import ConfigurationColumns, Multiplier, Pattern
-from theory.exact.linear import LinearProgram, Vertex
-from theory.exact.lists import CELLS
-from theory.exact.pricing import Pricing
-from theory.exact.search import Nodes
-from theory.exact.solver import Number
-from theory.exact.starts import largest_first
+from theory.exact.columns.generation import ConfigurationColumns, Multiplier, Pattern
+from theory.exact.columns.pricing import Pricing
+from theory.exact.columns.starts import largest_first
+from theory.exact.knapsack.greatest import CELLS
+from theory.exact.programs.linear import LinearProgram, Vertex
+from theory.exact.programs.solver import Number
 from theory.instance import Additive
 from theory.numbers import total
 
@@ -80,7 +79,7 @@ def stock(
         Most jobs of each type in one server; only the capacity bounds them where left out. With the demand itself, this
         is the tighter program of cutting stock whose configurations are all proper.
     cells : int
-        Limit of the memory of pricing (`theory.exact.pricing.Pricing`).
+        Limit of the memory of pricing (`theory.exact.columns.pricing.Pricing`).
 
     Returns
     -------
@@ -110,7 +109,7 @@ def stock(
     """
     program = CuttingStock(sizes, demand, capacity, cells)
     if most is not None:
-        program.generate()
+        program.solve_float()
         program.limit(most)
     return program.solution()
 
@@ -212,10 +211,6 @@ class CuttingStock(ConfigurationColumns):
             self._program.set_row(j, demand * self._unit, demand * self._unit if empty_cost else None)
         self._add_alone()  # with them some amounts place all jobs and none more
 
-    def generate(self) -> None:
-        """Add configurations until none is missing in floats."""
-        self._generate(Nodes())
-
     def solution(self) -> Stock | None:
         """Solve exactly, from the columns that are there on; None where no basis in floats became an exact optimum.
 
@@ -223,9 +218,9 @@ class CuttingStock(ConfigurationColumns):
         only that costs, and much more, until nothing is left empty. Where that cannot be, servers cost what they did.
         """
         divisible = [Fraction(size, self._capacity) for size in self._sizes]
-        nodes = Nodes()
+        self._renew_nodes()
         while True:
-            self._generate(nodes)
+            self._generate()
             reached = -self._program.solve_float()[0] <= self._least_cost()
             if reached:
                 multipliers = [(0 if self._empty_cost else -SCALE) * price for price in divisible]
@@ -241,7 +236,7 @@ class CuttingStock(ConfigurationColumns):
                 vertex = self._program.solve() if len(self._sizes) <= SIMPLEX else self._program.solve_basis()
                 if vertex is None:
                     return None
-                if not self._add_heavier(vertex, nodes):
+                if not self._add_heavier(vertex):
                     return self._answer(vertex, [-price / SCALE for price in vertex.dual])
 
     def _least_cost(self) -> float:

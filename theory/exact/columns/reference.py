@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from theory.exact.linear import LinearProgram
+from theory.exact.programs.linear import LinearProgram
 from theory.instance import Additive
 
 

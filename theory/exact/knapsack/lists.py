@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from theory.compiled import kernel, plain
 from theory.errors import TooLargeError
-from theory.exact.configurations import Reduced
-from theory.exact.knapsack import CELLS, FINEST
+from theory.exact.knapsack.configurations import Reduced
+from theory.exact.knapsack.greatest import CELLS, FINEST
 
 LEVELS = 1024
 """Levels of the free capacity at which the value of what it could hold is bounded."""

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.configurations import has_at_most, maximal, reduced
-from theory.exact.knapsack import CELLS
-from theory.exact.linear import LinearProgram, Vertex
-from theory.exact.solver import Bound, Number
-from theory.exact.starts import SERVED, divided, largest_first
+from theory.exact.columns.starts import SERVED, divided, largest_first
+from theory.exact.knapsack.configurations import has_at_most, maximal, reduced
+from theory.exact.knapsack.greatest import CELLS
+from theory.exact.programs.linear import LinearProgram, Vertex
+from theory.exact.programs.solver import Bound, Number
 from theory.instance import Additive, Configuration, Space
 from theory.numbers import to_integers
 
 if TYPE_CHECKING:
-    from theory.exact.pricing import Pricing
-    from theory.exact.search import Nodes
+    from theory.exact.columns.pricing import Pricing
 
 ENUMERATE_BELOW = 20_000
 """Number of feasible configurations up to which all maximal ones are columns from the start."""
@@ -65,7 +64,7 @@ class ConfigurationColumns:
         Pools with at most so many feasible configurations have all maximal ones from the start; `ENUMERATE_BELOW`
         where left out.
     cells : int
-        Limit of the memory of pricing (`theory.exact.pricing`).
+        Limit of the memory of pricing (`theory.exact.columns.pricing`).
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class ConfigurationColumns:
         self._add_alone()
         self._always = program.width  # columns that are never dropped
         if self._unfinished:
-            from theory.exact.pricing import Pricing  # few programs need it
+            from theory.exact.columns.pricing import Pricing  # few programs need it
 
             self._pricing = Pricing([space for _, space in self._unfinished], cells=cells)
             self._coarser = self._pricing.coarser()
@@ -187,11 +186,11 @@ class ConfigurationColumns:
         vertex, priced exactly over all configurations; what prices in is added and the loop goes on. It ends because
         a configuration enters once.
         """
-        nodes = _nodes()
+        self._renew_nodes()
         while True:
-            self._generate(nodes)
+            self._generate()
             vertex = self._program.solve()
-            if not self._add_heavier(vertex, nodes):
+            if not self._add_heavier(vertex):
                 return vertex
 
     def at_most(self, bound: Fraction) -> bool:
@@ -201,35 +200,41 @@ class ConfigurationColumns:
 
     def solve_float(self) -> float:
         """Return the float objective over all configurations, up to the rounding of prices."""
-        self._generate(_nodes())
+        self._renew_nodes()
+        self._generate()
         return self._program.solve_float()[0]
 
-    def _add_heavier(self, vertex: Vertex, nodes: Nodes) -> bool:
+    def _renew_nodes(self) -> None:
+        """Begin another question, with all nodes of branch and bound that a question may take."""
+        if self._unfinished:
+            self._pricing.renew_nodes()
+
+    def _add_heavier(self, vertex: Vertex) -> bool:
         """Add configurations that are worth more than their server at exact prices; return whether there are any."""
         slots, servers = self._priced(vertex.dual)
         prices, unit = to_integers(slots)
         pools = zip(self._unfinished, servers, strict=True)
-        above = [self._pricing.heavier(i, prices, floor(price / unit), nodes) for i, (_, price) in enumerate(pools)]
+        above = [self._pricing.heavier(i, prices, floor(price / unit)) for i, (_, price) in enumerate(pools)]
         return sum([self.add(p, rows) for (p, _), rows in zip(self._unfinished, above, strict=True)]) > 0
 
     def _priced(self, dual: Sequence[Multiplier]) -> tuple[list[Multiplier], list[Multiplier]]:
         """Return the prices of slots, and of servers of the unfinished pools, from the multipliers of the rows."""
         return [dual[row] for row in self._slot_rows], [dual[self._pool_rows[p]] for p, _ in self._unfinished]
 
-    def _generate(self, nodes: Nodes) -> None:
+    def _generate(self) -> None:
         """Add configurations until, at the prices in floats, none of those found is worth more than its server."""
         if not self._unfinished:
             return
         for pricing in self._coarser:
             centre = self._centre, self._bound  # on a coarser grid nothing is bounded
-            self._run_rounds(pricing, nodes)
+            self._run_rounds(pricing)
             self._centre, self._bound = centre
         self._coarser = []
-        self._run_rounds(self._pricing, nodes)
+        self._run_rounds(self._pricing)
         if self._bound == -inf:  # the next question may have other prices
             self._centre = None
 
-    def _run_rounds(self, pricing: Pricing, nodes: Nodes) -> None:
+    def _run_rounds(self, pricing: Pricing) -> None:
         several = max(1, len(self._slot_rows) // len(self._unfinished))  # in all about as many as there are types
         steady = 1.0 if self._bound == -inf else STEADY
         while True:
@@ -250,7 +255,7 @@ class ConfigurationColumns:
                 best = better[np.argsort(-gains[better], kind="stable")[:several]]
                 fresh |= self.add(p, rows[best])
             if not fresh and (steady == 0 or sought is prices):
-                missed = pricing.missed(slots, servers * (1 + GAIN) + GAIN, nodes)
+                missed = pricing.missed(slots, servers * (1 + GAIN) + GAIN)
                 fresh = sum([self.add(self._unfinished[place][0], rows) for place, rows in missed]) > 0
                 if not fresh:
                     return
@@ -279,12 +284,6 @@ class ConfigurationColumns:
         """Forget the configurations whose columns left; those that stayed are the first columns now, in order."""
         place = {column: new for new, column in enumerate(stayed)}
         self._present = {k: place[column] for k, column in self._present.items() if column in place}
-
-
-def _nodes() -> Nodes:
-    from theory.exact.search import Nodes  # few programs need them
-
-    return Nodes()
 
 
 def _carrying(space: Additive, wanted: NDArray[np.float64]) -> list[Configuration]:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.rational import solve_sparse
-from theory.exact.solver import Bound, FloatProgram, Number
+from theory.exact.programs.rational import solve_sparse
+from theory.exact.programs.solver import Bound, FloatProgram, Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -232,7 +232,7 @@ class LinearProgram:
         Raises
         ------
         InfeasibleError
-        theory.exact.rational.UnboundedError
+        theory.exact.programs.rational.UnboundedError
 
         Notes
         -----
@@ -421,7 +421,7 @@ class LinearProgram:
 
     def _by_simplex(self, dual: NDArray[np.float64] | None) -> Vertex:
         """Solve in rationals over the columns that the float multipliers cannot rule out, adding any that price in."""
-        from theory.exact.simplex import maximise  # seldom needed
+        from theory.exact.programs.simplex import maximise  # seldom needed
 
         chosen = set(range(self.width))
         if dual is not None:

@@ -16,7 +16,7 @@ FILL = 24
 """Most entries that a pivot may touch, (row length - 1)(column length - 1); beyond it the rest counts as dense."""
 
 
-def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction] | None:
+def solve_dense(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction] | None:
     """Solve ``matrix @ x == right`` exactly.
 
     Parameters
@@ -35,7 +35,7 @@ def solve(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction |
 
     Examples
     --------
-    >>> solve([[2, 1], [0, 4]], [1, Fraction(1, 2)])
+    >>> solve_dense([[2, 1], [0, 4]], [1, Fraction(1, 2)])
     [Fraction(7, 16), Fraction(1, 8)]
     """
     if not len(matrix):
@@ -89,7 +89,7 @@ def solve_sparse(
     """
     if len(rows) <= SMALL:
         dense = [[row.get(j, 0) for j in range(len(rows))] for row in rows]
-        return solve(dense, right)
+        return solve_dense(dense, right)
     system = _System(rows, right)
     order: list[tuple[int, int]] = []
     while (pivot := system.cheapest()) is not None:
@@ -172,7 +172,7 @@ class _System:
         columns = sorted(self.open_columns)
         rows = sorted(self.open_rows)
         dense = [[_fraction(self.rows[i].get(j)) for j in columns] for i in rows]
-        values = solve(dense, [_fraction(self.right[i]) for i in rows])
+        values = solve_dense(dense, [_fraction(self.right[i]) for i in rows])
         return None if values is None else {j: _exact(value) for j, value in zip(columns, values, strict=True)}
 
 

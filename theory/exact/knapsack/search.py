@@ -1,6 +1,6 @@
 """Configurations of great weight on grids too fine for tables: compiled branch and bound, confirmed in integers.
 
-The compiled search (`theory.exact.branching`) adds weights of 64 bits. Longer ones are rounded up for it, so that
+The compiled search (`branching`) adds weights of 64 bits. Longer ones are rounded up for it, so that
 nothing that is worth more than asked for can escape; what it finds is weighed in integers of any length.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import TooLargeError
-from theory.exact import branching
-from theory.exact.configurations import Reduced
-from theory.exact.linear import LinearProgram
+from theory.exact.knapsack import branching
+from theory.exact.knapsack.configurations import Reduced
+from theory.exact.programs.linear import LinearProgram
 from theory.instance import Configuration
 
 NODES = 100_000_000
@@ -202,7 +202,7 @@ def greatest(small: Reduced, weights: Sequence[int], nodes: Nodes | None = None)
 
     Examples
     --------
-    >>> from theory.exact.configurations import reduced
+    >>> from theory.exact.knapsack.configurations import reduced
     >>> from theory.instance import additive
     >>> greatest(reduced(additive([12 * 10**9], [[5 * 10**9], [7 * 10**9 - 1]]).pools[0].space), [1, 1])
     (2, 0)
