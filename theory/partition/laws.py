@@ -83,13 +83,7 @@ class Law:
         return sums[bisect_right(sizes, x)] + total(smooth)
 
     def probability(self, lower: Fraction, upper: Fraction) -> Fraction:
-        """Return the probability of sizes in (lower, upper].
-
-        Examples
-        --------
-        >>> uniform("1/10", "9/10").probability(Fraction(1, 2), Fraction(1))
-        Fraction(1, 2)
-        """
+        """Return the probability of sizes in (lower, upper]."""
         return self.cumulative(upper) - self.cumulative(lower)
 
     @cached_property
@@ -109,20 +103,11 @@ class Law:
         return max([size for size, _ in self.atoms[-1:]] + [piece.upper for piece in self.pieces[-1:]])
 
     def hats(self, points: Sequence[Fraction]) -> list[Fraction]:
-        """Return the law of the size when it is spread, in mean, to the neighbouring points.
+        """Return the law of the size when it is spread, in mean, to the neighbouring points, which increase.
 
-        A size x between two points goes to one or the other with probabilities that keep its mean.
-
-        Parameters
-        ----------
-        points : sequence of Fraction, shape (n,)
-            Increasing; the support lies between the first and the last.
-
-        Returns
-        -------
-        list of Fraction, shape (n,)
-            Sums to 1. Its scalar product with values at the points is the expectation of the function that is linear
-            between them. O(atoms + n x pieces).
+        The support is between the first and the last. A size x between two points goes to one or the other with
+        probabilities that keep its mean. They sum to 1, and their scalar product with values at the points is the
+        expectation of the function that is linear between them. O(atoms + n x pieces).
         """
         weights = [Fraction(0)] * len(points)
         position = 0

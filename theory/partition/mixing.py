@@ -46,13 +46,8 @@ SEVERAL = 64
 class Cell:
     """A set of sizes whose jobs are one type: part of a uniform piece, or a group of atoms.
 
-    Attributes
-    ----------
-    base, width : Fraction
-        Sizes are uniform on (base, base + width]; for a group of atoms the width is 0 and the base its largest size.
-    probability : Fraction
-    atoms : tuple of (size, probability)
-        Of a group; empty for a part of a piece.
+    Sizes are uniform on (base, base + width]. For a group of `atoms`, pairs of size and probability, the width is 0 and
+    the base its largest size; a part of a piece has none.
     """
 
     base: Fraction
@@ -83,15 +78,9 @@ Slots = tuple[int, ...]
 class Mixed:
     """A workload per server that mixing supports, with its proof.
 
-    Attributes
-    ----------
-    workload : Fraction
-    cells : tuple of Cell, length N
-        In increasing order of width, then of size.
-    columns : tuple of (slots, fraction)
-        Fractions of the server, summing to 1; their slots are just workload x probability.
-    prices : float64[N]
-        Of the cells, numeric: <probability, prices> is about 1 / workload.
+    The cells, N of them, increase in width, then in size. Columns are slots with fractions of the server that sum to 1;
+    their slots are just workload x probability. The prices of the cells, float64[N], are numeric: <probability, prices>
+    is about 1 / workload.
     """
 
     workload: Fraction
@@ -168,24 +157,10 @@ def split(cell: Cell) -> list[Cell]:
 
 
 def mixed(cells: Sequence[Cell], tolerance: float = 1e-4, rounds: int = 4000) -> Mixed:
-    """Return a workload that one server supports by mixing the cells.
+    """Return a workload that one server supports by mixing the cells, exact whatever the floats do.
 
-    Parameters
-    ----------
-    cells : sequence of Cell, length N
-    tolerance : float
-        Relative distance from the best for these cells at which column generation stops.
-    rounds : int
-        Most rounds of column generation.
-
-    Returns
-    -------
-    Mixed
-        Exact whatever the floats do: the columns are feasible and their slots are counted in rationals.
-
-    Notes
-    -----
-    Each round one float linear program over N rows and one table of O(N x size units).
+    Column generation stops within a relative tolerance of the best for these cells, or after so many rounds; each of
+    them takes one float linear program over N rows and one table of O(N x size units).
 
     Examples
     --------
@@ -243,28 +218,11 @@ def valuable_mixes(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return for every cell a configuration of great value in which none is wider, that fits when its jobs are mixed.
 
-    Parameters
-    ----------
-    middles, tops : int64[n]
-        Sizes of each cell, cells of one width beside each other, widths increasing.
-    prices : float64[n]
-    starts : sequence of int, length w + 1
-        Where the cells of each width begin; the last entry is n.
-    halved : sequence of bool, length w
-        Whether two of the next narrower width are at least as wide as one of this.
-    capacity : int
-
-    Returns
-    -------
-    values : float64[n]
-        0 where a job of the cell does not fit.
-    slots : int64[n, n]
-        Row j is the configuration of cell j.
-
-    Notes
-    -----
-    These are the greatest configurations but for a few that mix in other ways. O(n capacity) for the table of jobs at
-    their middles, and O(n m^2) for partners, where m is the greatest number of cells of one width.
+    Cells of one width, from `starts[w]` to `starts[w + 1]`, are beside each other, widths increasing; `halved[w]` tells
+    whether two of the next narrower width are at least as wide as one of this. The values, float64[n], are 0 where a
+    job of the cell does not fit; row j of int64[n, n] is the configuration of cell j. These are the greatest
+    configurations but for a few that mix in other ways. O(n capacity) for the table of jobs at their middles, and O(n
+    m^2) for partners, where m is the greatest number of cells of one width.
     """
     n, level = middles.size, np.array([capacity])
     value, last = np.zeros(capacity + 1), np.full(capacity + 1, -1, np.int32)  # all at their middles, widths so far

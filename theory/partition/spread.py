@@ -35,20 +35,10 @@ BITS = 40
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of sizes, linear between points, worth at most 1 on every server.
+    """Prices of sizes, at least 0, linear between points, worth at most 1 on every server.
 
-    Attributes
-    ----------
-    grid : int
-        G; the points are multiples of 1/G.
-    points : tuple of int, length n
-        Increasing, in units of 1/G; the law's support lies between the first and the last.
-    values : tuple of Fraction, length n
-        Prices at the points, at least 0.
-
-    Notes
-    -----
-    They hold at the points, and between two points where the law has sizes there.
+    The points increase, in units of 1/grid; the law's support lies between the first and the last. Prices hold at the
+    points, and between two points where the law has sizes there.
     """
 
     grid: int
@@ -97,15 +87,8 @@ def occupied(law: Law, grid: int, points: Sequence[int]) -> list[bool]:
 def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], within: Sequence[bool]) -> Fraction:
     """Return the greatest worth of a configuration of sizes at the points and where `within` says so, exactly.
 
-    Parameters
-    ----------
-    grid : int
-    points : sequence of int, shape (n,)
-        Increasing; 0 only with value 0.
-    values : sequence of int, shape (n,)
-        At least 0, together below 2^62 on any server.
-    within : sequence of bool, shape (n - 1,)
-        Whether there are sizes between two neighbouring points.
+    Points increase, 0 only with value 0; values are at least 0, together below 2^62 on any server. `within` tells of
+    each two neighbouring points whether there are sizes between them.
 
     Examples
     --------
@@ -128,23 +111,10 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], with
 
 
 def spread_prices(law: Law, grid: int, points: Sequence[int], tolerance: float = 1e-4, rounds: int = 4000) -> Prices:
-    """Return good prices that are linear between the given points.
+    """Return good prices that are linear between increasing points of a grid, exact and worth at most 1.
 
-    Parameters
-    ----------
-    law : Law
-    grid : int
-    points : sequence of int, length n
-        Increasing; the support lies between the first and the last.
-    tolerance : float
-        Relative distance from the best prices for these points at which column generation stops.
-    rounds : int
-        Most columns that are generated.
-
-    Returns
-    -------
-    Prices
-        Exact: worth at most 1, decided by `greatest_worth`.
+    The support lies between the first point and the last. Column generation stops within a relative tolerance of the
+    best prices for these points, or after so many columns; `greatest_worth` decides what the prices are worth.
 
     Examples
     --------

@@ -133,21 +133,12 @@ class ConfigurationColumns:
         return {self._pool_rows[pool]: 1, **{self._slot_rows[j]: -slots for j, slots in pattern}}
 
     def serve(self, workload: Sequence[Fraction], shares: Sequence[Fraction]) -> None:
-        """Add configurations that carry a workload: a start for `solve`.
+        """Add configurations that carry a workload, where each pool has a share of the servers: a start for `solve`.
 
-        Parameters
-        ----------
-        workload : sequence of Fraction, shape (J,)
-            At least 0.
-        shares : sequence of Fraction, shape (P,)
-            Of the servers, in each pool.
-
-        Notes
-        -----
         The workload is divided among the pools as if jobs were divisible (`divided`); each pool alone then finds
         configurations for its part, in a program with few rows. The prices of that division are looked at first when
-        configurations are sought for all pools together. Where one resource binds, the largest jobs first are so good
-        a start that every pool gets the configurations that would carry everything.
+        configurations are sought for all pools together. Where one resource binds, the largest jobs first are so good a
+        start that every pool gets the configurations that would carry everything.
         """
         if not self._unfinished:
             return

@@ -67,22 +67,10 @@ class Pricing:
     def propose(
         self, prices: NDArray[np.float64], server_prices: NDArray[np.float64], several: int
     ) -> list[NDArray[np.int64]]:
-        """Return configurations of great value of each server.
+        """Return configurations of great value of each server, at most `several`, as arrays int64[m, J].
 
-        Parameters
-        ----------
-        prices : float64[J]
-            Of slots, at least 0.
-        server_prices : float64[P]
-            A list returns only configurations that are worth more.
-        several : int
-            Most configurations of a server.
-
-        Returns
-        -------
-        list of int64[m, J], length P
-            By a table, the best with each type; by a list, the best of various types, and none if none is worth more
-            than the server; by branch and bound, what short searches find with each type.
+        By a table they are the best with each type; by a list the best of various types, and none if none is worth more
+        than the server's price; by branch and bound what short searches find with each type.
         """
         rows = [np.zeros((0, len(prices)), np.int64) for _ in self._spaces]
         for members, grid in self._tables:
@@ -109,13 +97,7 @@ class Pricing:
     def missed(
         self, prices: NDArray[np.float64], server_prices: NDArray[np.float64]
     ) -> list[tuple[int, list[Configuration]]]:
-        """Return configurations worth more than their servers where branch and bound may have missed them, by server.
-
-        Parameters
-        ----------
-        prices, server_prices
-            As in `propose`.
-        """
+        """Return configurations worth more than their servers, by server, that branch and bound may have missed."""
         weights, unit = _rounded(prices, range(len(prices)), 0)
         thresholds = [(p, int(max(0.0, server_prices[p]) / unit)) for p in self._branched]
         return [(p, self.heavier(p, weights.tolist(), than)) for p, than in thresholds]
@@ -141,10 +123,7 @@ class Pricing:
     def _by_list(self, p: int, question: Callable[[ListSearch], Answer]) -> Answer | None:
         """Return a list's answer; None where it is too long, and branch and bound takes over from now on.
 
-        Raises
-        ------
-        TooLargeError
-            Where branch and bound would be hopeless, or jobs are limited in number.
+        Raises `TooLargeError` where branch and bound would be hopeless, or jobs are limited in number.
         """
         try:
             return question(self._lists[p])
@@ -173,8 +152,7 @@ class Pricing:
 def heavier(space: Space, weights: Sequence[int], than: int) -> list[Configuration]:
     """Return configurations that are worth more than a number, the heaviest last; an empty list proves that none is.
 
-    Weights and the number are integers of any length, at least 0. By a table or a list the last one is the heaviest of
-    all. Raises `TooLargeError` as `max_weight` does.
+    Weights and the number are integers of any length, at least 0. Raises `TooLargeError` as `max_weight` does.
 
     Examples
     --------

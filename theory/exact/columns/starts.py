@@ -125,29 +125,11 @@ def divided(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Divide a workload so that the most loaded resource of a pool, relative to the pool's share, is loaded least.
 
-    Parameters
-    ----------
-    spaces : sequence of Additive, length P
-        Of the same resources and types.
-    shares : sequence of float, length P
-        Of all servers, positive.
-    workload : sequence of float, shape (J,)
-        At least 0.
-
-    Returns
-    -------
-    parts : float64[P, J]
-        Jobs of each type in each pool, 0 where the type does not fit.
-    prices : float64[J]
-        What the load would rise by with one more job of each type.
-    None
-        Where the solver reports anything but an optimum.
-
-    Notes
-    -----
-    ``min z`` with ``sum_p y_{j,p} = rho_j`` and ``sum_j d_{j,r} y_{j,p} <= share_p C_{p,r} z``: the program of the
-    traffic intensity without whole jobs, so its value is a lower bound. Where servers hold many jobs it is often the
-    same value. J P variables; floats.
+    Return the jobs of each type in each pool, float64[P, J], and prices, float64[J]: what the load would rise by with
+    one more job. None where the solver reports no optimum. The spaces have equal demands. In floats, with J P
+    variables: ``min z`` with ``sum_p y_{j,p} = rho_j`` and ``sum_j d_{j,r} y_{j,p} <= share_p C_{p,r} z``, the program
+    of the traffic intensity without whole jobs. Its value is a lower bound; where servers hold many jobs it is often
+    the same value.
 
     Examples
     --------
@@ -159,7 +141,8 @@ def divided(
     """
     types, resources = len(workload), range(len(spaces[0].capacity))
     first_row = {p: types + p * len(resources) for p in range(len(spaces))}  # of the pool's resources
-    program = FloatProgram([*((rho, rho) for rho in workload), *[(None, 0)] * (len(spaces) * len(resources))])
+    equations: list[tuple[Any, Any]] = [(rho, rho) for rho in workload]
+    program = FloatProgram([*equations, *[(None, 0)] * (len(spaces) * len(resources))])
     load = [(first_row[p] + r, -shares[p] * space.capacity[r]) for p, space in enumerate(spaces) for r in resources]
     program.add_columns([-1], [(0, None)], [len(load)], *zip(*load, strict=True))
     pairs = [(p, j) for p, space in enumerate(spaces) for j in range(types) if space.most(j)]

@@ -45,28 +45,12 @@ DEPTH, ENTERED, TARGET, NODES, SOLVED = 0, 1, 2, 3, 4
 
 
 class Tree(NamedTuple):
-    """A search that can go on where it stopped.
+    """A search over n types, in the order in which they are branched on, that can go on where it stopped.
 
-    Attributes
-    ----------
-    demands : int64[n, R]
-        Of the types in the order in which they are branched on.
-    weights : int64[n]
-        At least 0.
-    prices : float64[n + 1, REMEMBERED, R]
-        Row i bounds what the types from place i on are worth.
-    number, tries : int64[n + 1]
-        Prices that are remembered, and linear programs solved, at each place.
-    free : int64[n, R]
-        What the jobs before each place leave of the capacity.
-    value : int64[n]
-        What the jobs before each place are worth.
-    slots, least, most : int64[n]
-        Jobs of each type now, and the bounds of their number.
-    place : int64[5]
-        Depth, whether its node is new, the target, nodes so far, linear programs so far.
-    tableau : float64[R + 1, n + R + 1]
-        Where linear programs are solved.
+    `prices[i]` bound what the types from place i on are worth, `number[i]` of them; `tries[i]` counts the linear
+    programs solved there. Before place i, `free[i]` is left of the capacity and `value[i]` is reached. `slots` are the
+    jobs of each type now, from `least` to `most`. `place` holds depth, whether its node is new, target, nodes and
+    linear programs so far; linear programs are solved in `tableau`, float64[R + 1, n + R + 1].
     """
 
     demands: NDArray[np.int64]
@@ -86,16 +70,10 @@ class Tree(NamedTuple):
 def new_tree(
     capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[np.int64], places: int | None = None
 ) -> Tree:
-    """Return a search with prices for every place, or for so many places only.
+    """Return a search with prices for every place, or for the first `places` only.
 
-    Parameters
-    ----------
-    capacity : int64[R]
-        At most `LARGEST`, positive.
-    demands : int64[n, R]
-        Every type fits alone; n is positive.
-    weights : int64[n]
-        At least 0; no configuration is worth 2**`BITS`.
+    Capacities, int64[R], are positive and at most `LARGEST`; every type fits alone; no configuration is worth
+    2**`BITS`.
     """
     n, width = demands.shape
     tree = Tree(
@@ -142,30 +120,12 @@ def explored(tree: Tree) -> float:
 
 @routine
 def advance(tree: Tree, rows: NDArray[np.int64], most: int, rising: bool) -> tuple[int, int]:
-    """Search on, and write down configurations that are worth more than the target.
+    """Search on, and write configurations that are worth more than the target to `rows`, types in the tree's order.
 
-    Parameters
-    ----------
-    tree : Tree
-    rows : int64[m, n]
-        Where configurations are written, types in the tree's order.
-    most : int
-        Nodes after which the search stops.
-    rising : bool
-        Whether the target rises to the value of each configuration that is found. Otherwise all configurations above
-        the target are found to which no job of the last type can be added.
-
-    Returns
-    -------
-    int
-        `DONE`, `FULL` or `STOPPED`; in the last two cases it can go on.
-    int
-        Number of rows written.
-
-    Notes
-    -----
-    O(n R) memory; a node takes O(R) for each of the prices remembered. Slots of a type are tried from many to few, so
-    the configurations come in decreasing lexicographic order.
+    Return `DONE`, `FULL` (no row is left) or `STOPPED` (after `most` nodes), and the number of rows written. If
+    `rising`, the target rises to the value of each configuration that is written; otherwise all above it are written to
+    which no job of the last type can be added. O(n R) memory; a node takes O(R) for each of the prices remembered.
+    Slots of a type are tried from many to few, so configurations come in decreasing lexicographic order.
     """
     # Invariant: slots of the places before `depth` are fixed, free[depth] and value[depth] are what they leave and are
     # worth; slots of place `depth` run from most to least; those behind are not chosen yet.
@@ -277,15 +237,8 @@ def _first_prices(tree: Tree, capacity: NDArray[np.int64], places: int) -> None:
 def _solve(tree: Tree, first: int, free: NDArray[np.int64]) -> bool:
     """Write prices that bound the types from place `first` on, best for a free capacity, after those remembered.
 
-    Returns
-    -------
-    bool
-        Whether there are any; a resource that is all taken may have none.
-
-    Notes
-    -----
     The simplex method in floats, on ``max w'k`` with ``D'k <= free``, proposes prices. Raised until every type costs
-    its weight, they bound whatever the rounding was.
+    its weight, they bound whatever the rounding was. Return False if there are none, as where a resource is all taken.
     """
     n, width = tree.demands.shape
     m = n - first

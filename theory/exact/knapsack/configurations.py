@@ -28,15 +28,7 @@ WALKED = 10_000_000
 
 @dataclass(frozen=True)
 class Reduced:
-    """An additive space without what does not matter: the same configurations of the listed types, smaller integers.
-
-    Attributes
-    ----------
-    types : tuple of int, length n
-        The types that fit at least once, out of those asked for.
-    capacity : tuple of int, length R
-    demands : tuple of tuple of int, shape (n, R)
-    """
+    """Types of an additive space that fit, on the resources that bind: the same configurations in smaller integers."""
 
     types: tuple[int, ...]
     capacity: tuple[int, ...]
@@ -88,11 +80,6 @@ def binding(space: Additive, types: Sequence[int]) -> list[int]:
     """Return the resources without those that never bind for the given types, whether these fit or not.
 
     Of resources that bind together the first is kept; one that no type demands never binds.
-
-    Examples
-    --------
-    >>> binding(Additive(("cpu", "gb", "disk"), (80, 64, 9), ((4, 2, 0), (8, 6, 0)), (1, 1, 1)), [0, 1])
-    [0]
     """
     levels: dict[int, tuple[int, tuple[int, ...]]] = {}
     for r, capacity in enumerate(space.capacity):
@@ -140,14 +127,7 @@ def count(space: Space, *, stop: int = 10**15) -> int:
 
 
 def has_at_most(space: Additive, number: int) -> bool:
-    """Return whether a server has at most so many feasible configurations, by counting no further.
-
-    Examples
-    --------
-    >>> from theory.instance import additive
-    >>> [has_at_most(additive([12], [[5], [7]]).pools[0].space, n) for n in (4, 5)]
-    [False, True]
-    """
+    """Return whether a server has at most so many feasible configurations, by counting no further."""
     small = reduced(space)
     return not small.types or int(_feasible(*_arrays(small), _no_rows(small), number + 1)) <= number
 

@@ -28,6 +28,9 @@ FINEST = 2**50
 TABLE_LIMIT = 200_000_000
 """Largest table (cells times types)."""
 
+PLAIN_TABLE = 2_000_000
+"""Largest table that is filled in Python, with integers of any length: a second."""
+
 SMALL_TABLE = 500_000
 """Cells up to which nothing but the table is tried: a type takes it less than a millisecond, and branch and bound about
 as long for the linear program of each type."""
@@ -142,11 +145,12 @@ def _scan(space: Explicit, weights: Sequence[int], wanted: set[int]) -> Configur
 
 
 def _best(small: Reduced, weights: Sequence[int]) -> Sequence[int]:
-    if small.cells <= SMALL_TABLE and not too_fine(small) and not is_long(small, weights):
+    limit = min(PLAIN_TABLE, TABLE_LIMIT) if is_long(small, weights) else TABLE_LIMIT
+    if small.cells <= SMALL_TABLE and not too_fine(small, limit) and not is_long(small, weights):
         return _by_table(small, weights)
     from theory.exact.knapsack import search  # few commands need it
 
-    if too_fine(small):
+    if too_fine(small, limit):
         return search.greatest(small, weights)
     try:
         return search.greatest(small, weights, search.Nodes(FEW_NODES))
@@ -158,8 +162,10 @@ def _by_table(small: Reduced, weights: Sequence[int]) -> list[int]:
     capacity = np.array(small.capacity, np.int64)
     demands = np.array(small.demands, np.int64).reshape(len(weights), len(capacity))
     if is_long(small, weights):  # the same functions as plain Python, on integers of any length
-        return plain(best_by_levels)(capacity, demands, np.array(weights, object)).tolist()
-    return best_by_levels(capacity, demands, np.array(weights, np.int64)).tolist()
+        best = plain(best_by_levels)(capacity, demands, np.array(weights, object))
+    else:
+        best = best_by_levels(capacity, demands, np.array(weights, np.int64))
+    return list(map(int, best))
 
 
 def is_long(small: Reduced, weights: Sequence[int]) -> bool:

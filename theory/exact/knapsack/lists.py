@@ -32,15 +32,9 @@ PASSES = 2
 
 
 class States(NamedTuple):
-    """All states that a search has made; state 0 is the empty set.
+    """All states that a search has made: state s has item `item[s]` more than state `parent[s]`, and state 0 is empty.
 
-    Attributes
-    ----------
-    within : bool
-        Whether the search ended within the states allowed; if not, the rest is incomplete.
-    size, value : [m]
-    item, parent : int32[m]
-        A state has one item more than its parent.
+    `within` tells whether the search ended within the states allowed; if not, the rest is incomplete.
     """
 
     within: bool
@@ -82,24 +76,12 @@ def search_states(
 ) -> States:
     """Return states among which is the most valuable set of items, if any set is worth more than a target.
 
-    Parameters
-    ----------
-    sizes : int64[n]
-        From 1 to the capacity, decreasing.
-    prices : [n]
-        At least 0. Integers of 64 bits, if no set is worth more than 2**`WORD`; as plain Python, of any length.
-    capacity : int
-        At most `FINEST`.
-    endless : bool
-        Whether each item may be taken any number of times; else at most once.
-    target : int
-    most : int
-        Most states that are made.
+    Sizes, int64[n], decrease; the capacity is at most `FINEST`. Prices are integers of 64 bits, if no set is worth more
+    than 2**`WORD`, or, as plain Python, of any length. If `endless`, each item may be taken any number of times, else
+    once. `most` limits the states. O(n times the longest list) time.
 
-    Notes
-    -----
     Invariant: after item i the list holds, in increasing order of size and of value, every state of items up to i that
-    no other dominates and whose bound passes the target. O(n times the longest list) time.
+    no other dominates and whose bound passes the target.
     """
     bound = _bounds(sizes, prices, capacity)
     size, value = np.zeros(1024, np.int64), np.zeros(1024, prices.dtype)
@@ -146,22 +128,11 @@ def search_states(
 
 
 class ListSearch:
-    """The knapsack of one resource whose jobs may be limited in number.
+    """The knapsack of one resource, whose jobs of each type may be limited by `most`, else by the capacity alone.
 
-    Parameters
-    ----------
-    small : Reduced
-        With some types and one resource.
-    most : sequence of int, length n, optional
-        Most jobs of each type; only the capacity limits them where left out.
-    cells : int
-        Limit of memory, some tens of bytes a cell: a state counts as four. All states that are ever made may take
-        twice as much, which limits the time.
-
-    Raises
-    ------
-    TooLargeError
-        If the capacity is beyond `FINEST`; and, when searched, beyond the cells.
+    `cells` limits the memory, some tens of bytes a cell: a state counts as four. All states that are ever made may take
+    twice as much, which limits the time. Raises `TooLargeError` if the capacity is beyond `FINEST`; and, when searched,
+    beyond the cells.
     """
 
     def __init__(self, small: Reduced, most: Sequence[int] | None = None, cells: int = CELLS) -> None:
@@ -178,13 +149,7 @@ class ListSearch:
         self.weight = np.array([self.sizes[j] * number for j, number in items], np.int64)
 
     def search(self, weights: Sequence[int], target: int) -> States:
-        """Return the states of which one is the heaviest set, if any is heavier than a target.
-
-        Parameters
-        ----------
-        weights : sequence of int, length n
-            Of the types, at least 0, of any length.
-        """
+        """Return the states of which one is the heaviest set, if any is heavier than a target."""
         items = [weights[j] * number for j, number in zip(self.owner.tolist(), self.number.tolist(), strict=True)]
         greatest = max(w * self.capacity // s + 1 for w, s in zip(weights, self.sizes, strict=True))
         long = max(greatest, target).bit_length() > WORD

@@ -53,13 +53,7 @@ def allowing(nodes: int) -> Iterator[None]:
 
 
 class Nodes:
-    """The nodes of branch and bound that are left for a question, which may be many searches.
-
-    Parameters
-    ----------
-    most : int, optional
-        What `allowing` says, or `NODES`, where left out.
-    """
+    """The nodes of branch and bound that are left for a question, which may be many searches."""
 
     def __init__(self, most: int | None = None) -> None:
         self.most = self.left = _ALLOWED.get() if most is None else most
@@ -113,12 +107,7 @@ class _Search:
         Searches in several orders take turns, which become longer, until one is at its end. Rounding makes the batches
         hold more than what is asked for. If `rising`, only such as beat all before them by the weights of the compiled
         search. With one order the configurations come in decreasing lexicographic order of it. All have as many jobs of
-        the last type as fit.
-
-        Raises
-        ------
-        TooLargeError
-            If no nodes are left.
+        the last type as fit. Raises `TooLargeError` if no nodes are left.
         """
         trees = [self.tree(order) for order in orders]
         for tree in trees:
@@ -186,19 +175,7 @@ class _Search:
 def greatest(small: Reduced, weights: Sequence[int], nodes: Nodes | None = None) -> Configuration:
     """Return the configuration of greatest weight, ties by more slots of the first type that differs.
 
-    Parameters
-    ----------
-    small : Reduced
-        With some types.
-    weights : sequence of int, length n
-        At least 0, of any length.
-    nodes : Nodes, optional
-        What the search may take.
-
-    Raises
-    ------
-    TooLargeError
-        If a search takes more nodes.
+    Weights are integers of any length, at least 0. Raises `TooLargeError` if a search takes more nodes than are left.
 
     Examples
     --------
@@ -223,33 +200,11 @@ def greatest(small: Reduced, weights: Sequence[int], nodes: Nodes | None = None)
 
 
 def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | None = None) -> list[Configuration]:
-    """Return configurations that are worth more than a number; none proves that there is none.
+    """Return configurations that are worth more than a number, the heaviest last; none proves that there is none.
 
-    Parameters
-    ----------
-    small : Reduced
-        With some types.
-    weights : sequence of int, length n
-        At least 0, of any length.
-    than : int
-        At least 0.
-    nodes : Nodes, optional
-        What the search may take.
-
-    Returns
-    -------
-    list of Configuration
-        The heaviest is the last.
-
-    Raises
-    ------
-    TooLargeError
-        If the search takes more nodes than allowed.
-
-    Notes
-    -----
-    Where weights are rounded, many configurations may seem worth more than the number that are worth just as much. If
-    all of them fill the resources that have a price, an exact linear program shows it at once.
+    Raises `TooLargeError` if the search takes more nodes than are left. Where weights are rounded, many configurations
+    may seem worth more than the number that are worth just as much. If all of them fill the resources that have a
+    price, an exact linear program shows it at once.
     """
     nodes = Nodes() if nodes is None else nodes
     before = nodes.left
@@ -276,13 +231,6 @@ def heavier(small: Reduced, weights: Sequence[int], than: int, nodes: Nodes | No
 def with_each(small: Reduced, weights: Sequence[int]) -> list[Configuration]:
     """Return for each type with a weight a configuration of great weight with a job of it, the heaviest first.
 
-    Short searches find them: nothing is proved.
-
-    Parameters
-    ----------
-    small : Reduced
-        With some types.
-    weights : sequence of int, length n
-        At least 0, some of them positive.
+    Some weights are positive. Short searches find the configurations: nothing is proved.
     """
     return [k for _, k in sorted(_Search(small, weights).with_each(-1, SHORT), reverse=True)]

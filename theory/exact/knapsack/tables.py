@@ -24,22 +24,11 @@ from theory.instance import Additive
 
 
 class Grid:
-    """The common table of several servers with equal demands.
+    """The common table of several servers with equal demands, in the resources that bind on some of them.
 
-    Attributes
-    ----------
-    types : list of int, length n
-        The types that fit at least one of the servers.
-    demands : int64[n, R]
-        Of the resources that bind on some server, in multiples of a common unit.
-    capacities : int64[P, R]
-        Of each server.
-    largest : int64[R]
-        The greatest capacity of each resource: the table has the levels up to it.
-    steps : int
-        Cells times types.
-    jobs : int
-        Upper bound of the number of jobs in a configuration.
+    `types` fit at least one server; `demands`, int64[n, R], and `capacities`, int64[P, R], are in multiples of a common
+    unit; the table has the levels up to `largest`. `steps` are cells times types, `jobs` bounds the jobs of a
+    configuration.
     """
 
     def __init__(self, spaces: Sequence[Additive]) -> None:
@@ -122,27 +111,11 @@ def _row_holds(row: NDArray[np.int64], demand: NDArray[np.int64]) -> bool:
 def fill_table(
     capacity: NDArray[np.int64], demands: NDArray[np.int64], weights: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the greatest weight within each level, and the first type of the best configuration within it.
+    """Return the greatest weight within each level, and the first type of the best configuration within it, or -1.
 
-    Parameters
-    ----------
-    capacity : int64[R]
-    demands : int64[n, R]
-        Every type demands something.
-    weights : [n]
-        At least 0. Integers of 64 bits, if the weight of every configuration fits, or floats; as plain Python
-        (`theory.compiled.plain`) integers of any length.
-
-    Returns
-    -------
-    value : [cells]
-        Of the type of the weights; the last resource varies fastest.
-    first : int32[cells]
-        -1 where nothing fits.
-
-    Notes
-    -----
-    O(n cells) time, O(cells) memory.
+    The last resource varies fastest, and the values have the type of the weights: integers of 64 bits, if the weight of
+    every configuration fits, floats, or as plain Python integers of any length. Every type demands something. O(n
+    cells) time, O(cells) memory.
     """
     cells = table_strides(capacity)[0]
     value, first = np.zeros(cells, weights.dtype), np.full(cells, -1, np.int32)
@@ -209,21 +182,10 @@ def best_with_each(
     weights: NDArray[np.int64],
     most: int,
 ) -> NDArray[np.int64]:
-    """Return configurations with a job of one type and the best of what fits beside it.
+    """Return configurations with a job of one type and the best of what fits beside it, int64[m, n], heaviest first.
 
-    Parameters
-    ----------
-    value, first : arrays of shape (cells,)
-        The table of `largest`.
-    capacity : int64[R]
-        At most `largest`: a server that shares the table.
-    most : int
-        Most types whose configurations are returned.
-
-    Returns
-    -------
-    int64[m, n]
-        The heaviest first; ties by the first type. O(n) and the jobs of the configuration for each.
+    `value` and `first` are the table of `largest`; a server with the capacity, which is at most that, shares it. `most`
+    limits the types; ties go to the first. O(n) and the jobs of the configuration for each.
     """
     n = demands.shape[0]
     strides = table_strides(largest)

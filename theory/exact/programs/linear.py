@@ -32,16 +32,7 @@ class InfeasibleError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Vertex:
-    """An optimal vertex with its multipliers, exact.
-
-    Attributes
-    ----------
-    objective : Fraction
-    primal : tuple of Fraction, shape (n,)
-        Column values x.
-    dual : tuple of Fraction, shape (m,)
-        Row multipliers y; the reduced costs are c - A'y.
-    """
+    """An optimal vertex, exact: columns x and multipliers y of the rows; the reduced costs are c - A'y."""
 
     objective: Fraction
     primal: tuple[Fraction, ...]
@@ -76,21 +67,13 @@ class FloatColumns:
         self._costs = np.array(_floats([column.cost for column in columns]))
 
     def signs(self, dual: Sequence[int], scale: int) -> list[int]:
-        """Return the sign of ``scale c - a'y`` for every column, or `UNSURE` where floats cannot tell.
+        """Return the sign of ``scale c - a'y`` for every column, or `UNSURE`, from ``dual`` = scale y, and scale > 0.
 
-        Parameters
-        ----------
-        dual : sequence of int
-            y times the scale, which is positive.
-        scale : int
-
-        Notes
-        -----
         Every number is whole, so no product underflows. Where the sizes of the terms sum to less than `WHOLE` in
-        floats, they do so exactly: rounding does not lead across a power of 2. Elsewhere each number is rounded
-        once, and so is each product and sum, and the error is less than (4 + entries of the column) 2^-53 times the
-        sum of the sizes. `MARGIN` is far more for any column that fits into memory. What is too large for a float is
-        infinite, which makes a column unsure.
+        floats, they do so exactly: rounding does not lead across a power of 2. Elsewhere each number is rounded once,
+        and so is each product and sum: the error is less than (4 + entries of the column) 2^-53 times the sum of the
+        sizes. `MARGIN` is far more for any column that fits into memory. What is too large for a float is infinite,
+        which makes a column unsure.
         """
         prices = np.array(_floats(dual))
         with np.errstate(all="ignore"):  # what is not finite is unsure
@@ -172,13 +155,7 @@ class LinearProgram:
         """Keep the first columns, the basic ones, and those of the best reduced costs; return the places of all kept.
 
         For programs that have an optimum, and whose other columns are at least 0 without upper bounds: it stays one.
-
-        Parameters
-        ----------
-        count : int
-            Columns that stay in all, unless more are basic.
-        always : int
-            Columns at the beginning that stay whatever they are worth.
+        `count` columns stay in all, unless more are basic, among them the first `always`.
         """
         basis = self.solver.basis() if self.solver.run() else None
         if basis is None or self.width <= count:
@@ -208,31 +185,18 @@ class LinearProgram:
         self.solver.set_cost(column, cost)
 
     def solve_float(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Solve in floats only.
-
-        Returns
-        -------
-        objective : float
-            NaN where the solver reports anything but an optimum.
-        primal : float64[n]
-        dual : float64[m]
-        """
+        """Return in floats the objective, NaN where there is no optimum, x, float64[n], and multipliers, float64[m]."""
         optimal = self.solver.run()
         objective, primal, dual = self.solver.solution()
         return (objective if optimal else nan), primal, dual
 
     def solve(self) -> Vertex:
-        """Solve exactly.
-
-        Returns
-        -------
-        Vertex
-            Feasible and optimal in rationals, checked against every row and column.
+        """Return an optimal vertex, feasible and optimal in rationals, checked against every row and column.
 
         Raises
         ------
         InfeasibleError
-        theory.exact.programs.rational.UnboundedError
+        theory.exact.programs.simplex.UnboundedError
 
         Notes
         -----
@@ -270,15 +234,9 @@ class LinearProgram:
     def at_most(self, bound: Number) -> bool:
         """Return whether exact multipliers show that no solution is worth more than a bound.
 
-        Returns
-        -------
-        bool
-            False means that the multipliers of the float basis do not show it, not that some solution is worth more.
-
-        Notes
-        -----
-        Weak duality: ``c x = y A x + (c - A'y) x`` for every y, and within the bounds of its row or column each term
-        has a largest value. That takes about half the work of `solve`, as no vertex is worked out.
+        False means that the multipliers of the float basis do not show it, not that some solution is worth more. Weak
+        duality: ``c x = y A x + (c - A'y) x`` for every y, and within the bounds of its row or column each term has a
+        largest value. That takes about half the work of `solve`, as no vertex is worked out.
 
         Examples
         --------

@@ -17,21 +17,12 @@ FILL = 24
 
 
 def solve_dense(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]) -> list[Fraction] | None:
-    """Solve ``matrix @ x == right`` exactly.
+    """Solve ``matrix @ x == right`` exactly, by the fraction-free ``fmpz_mat.solve`` of FLINT; None if it is singular.
 
     Parameters
     ----------
     matrix : sequence of sequence of rational, shape (n, n)
     right : sequence of rational, shape (n,)
-
-    Returns
-    -------
-    list of Fraction, shape (n,), or None
-        None if the matrix is singular.
-
-    Notes
-    -----
-    Rows are scaled to integers and go to FLINT's ``fmpz_mat.solve``: fraction-free, O(n^3) integer operations.
 
     Examples
     --------
@@ -63,24 +54,19 @@ def solve_dense(matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Frac
 def solve_sparse(
     rows: Sequence[Mapping[int, Fraction | int]], right: Sequence[Fraction | int]
 ) -> list[Fraction] | None:
-    """Solve a square sparse system exactly.
+    """Solve a square sparse system exactly; None if the matrix is singular.
 
     Parameters
     ----------
     rows : sequence of mapping from column to rational, length n
     right : sequence of rational, length n
 
-    Returns
-    -------
-    list of Fraction, length n, or None
-        None if the matrix is singular.
-
     Notes
     -----
     Gaussian elimination in rationals. The pivot is an entry of a shortest row, or of a shortest column, that touches
     few other entries (Markowitz's rule). Bases of linear programs and of flows on graphs are nearly triangular, so this
-    costs little and keeps numbers short. Once the pivot would touch more than `FILL` entries,
-    `solve` takes over what is left; small systems are left to it at once.
+    costs little and keeps numbers short. Once the pivot would touch more than `FILL` entries, `solve_dense` takes over
+    what is left; small systems are left to it at once.
 
     Examples
     --------

@@ -14,25 +14,8 @@ def maximise(
 ) -> tuple[list[Fraction], list[Fraction]] | None:
     """Maximise ``c x`` over ``row_lower <= A x <= row_upper`` and ``lower <= x <= upper`` in rationals.
 
-    Parameters
-    ----------
-    columns : sequence of (cost, entries by row, (lower, upper)), length n
-    rows : sequence of (lower, upper), length m
-
-    Returns
-    -------
-    (x, multipliers of the rows) or None
-        None if no point satisfies the constraints.
-
-    Raises
-    ------
-    UnboundedError
-
-    Examples
-    --------
-    >>> half = Fraction(1, 2)
-    >>> maximise([(half, {0: Fraction(1)}, (None, 2))], [(None, 3)])
-    ([Fraction(2, 1)], [Fraction(0, 1)])
+    Columns are (cost, entries by row, (lower, upper)). Return x and the multipliers of the rows, or None if no point
+    satisfies the constraints; raise `UnboundedError` where the objective can grow without end.
     """
     right = [Fraction(0)] * len(rows)
     forms: list[tuple[Fraction, dict[int, Fraction]]] = []  # cost and entries of each nonnegative variable
@@ -85,32 +68,10 @@ class UnboundedError(ArithmeticError):
 def maximise_standard(
     cost: Sequence[Fraction], rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]
 ) -> tuple[list[Fraction], list[Fraction]] | None:
-    """Maximise ``cost @ x`` subject to ``rows @ x == right`` and ``x >= 0`` exactly.
+    """Return an optimal vertex x of ``cost @ x`` over ``rows @ x == right``, ``x >= 0``, and multipliers of the rows.
 
-    Parameters
-    ----------
-    cost : shape (n,)
-    rows : shape (m, n)
-    right : shape (m,)
-
-    Returns
-    -------
-    (x, y) or None
-        An optimal vertex, shape (n,), and optimal multipliers of the rows, shape (m,); None if nothing is feasible.
-
-    Raises
-    ------
-    UnboundedError
-
-    Notes
-    -----
-    Two phases on a dense tableau with Bland's rule, so it ends; each pivot costs O(m n) rational operations.
-
-    Examples
-    --------
-    >>> one = Fraction(1)
-    >>> maximise_standard([one, one, 0 * one], [[one, 2 * one, one]], [3 * one])
-    ([Fraction(3, 1), Fraction(0, 1), Fraction(0, 1)], [Fraction(1, 1)])
+    None if nothing is feasible; raises `UnboundedError`. Two phases on a dense tableau with Bland's rule, so it ends;
+    each pivot takes O(m n) operations.
     """
     m, n = len(rows), len(cost)
     # the tableau has a column for each variable, one artificial variable for each row, and the right-hand side >= 0

@@ -35,11 +35,6 @@ Of eleven published instances of 801 and 1,002 jobs, six needed it, once.
 class FloatProgram:
     """Maximise ``c x`` subject to bounds of rows and columns; after a change, `run` starts from the last basis.
 
-    Parameters
-    ----------
-    rows : sequence of (lower, upper), length m
-        Bounds of the rows; None for no bound.
-
     Examples
     --------
     >>> program = FloatProgram([(None, 3)])
