@@ -14,7 +14,7 @@ from sympy import Matrix
 
 from theory.exact.programs import rational
 from theory.exact.programs.linear import UNSURE, Column, FloatColumns, InfeasibleError, LinearProgram, Vertex
-from theory.exact.programs.simplex import UnboundedError
+from theory.exact.programs.rational import UnboundedError
 from theory.exact.programs.solver import MOVES
 
 small = st.fractions(min_value=-3, max_value=6, max_denominator=3)

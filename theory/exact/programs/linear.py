@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.exact.programs.rational import solve_sparse
+from theory.exact.programs.rational import maximise, solve_sparse
 from theory.exact.programs.solver import Bound, FloatProgram, Number
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -196,7 +196,7 @@ class LinearProgram:
         Raises
         ------
         InfeasibleError
-        theory.exact.programs.simplex.UnboundedError
+        theory.exact.programs.rational.UnboundedError
 
         Notes
         -----
@@ -379,8 +379,6 @@ class LinearProgram:
 
     def _by_simplex(self, dual: NDArray[np.float64] | None) -> Vertex:
         """Solve in rationals over the columns that the float multipliers cannot rule out, adding any that price in."""
-        from theory.exact.programs.simplex import maximise  # seldom needed
-
         chosen = set(range(self.width))
         if dual is not None:
             slack = [c.cost - sum(v * float(dual[i]) for i, v in c.entries) for c in self._columns]
