@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ENUMERATE_BELOW = 20_000
 """Number of feasible configurations up to which all maximal ones are columns from the start."""
 
+SEVERAL = 160
+"""Configurations that join in one round, of all pools together; as many as types where these are more."""
+
 LOOKED_AT = 3
 """So many times as many of each pool are compared at the true prices."""
 
@@ -226,7 +229,7 @@ class ConfigurationColumns:
             self._centre = None
 
     def _run_rounds(self, pricing: Pricing) -> None:
-        several = max(1, len(self._slot_rows) // len(self._unfinished))  # in all about as many as there are types
+        several = max(1, max(SEVERAL, len(self._slot_rows)) // len(self._unfinished))
         steady = 1.0 if self._bound == -inf else STEADY
         while True:
             self.rounds += 1
