@@ -195,6 +195,7 @@ def _split_largest(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _loss(cell: Cell, price: float, above: Prices) -> float:
+    # p_j y_j - E[f(R); R in cell j], for a piece with the mean of f at nine sizes
     p = float(cell.probability)
     if cell.atoms:
         sizes, masses = np.array([[float(size), float(q)] for size, q in cell.atoms]).T

@@ -121,6 +121,7 @@ def equal_probability(law: Law, number: int) -> Partition:
     target = next(targets, None)
     for piece in law.pieces:
         while target is not None and target <= before + piece.probability:
+            # F is linear within a piece: F(xi) = target
             cuts.append(piece.lower + (target - before) / piece.probability * (piece.upper - piece.lower))
             target = next(targets, None)
         before += piece.probability

@@ -76,6 +76,7 @@ class Law:
     def cumulative(self, x: Fraction) -> Fraction:
         """Return F(x), the probability of sizes up to x."""
         sizes, sums = self._cumulative
+        # a piece has the part of its probability that is the part of its length up to x
         smooth = (
             piece.probability * min(Fraction(1), max(Fraction(0), (x - piece.lower) / (piece.upper - piece.lower)))
             for piece in self.pieces

@@ -90,14 +90,7 @@ class Mixed:
 
 
 def room(cells: Sequence[Cell], slots: Sequence[int]) -> Fraction:
-    """Return the room that a configuration of cells takes when its jobs are mixed as well as can be.
-
-    Examples
-    --------
-    >>> cell = Cell(Fraction(1, 10), Fraction(8, 10), Fraction(1))
-    >>> room([cell], [2]), room([cell], [1])
-    (Fraction(1, 1), Fraction(9, 10))
-    """
+    """Return the room that a configuration of cells takes when its jobs are mixed as well as can be."""
     used = [(cell, number) for cell, number in zip(cells, slots, strict=True) if number]
     widths = total(number * cell.width for cell, number in used)
     widest = max((cell.width for cell, _ in used), default=Fraction(0))
@@ -114,7 +107,7 @@ def initial_cells(law: Law, number: int) -> list[Cell]:
         cells += [Cell(piece.lower + i * width, width, piece.probability / parts) for i in range(parts)]
     if law.atoms:
         groups = [_group(law.atoms)]
-        while len(groups) < number:
+        while len(groups) < number:  # the group that loses most by rounding up is split
             worst = max(groups, key=_loss)
             if len(worst.atoms) == 1:
                 break
@@ -264,6 +257,7 @@ def _certified(cells: list[Cell], columns: list[Slots], amounts: Sequence[Fracti
         for j, number in enumerate(k):
             if number:
                 slots[j] += number * x / servers
+    # rho P_j <= slots_j in every cell
     workload = min(have / cell.probability for have, cell in zip(slots, cells, strict=True))
     kept = trimmed([(0, k, x / servers) for k, x in used], [workload * cell.probability for cell in cells])
     return Mixed(workload, tuple(cells), tuple((k, x) for _, k, x in kept), prices)

@@ -71,6 +71,7 @@ def supportable(sizes: Sequence[Fraction], probabilities: Sequence[Fraction], ce
     if not real:
         return None
     capacity = lcm(*(sizes[j].denominator for j in real))
+    # N servers, in fractions, hold the slots of a workload of one
     program = stock([int(sizes[j] * capacity) for j in real], [probabilities[j] for j in real], capacity, cells=cells)
     if program is None:
         raise TooLargeError(f"the exact program of {len(real):,} sizes: no basis in floats became an exact optimum")

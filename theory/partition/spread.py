@@ -89,11 +89,6 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], with
 
     Points increase, 0 only with value 0; values are at least 0, together below 2^62 on any server. `within` tells of
     each two neighbouring points whether there are sizes between them.
-
-    Examples
-    --------
-    >>> greatest_worth(10, [4, 7], [2, 5], [False]), greatest_worth(10, [4, 7], [2, 5], [True])
-    (Fraction(5, 1), Fraction(6, 1))
     """
     real = [(p, v) for p, v in zip(points, values, strict=True) if p > 0]
     sizes, prices = np.array([p for p, _ in real], np.int64), np.array([v for _, v in real], np.int64)
@@ -101,6 +96,7 @@ def greatest_worth(grid: int, points: Sequence[int], values: Sequence[int], with
     best = Fraction(int(table[grid]))
     for ((a, low), (b, high)), is_within in zip(pairwise(zip(points, values, strict=True)), within, strict=True):
         inside = np.arange(a + 1, min(b, grid + 1), dtype=np.int64)
+        # one size g off the points, beside the best at the points in what it leaves
         if is_within and inside.size:  # floats find the greatest, rationals decide
             rest = table[grid - inside]
             worth = rest.astype(float) + low + (high - low) * ((inside - a) / (b - a))
@@ -179,6 +175,7 @@ def certified(grid: int, points: Sequence[int], prices: NDArray[np.float64], wit
     scale = 2**BITS / max(float(prices.max()), 1e-300)
     integers = [round(max(0.0, float(price)) * scale) for price in prices]
     worth = greatest_worth(grid, points, integers, within)
+    # no configuration is worth more than 1 at prices over the greatest worth
     return Prices(grid, tuple(points), tuple(value / worth for value in integers))
 
 

@@ -153,6 +153,7 @@ def vqs_workload(law: Law, share: Fraction = Fraction(1, 100), J: int | None = N
     )
     vertex = program.solve()
     used = [(k, x) for k, x in zip(reduced, vertex.primal[1:], strict=True) if x]
+    # y >= 0 with <k, y> <= 1 and <P, y> = 1 / rho, by duality; a queue without jobs needs no price
     prices = tuple(
         price / vertex.objective if p else Fraction(0) for price, p in zip(vertex.dual, probabilities, strict=False)
     )

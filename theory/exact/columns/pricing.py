@@ -112,9 +112,8 @@ class Pricing:
         if above is None and p in self._branched:
             above = search.heavier(small, chosen, than, self._nodes)
         if above is None and knapsack.is_listed(small) and knapsack.is_long(small, chosen):
-            above = ListSearch(small, cells=self._cells).heavier(
-                chosen, than
-            )  # it looks at little of a table in Python
+            # in Python integers a list looks at little of what a table would fill
+            above = ListSearch(small, cells=self._cells).heavier(chosen, than)
         if above is None:
             best = knapsack.max_weight(self._spaces[p], weights)
             return [best] if sum(map(mul, weights, best)) > than else []

@@ -144,6 +144,7 @@ class ListSearch:
         limits = room if most is None else [min(pair) for pair in zip(room, most, strict=True)]
         self.endless = limits == room
         items = [(j, 1) for j in range(len(room))] if self.endless else _bundles(limits)
+        # largest first: then the lists are shortest
         items.sort(key=lambda item: -self.sizes[item[0]] * item[1])
         self.owner, self.number = np.array(items, np.int64).reshape(len(items), 2).T
         self.weight = np.array([self.sizes[j] * number for j, number in items], np.int64)
@@ -151,6 +152,7 @@ class ListSearch:
     def search(self, weights: Sequence[int], target: int) -> States:
         """Return the states of which one is the heaviest set, if any is heavier than a target."""
         items = [weights[j] * number for j, number in zip(self.owner.tolist(), self.number.tolist(), strict=True)]
+        # no set is worth more than the whole capacity at the greatest weight for its size
         greatest = max(w * self.capacity // s + 1 for w, s in zip(weights, self.sizes, strict=True))
         long = max(greatest, target).bit_length() > WORD
         prices = np.array(items, object if long else np.int64)

@@ -71,6 +71,7 @@ class _Search:
             )
         bits = (max(weights) * small.jobs).bit_length()
         self.shift = max(0, bits - branching.BITS + 1)
+        # rounded up, so that no configuration that is worth more than asked for escapes
         self.rounded = np.array([-(-w >> self.shift) for w in weights], np.int64)
         self.capacity = np.array(small.capacity, np.int64)
         self.demands = np.array(small.demands, np.int64)

@@ -34,6 +34,7 @@ class Grid:
     def __init__(self, spaces: Sequence[Additive]) -> None:
         demands = spaces[0].demands
         self.types = [j for j in range(len(demands)) if any(space.most(j) for space in spaces)]
+        # a resource that binds on one server has levels for all
         resources = sorted({r for space in spaces for r in binding(space, self.types)})
         units = [gcd(*(demands[j][r] for j in self.types)) for r in resources]
 
@@ -63,6 +64,7 @@ def grids(spaces: tuple[Additive, ...], limit: int) -> list[tuple[list[int], Gri
     for members in alike.values():
         common = Grid([spaces[p] for p in members])
         alone = [reduced(spaces[p]) for p in members]
+        # one table has the greatest capacity of each resource, so it may be larger than all of theirs
         if common.steps <= min(limit, sum(small.cells * len(small.types) for small in alone)):
             shared.append((members, common))
         else:
